@@ -1,0 +1,38 @@
+"""Everything that can be wrong with a call, raised where it is known. ``http/problems.py`` is the one table that says
+which status each code becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """``field`` is a path into the request: ``events[3].content``, ``query.limit``, ``path.user_id``, ``header.If-Match``."""
+
+    field: str
+    message: str
+
+
+class NeveError(Exception):
+    """A refusal with a stable ``code`` (a key of the problem table) and a sentence for a person."""
+
+    def __init__(
+        self, code: str, detail: str, *, errors: Sequence[FieldError] = (), retry_after_s: int | None = None
+    ) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+        self.errors = tuple(errors)
+        self.retry_after_s = retry_after_s
+
+
+def invalid(field: str, message: str) -> NeveError:
+    """422 that names one field."""
+    return NeveError("validation_failed", f"{field}: {message}", errors=[FieldError(field, message)])
+
+
+def not_found(thing: str, identifier: str) -> NeveError:
+    """404 for a session, memory, pack_version, recall or job that does not exist for this user."""
+    return NeveError(f"{thing}_not_found", f"There is no {thing.replace('_', ' ')} '{identifier}' here.")

@@ -1,0 +1,25 @@
+"""Times as they are stored and sent: RFC 3339, UTC, milliseconds. The fixed width makes string order time order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def iso(at: datetime) -> str:
+    """``2026-03-10T09:30:00.000Z``."""
+    at = at.astimezone(UTC)
+    return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
+
+
+def parse(text: str) -> datetime:
+    """The reverse of ``iso``; any RFC 3339 time with an offset is accepted. Raises ValueError."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError(f"time without an offset: {text}")
+    return at.astimezone(UTC)
+
+
+def epoch_ms(text: str) -> int:
+    """Milliseconds since 1970 of a stored time."""
+    at = parse(text)
+    return int(at.timestamp()) * 1000 + at.microsecond // 1000

@@ -1,0 +1,121 @@
+"""The seam between a pass and whoever does the observing: a prompted language model, or rules without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from neve.domain.records import Event
+
+
+@dataclass(frozen=True, slots=True)
+class PriorMemory:
+    """A row shown for deduplication; only these ids may be cited."""
+
+    id: str
+    text: str
+    local: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PassInput:
+    """What one observation pass reads. ``events`` already fit the transcript cap, hold nothing that Neve renders, and
+    carry image bytes inline: a block ``{"type": "image", "media_type", "data": base64}`` or ``{"type": "image", "url"}``."""
+
+    session_id: str
+    events: Sequence[Event]
+    prior: Sequence[PriorMemory]
+    timezone: str
+    transcript_cap: int
+    output_cap: int
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedLine:
+    """One dated observation, ``🟡 text (meaning 2026-03-11)``, with the range of the log it speaks of."""
+
+    text: str
+    seq_from: int
+    seq_to: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedFact:
+    text: str
+    category: str
+    importance: int
+    by: str
+    relation: str
+    target_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a pass came back with, validated. ``has_memory`` False or no lines = nothing worth keeping."""
+
+    has_memory: bool
+    lines: tuple[ObservedLine, ...]
+    model: str
+    used_memory_ids: tuple[str, ...] = ()
+    current_task: str | None = None
+    suggested_continuation: str | None = None
+    thread_title: str | None = None
+    facts: tuple[ProposedFact, ...] = ()
+    usage: Mapping[str, int] = field(default_factory=dict)
+    calls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectGroup:
+    """One source row of a reflection, shown as a group with its id and range."""
+
+    id: str
+    text: str
+    seq_from: int | None
+    seq_to: int | None
+    observed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectInput:
+    session_id: str
+    groups: Sequence[ReflectGroup]
+    target_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectedRow:
+    """One new row; ``group_ids`` are the sources it names (empty = all of them)."""
+
+    text: str
+    group_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reflected:
+    rows: tuple[ReflectedRow, ...]
+    model: str
+    usage: Mapping[str, int] = field(default_factory=dict)
+    calls: int = 1
+
+
+class Observer(Protocol):
+    """Raises ModelUnavailable or ModelRefused; never a vendor's error."""
+
+    @property
+    def name(self) -> str:
+        """What ``provenance.model`` says."""
+
+    def observe(self, given: PassInput) -> Observed: ...
+
+    def reflect(self, given: ReflectInput) -> Reflected: ...
+
+
+def usage_sum(*parts: Mapping[str, int]) -> dict[str, Any]:
+    """Token usage added up by name."""
+    total: dict[str, Any] = {}
+    for part in parts:
+        for name, n in part.items():
+            total[name] = total.get(name, 0) + n
+    return total

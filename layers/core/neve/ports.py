@@ -1,0 +1,417 @@
+"""The doors of the product: what the use cases need from the outside, and nothing more.
+
+Every port has one contract suite under ``tests/contract`` that runs unchanged on each of its engines.
+Adapters translate vendor errors into the exceptions defined here; nobody else catches a vendor error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+# --- errors -------------------------------------------------------------------------------------
+
+
+class StoreUnavailable(Exception):
+    """A store did not answer, or answered that it cannot. Never raised for "no such row"."""
+
+    def __init__(self, store: str, reason: str) -> None:
+        super().__init__(f"{store}: {reason}")
+        self.store = store
+        self.reason = reason
+
+
+class Conflict(Exception):
+    """A conditional write lost. ``failed`` holds the positions of the operations whose condition did not hold
+    (empty when the engine only knows that a concurrent writer won)."""
+
+    def __init__(self, failed: Sequence[int] = ()) -> None:
+        super().__init__(f"conflict on operations {list(failed)}")
+        self.failed = tuple(failed)
+
+
+class EmbeddingUnavailable(Exception):
+    """The embedder cannot work until somebody changes something (no credentials, a 4xx other than 429). Not retried."""
+
+
+class EmbeddingRetryable(Exception):
+    """The embedder failed in a way that a later attempt may not (429, 5xx, transport)."""
+
+
+class ModelUnavailable(Exception):
+    """The language model gave no usable answer (transport, 429, 5xx, timeout, malformed tool call). Retried from the queue."""
+
+
+class ModelRefused(Exception):
+    """The language model rejected the request itself (400, 401, 403): a retry of the same request cannot succeed."""
+
+
+class DeadlineExceeded(Exception):
+    """A task had not finished when its time budget ended."""
+
+
+# --- table --------------------------------------------------------------------------------------
+
+Item = dict[str, Any]
+"""A row: ``pk``, ``sk``, ``type``, ``version`` and attributes of str, int, float, bool, bytes, list, dict. No None."""
+
+
+class Key(NamedTuple):
+    pk: str
+    sk: str
+
+
+class Index(StrEnum):
+    """MAIN is the table. The others are sparse and eventually consistent: a row is in ``rank`` iff it has both
+    ``rank_pk`` and ``rank_sk``, and so on. RANK and DUE project only ``INDEX_PROJECTION``; RECENT projects the whole row."""
+
+    MAIN = "main"
+    RANK = "rank"
+    DUE = "due"
+    RECENT = "recent"
+
+
+INDEX_PROJECTION: Mapping[Index, frozenset[str]] = {
+    Index.RANK: frozenset(
+        {"type", "id", "tokens", "session_id", "scope", "kind", "rev", "status", "fingerprint", "born_gen", "died_gen"}
+    ),
+    Index.DUE: frozenset({"type", "id", "tenant_id", "user_id", "session_id"}),
+}
+"""What a RANK or DUE query returns beside ``pk``, ``sk`` and the index's own two keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Expect the row to exist with exactly this version."""
+
+    n: int
+
+
+class Expect(StrEnum):
+    ABSENT = "absent"
+    ANY = "any"
+
+
+Expectation = Version | Expect
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Write a whole row. The engine sets ``version``: 1 for ABSENT, n + 1 for Version(n), 0 for ANY (such rows are
+    never updated optimistically). An incoming ``version`` attribute is ignored."""
+
+    item: Item
+    expect: Expectation = Expect.ANY
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    key: Key
+    expect: Expectation = Expect.ANY
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Write nothing, but fail the transaction unless the expectation (ABSENT or Version) holds."""
+
+    key: Key
+    expect: Expectation
+
+
+WriteOp = Put | Delete | Check
+MAX_WRITE_OPS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    items: list[Item]
+    cursor: str | None
+
+
+class Table(Protocol):
+    """An ordered key-value table with optimistic transactions. All methods raise StoreUnavailable."""
+
+    def get(self, key: Key) -> Item | None:
+        """Strongly consistent."""
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+        """Strongly consistent, one round trip as far as the caller is concerned; missing rows are missing keys."""
+
+    def query(
+        self,
+        partition: str,
+        *,
+        index: Index = Index.MAIN,
+        prefix: str | None = None,
+        between: tuple[str, str] | None = None,
+        reverse: bool = False,
+        limit: int,
+        cursor: str | None = None,
+    ) -> Page:
+        """Rows of one partition in sort-key order (UTF-8 byte order). ``between`` is inclusive on both ends and excludes
+        ``prefix``. ``cursor`` is the opaque one of the previous page; raises ValueError for one it did not make."""
+
+    def write(self, ops: Sequence[WriteOp]) -> None:
+        """All or nothing, at most 100 operations on distinct keys; raises Conflict, and ValueError for a malformed call."""
+
+
+# --- search -------------------------------------------------------------------------------------
+
+
+class Owner(NamedTuple):
+    tenant: str
+    user: str
+
+
+class Source(StrEnum):
+    MEMORY = "memory"
+    DOCUMENT = "document"
+    EVENT = "event"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev (older ones are refused).
+
+    ``text`` is what the keyword leg reads, with the speaker's name in front where there is one. The four context fields
+    are read by the keyword leg at lower weight (``CONTEXT_WEIGHTS``). ``vector`` is float32 little-endian bytes."""
+
+    item_id: str
+    n: int
+    version: int
+    source: Source
+    text: str
+    fingerprint: str
+    kind: str
+    status: str
+    scope: str
+    tier: str
+    observed_at: str
+    vector: bytes | None = None
+    previous: str = ""
+    following: str = ""
+    near: str = ""
+    date_text: str = ""
+    session_id: str | None = None
+    category: str | None = None
+    group: str | None = None
+    path: str | None = None
+    tags: tuple[str, ...] = ()
+    seq_from: int | None = None
+    seq_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """Applied *inside* each leg, before the depth is counted. Empty tuple / None = no restriction.
+
+    ``after`` and ``before`` bound ``observed_at`` (inclusive / exclusive). ``tags``: all of them. ``session_id`` = only
+    that session; ``not_session_id`` = everything outside it. ``path_prefix`` matches whole segments."""
+
+    sources: tuple[Source, ...] = ()
+    statuses: tuple[str, ...] = ("active",)
+    kinds: tuple[str, ...] = ()
+    tier: str | None = None
+    category: str | None = None
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+    path_prefix: str | None = None
+    session_id: str | None = None
+    not_session_id: str | None = None
+    after: str | None = None
+    before: str | None = None
+    exclude_ids: frozenset[str] = frozenset()
+    exclude_fingerprints: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """A shaped keyword query (domain/query.py). ``groups``: each inner tuple is a set of alternatives (``a OR b``), a
+    plain word is a group of one; at least ``min_match`` groups must match. ``phrases`` must all occur in ``text`` as
+    consecutive words; ``excluded`` words must not occur in ``text``."""
+
+    groups: tuple[tuple[str, ...], ...]
+    phrases: tuple[tuple[str, ...], ...] = ()
+    excluded: tuple[str, ...] = ()
+    min_match: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The best passage of one item in one leg. ``score``: BM25 (>= 0) or raw cosine in [-1, 1]."""
+
+    item_id: str
+    n: int
+    score: float
+    version: int
+    fingerprint: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class IndexModel:
+    """Which embedding model an index holds; vectors of another model are never compared with it."""
+
+    tag: str
+    dimensions: int
+
+
+class SearchIndex(Protocol):
+    """All methods raise StoreUnavailable. Results: best first, ties by item_id ascending, one candidate an item."""
+
+    def model(self) -> IndexModel: ...
+
+    def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
+        """Idempotent; a passage whose version is below the stored one (or below a deletion's) is ignored. A vector of
+        the wrong dimensions raises ValueError."""
+
+    def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
+        """Remove the passages ``n >= keep`` of an item stored with a version <= ``version`` (keep=0: the whole item;
+        a later upsert with a version below ``version`` stays refused)."""
+
+    def erase(self, owner: Owner) -> int:
+        """Remove everything of one user; returns how many passages that were."""
+
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]: ...
+
+    def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]: ...
+
+    def count(self, owner: Owner) -> int: ...
+
+
+CONTEXT_WEIGHTS: Mapping[str, float] = {"text": 1.0, "date_text": 1.0, "previous": 0.5, "following": 0.1, "near": 0.1}
+"""Weight of each field in the contextual keyword leg (measured on LoCoMo, docs/retrieval.md)."""
+BM25_K1 = 0.9
+BM25_B = 0.0
+
+
+# --- objects and queues -------------------------------------------------------------------------
+
+
+class ObjectStore(Protocol):
+    """Whole small objects by key. All methods raise StoreUnavailable."""
+
+    def put(self, key: str, body: bytes, *, content_type: str) -> None: ...
+
+    def put_new(self, key: str, body: bytes, *, content_type: str) -> bool:
+        """False, and nothing written, when the key exists already. One winner among concurrent callers."""
+
+    def get(self, key: str) -> bytes | None: ...
+
+    def delete(self, key: str) -> None:
+        """Idempotent."""
+
+    def list(self, prefix: str) -> list[str]: ...
+
+    def presign_put(self, key: str, *, content_type: str, expires_s: int) -> str:
+        """A URL to which one HTTP PUT of the bytes, with that Content-Type, stores the object."""
+
+
+class QueueName(StrEnum):
+    EMBED = "embed"
+    EXTRACT = "extract"
+    COMPACT = "compact"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """``group``: FIFO group, or fairness group on a standard queue. ``dedup_id``: FIFO only (5 minutes)."""
+
+    body: dict[str, Any]
+    group: str
+    dedup_id: str | None = None
+
+
+class Queue(Protocol):
+    def send(self, queue: QueueName, messages: Sequence[Message]) -> None:
+        """Durable once it returns; raises StoreUnavailable, in which case some may have been sent."""
+
+
+# --- models -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Raw cosine medians of random pairs and of known paraphrases for one model: they map to 0.3 and 0.9."""
+
+    random_median: float
+    paraphrase_median: float
+
+
+class Embedder(Protocol):
+    """Vectors are L2-normalised float32 little-endian bytes. Raises EmbeddingUnavailable or EmbeddingRetryable."""
+
+    @property
+    def model(self) -> IndexModel: ...
+
+    @property
+    def calibration(self) -> Calibration: ...
+
+    def embed_query(self, text: str) -> bytes: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> list[bytes]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One forced tool call. ``content``: blocks ``{"type": "text", "text"}`` or
+    ``{"type": "image", "media_type", "data": base64 | "url"}`` in order."""
+
+    system: str
+    content: tuple[Mapping[str, Any], ...]
+    tool_name: str
+    tool_description: str
+    tool_schema: Mapping[str, Any]
+    max_tokens: int
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    tool_input: Mapping[str, Any]
+    model: str
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """``input, cache_read, cache_write, output`` tokens."""
+
+
+class LanguageModel(Protocol):
+    def call_tool(self, request: ModelRequest) -> ModelAnswer:
+        """Raises ModelUnavailable or ModelRefused."""
+
+
+# --- time, ids, concurrency ---------------------------------------------------------------------
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """Wall clock, aware, UTC."""
+
+    def monotonic_ms(self) -> float:
+        """Milliseconds that only move forward; the scale of every time budget."""
+
+
+class Ids(Protocol):
+    def ulid(self, at: datetime) -> str: ...
+
+    def token(self) -> str:
+        """128 random bits as hex: write ids and secrets."""
+
+
+class Task(Protocol, Generic[T_co]):
+    def result(self, deadline_ms: float | None = None) -> T_co:
+        """Waits until ``clock.monotonic_ms()`` reaches the deadline, then raises DeadlineExceeded; re-raises the task's own error."""
+
+    @property
+    def elapsed_ms(self) -> float: ...
+
+
+class Tasks(Protocol):
+    """Runs work beside the caller. The context variables of the caller are visible to the work."""
+
+    def start(self, work: Callable[[], T]) -> Task[T]: ...

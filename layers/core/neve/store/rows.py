@@ -1,0 +1,213 @@
+"""How each record is laid out as a row, and read back. An entity's keys, index keys and attributes meet here only.
+
+Free-form JSON of the caller (``event_data``, block lists, job results) is stored as JSON text: a row holds no null, and
+DynamoDB's nesting limit must not become the caller's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from neve.domain.errors import NeveError
+from neve.domain.rank import pack_rank, rank_key
+from neve.domain.records import (
+    EmbeddingState,
+    Event,
+    Job,
+    Memory,
+    PackManifest,
+    SessionEpoch,
+    SessionHead,
+    SessionMarker,
+    Status,
+    UserHead,
+)
+from neve.domain.times import iso
+from neve.ports import Check, Expect, Expectation, Item, Key, Put, Version, WriteOp
+from neve.store.keys import DUE_SHARDS, Keys, due_partition
+
+_head = TypeAdapter(UserHead)
+_session = TypeAdapter(SessionHead)
+_marker = TypeAdapter(SessionMarker)
+_epoch = TypeAdapter(SessionEpoch)
+_memory = TypeAdapter(Memory)
+_event = TypeAdapter(Event)
+_job = TypeAdapter(Job)
+_pack = TypeAdapter(PackManifest)
+
+
+def expectation(version: int) -> Expectation:
+    """What a write of a record that was read at ``version`` expects (0 = it was not there)."""
+    return Version(version) if version else Expect.ABSENT
+
+
+def _item(key: Key, type_: str, attributes: dict[str, Any]) -> Item:
+    attributes.pop("version", None)
+    return {"pk": key.pk, "sk": key.sk, "type": type_, **attributes}
+
+
+# --- users --------------------------------------------------------------------------------------
+
+
+def read_head(item: Item | None) -> UserHead:
+    """The head of a user; one never seen before is a new, empty user."""
+    return _head.validate_python(item) if item else UserHead()
+
+
+def put_head(keys: Keys, user: str, head: UserHead) -> Put:
+    item = _item(keys.head(user), "user", _head.dump_python(head, mode="json", exclude_none=True))
+    return Put(item | {"tenant_id": keys.tenant, "user_id": user}, expectation(head.version))
+
+
+def guard_user(keys: Keys, user: str, head: UserHead, now: datetime) -> WriteOp:
+    """The operation every commit carries: the user is still the incarnation that was read. Creates a new user's head."""
+    if head.version == 0:
+        return put_head(keys, user, replace(head, created_at=iso(now)))
+    return Check(keys.head(user), Version(head.version))
+
+
+def writable(head: UserHead) -> None:
+    """Raises 409 ``erasing`` or 410 ``user_closed``."""
+    if head.state == "erasing":
+        raise NeveError("erasing", "This user is being erased; try again when the job is done.", retry_after_s=30)
+    if head.state == "closed":
+        raise NeveError("user_closed", "This user was erased and closed.")
+
+
+# --- sessions -----------------------------------------------------------------------------------
+
+
+def read_session(item: Item) -> SessionHead:
+    return _session.validate_python(item)
+
+
+def put_session(keys: Keys, user: str, session: SessionHead) -> Put:
+    attributes = _session.dump_python(session, mode="json", exclude_none=True)
+    return Put(_item(keys.session(user, session.session_id), "session", attributes), expectation(session.version))
+
+
+def read_marker(item: Item) -> SessionMarker:
+    return _marker.validate_python(item)
+
+
+def put_marker(keys: Keys, user: str, marker: SessionMarker) -> Put:
+    attributes = _marker.dump_python(marker, mode="json", exclude_none=True)
+    return Put(_item(keys.marker(user, marker.session_id), "marker", attributes), expectation(marker.version))
+
+
+def read_epoch(item: Item) -> SessionEpoch:
+    return _epoch.validate_python(item)
+
+
+def put_epoch(keys: Keys, user: str, epoch: SessionEpoch, now: datetime) -> Put:
+    """A row with ``rebuild_due`` is in the ``due`` index, where the sweep finds it."""
+    attributes = _epoch.dump_python(epoch, mode="json", exclude_none=True)
+    item = _item(keys.epoch(user, epoch.session_id), "epoch", attributes)
+    if epoch.rebuild_due:
+        item |= {"id": epoch.session_id, "tenant_id": keys.tenant, "user_id": user}
+        item |= due_keys("rebuild", keys.tenant, user, epoch.session_id, now)
+    return Put(item, expectation(epoch.version))
+
+
+# --- events -------------------------------------------------------------------------------------
+
+
+def read_event(item: Item) -> Event:
+    content = item["content"]
+    blocks = json.loads(content) if item.get("blocks") else content
+    return _event.validate_python(item | {"content": blocks, "event_data": json.loads(item.get("event_data", "{}"))})
+
+
+def put_event(keys: Keys, user: str, session: str, event: Event, incarnation: int) -> Put:
+    attributes = _event.dump_python(event, mode="json", exclude_none=True)
+    if isinstance(event.content, list):
+        attributes |= {"content": json.dumps(event.content, ensure_ascii=False), "blocks": True}
+    if event.event_data:
+        attributes["event_data"] = json.dumps(event.event_data, ensure_ascii=False)
+    else:
+        del attributes["event_data"]
+    attributes |= {"tenant_id": keys.tenant, "user_id": user, "session_id": session, "incarnation": incarnation}
+    return Put(_item(keys.event(user, session, event.seq), "event", attributes), Expect.ABSENT)
+
+
+# --- memories -----------------------------------------------------------------------------------
+
+
+def read_memory(item: Item) -> Memory:
+    return _memory.validate_python(item)
+
+
+def put_memory(keys: Keys, user: str, memory: Memory) -> Put:
+    """The row with its index keys: ``rank`` while active, ``due`` while its embedding is pending, ``recent`` while
+    ``rev_at`` is set (the embed worker clears it when the search index has the row)."""
+    attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
+    item = _item(keys.memory(user, memory.id), "memory", attributes)
+    item |= {"tenant_id": keys.tenant, "user_id": user}
+    if memory.status is Status.ACTIVE:
+        rank = pack_rank(memory.kind, memory.priority, memory.last_used_at)
+        item |= {"rank_pk": keys.user(user), "rank_sk": rank_key(rank, memory.id)}
+    if memory.rev_at is not None:
+        item |= {"recent_pk": keys.user(user), "recent_sk": f"{memory.rev_at}#{memory.id}"}
+        if memory.embedding_state is EmbeddingState.PENDING:
+            at = datetime.fromisoformat(memory.rev_at)
+            item |= due_keys("embed", keys.tenant, user, memory.id, at)
+    return Put(item, expectation(memory.version))
+
+
+# --- packs --------------------------------------------------------------------------------------
+
+
+def read_manifest(item: Item) -> PackManifest:
+    return _pack.validate_python(item | {"layers": json.loads(item["layers"])})
+
+
+def put_manifest(keys: Keys, user: str, manifest: PackManifest) -> Put:
+    """Versions are immutable, so a repeated write of the same version changes nothing."""
+    attributes = _pack.dump_python(manifest, mode="json", exclude_none=True)
+    attributes["layers"] = json.dumps(attributes["layers"])
+    return Put(_item(keys.pack(user, manifest.session_id, manifest.pack_version), "pack", attributes))
+
+
+# --- jobs ---------------------------------------------------------------------------------------
+
+JOB_DAYS = 30
+
+
+def read_job(item: Item) -> Job:
+    decoded = {name: json.loads(item[name]) for name in ("result", "state") if name in item}
+    return _job.validate_python(item | decoded)
+
+
+def put_job(keys: Keys, job: Job) -> Put:
+    attributes = _job.dump_python(job, mode="json", exclude_none=True)
+    attributes |= {name: json.dumps(attributes[name], ensure_ascii=False) for name in ("result", "state")}
+    expires = datetime.fromisoformat(job.created_at) + timedelta(days=JOB_DAYS)
+    attributes["expires_at"] = int(expires.timestamp())
+    return Put(_item(keys.job(job.id), "job", attributes), expectation(job.version))
+
+
+# --- due work -----------------------------------------------------------------------------------
+
+
+def due_keys(kind: str, tenant: str, user: str, identifier: str, at: datetime) -> Item:
+    """Index keys of a piece of due work: a shard by user, a 10 minute time bucket, and who it is."""
+    shard = int.from_bytes(hashlib.sha256(f"{tenant}/{user}".encode()).digest()[:2]) % DUE_SHARDS
+    return {"due_pk": due_partition(kind, shard), "due_sk": f"{time_bucket(at)}#{tenant}/{user}/{identifier}"}
+
+
+def time_bucket(at: datetime) -> str:
+    """The 10 minute bucket that holds ``at``: ``2026-03-10T09:30``."""
+    at = at.astimezone(UTC)
+    return f"{at.replace(minute=at.minute // 10 * 10):%Y-%m-%dT%H:%M}"
+
+
+def live(item: Item | None, now: datetime) -> Item | None:
+    """The row unless its time to live is over (the store removes such rows late)."""
+    if item is None or item.get("expires_at", float("inf")) <= now.timestamp():
+        return None
+    return item
