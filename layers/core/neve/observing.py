@@ -21,7 +21,8 @@ class PriorMemory:
 @dataclass(frozen=True, slots=True)
 class PassInput:
     """What one observation pass reads. ``events`` already fit the transcript cap, hold nothing that Neve renders, and
-    carry image bytes inline: a block ``{"type": "image", "media_type", "data": base64}`` or ``{"type": "image", "url"}``."""
+    carry image bytes inline: a block ``{"type": "image", "media_type", "data": base64}`` or ``{"type": "image",
+    "url"}``."""
 
     session_id: str
     events: Sequence[Event]

@@ -12,6 +12,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from neve.domain.query import TextQuery as TextQuery
+
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -36,6 +38,10 @@ class Conflict(Exception):
         self.failed = tuple(failed)
 
 
+class BadCursor(ValueError):
+    """A query's cursor that the table did not make for this query."""
+
+
 class EmbeddingUnavailable(Exception):
     """The embedder cannot work until somebody changes something (no credentials, a 4xx other than 429). Not retried."""
 
@@ -45,7 +51,8 @@ class EmbeddingRetryable(Exception):
 
 
 class ModelUnavailable(Exception):
-    """The language model gave no usable answer (transport, 429, 5xx, timeout, malformed tool call). Retried from the queue."""
+    """The language model gave no usable answer (transport, 429, 5xx, timeout, malformed tool call). Retried from the
+    queue."""
 
 
 class ModelRefused(Exception):
@@ -69,7 +76,8 @@ class Key(NamedTuple):
 
 class Index(StrEnum):
     """MAIN is the table. The others are sparse and eventually consistent: a row is in ``rank`` iff it has both
-    ``rank_pk`` and ``rank_sk``, and so on. RANK and DUE project only ``INDEX_PROJECTION``; RECENT projects the whole row."""
+    ``rank_pk`` and ``rank_sk``, and so on. RANK and DUE project only ``INDEX_PROJECTION``; RECENT projects the whole
+    row."""
 
     MAIN = "main"
     RANK = "rank"
@@ -154,11 +162,13 @@ class Table(Protocol):
         limit: int,
         cursor: str | None = None,
     ) -> Page:
-        """Rows of one partition in sort-key order (UTF-8 byte order). ``between`` is inclusive on both ends and excludes
-        ``prefix``. ``cursor`` is the opaque one of the previous page; raises ValueError for one it did not make."""
+        """Rows of one partition in sort-key order (UTF-8 byte order). ``between`` is inclusive on both ends and
+        excludes
+        ``prefix``. ``cursor`` is the opaque one of the previous page; raises BadCursor for one it did not make."""
 
     def write(self, ops: Sequence[WriteOp]) -> None:
-        """All or nothing, at most 100 operations on distinct keys; raises Conflict, and ValueError for a malformed call."""
+        """All or nothing, at most 100 operations on distinct keys; raises Conflict, and ValueError for a malformed
+        call."""
 
 
 # --- search -------------------------------------------------------------------------------------
@@ -177,7 +187,8 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev (older ones are refused).
+    """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev (older ones are
+    refused).
 
     ``text`` is what the keyword leg reads, with the speaker's name in front where there is one. The four context fields
     are read by the keyword leg at lower weight (``CONTEXT_WEIGHTS``). ``vector`` is float32 little-endian bytes."""
@@ -228,18 +239,6 @@ class SearchFilter:
     before: str | None = None
     exclude_ids: frozenset[str] = frozenset()
     exclude_fingerprints: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class TextQuery:
-    """A shaped keyword query (domain/query.py). ``groups``: each inner tuple is a set of alternatives (``a OR b``), a
-    plain word is a group of one; at least ``min_match`` groups must match. ``phrases`` must all occur in ``text`` as
-    consecutive words; ``excluded`` words must not occur in ``text``."""
-
-    groups: tuple[tuple[str, ...], ...]
-    phrases: tuple[tuple[str, ...], ...] = ()
-    excluded: tuple[str, ...] = ()
-    min_match: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +404,8 @@ class Ids(Protocol):
 
 class Task(Protocol, Generic[T_co]):
     def result(self, deadline_ms: float | None = None) -> T_co:
-        """Waits until ``clock.monotonic_ms()`` reaches the deadline, then raises DeadlineExceeded; re-raises the task's own error."""
+        """Waits until ``clock.monotonic_ms()`` reaches the deadline, then raises DeadlineExceeded; re-raises the
+        task's own error."""
 
     @property
     def elapsed_ms(self) -> float: ...

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """``field`` is a path into the request: ``events[3].content``, ``query.limit``, ``path.user_id``, ``header.If-Match``."""
+    """``field`` is a path into the request: ``events[3].content``, ``query.limit``, ``path.user_id``,
+    ``header.If-Match``."""
 
     field: str
     message: str

@@ -75,7 +75,12 @@ class Policy(BaseModel):
         """Why these numbers do not fit together; empty when they do."""
         found = []
         for name, target, trigger_name, trigger in (
-            ("session_reflection_target", self.reflection_target, "session_reflection_trigger", self.reflection_trigger),
+            (
+                "session_reflection_target",
+                self.reflection_target,
+                "session_reflection_trigger",
+                self.reflection_trigger,
+            ),
             ("compaction_trigger", self.compaction_at, "window", self.window),
         ):
             if target <= 0:
@@ -101,7 +106,8 @@ class Policy(BaseModel):
             found.append(
                 FieldError(
                     "observer_output_cap",
-                    f"{self.observer_output_cap} must be below observer_transcript_cap = {self.observer_transcript_cap}",
+                    f"{self.observer_output_cap} must be below"
+                    f" observer_transcript_cap = {self.observer_transcript_cap}",
                 )
             )
         return found

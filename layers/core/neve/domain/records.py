@@ -187,7 +187,8 @@ class LiveRow:
 @dataclass(frozen=True, slots=True)
 class SessionMarker:
     """Marker, lease and live rows of a session (row ``SESM#``): only passes and session-scoped writes move it.
-    ``lease_token`` is the fencing token: it grows by one with every lease taken."""
+    ``lease_token`` is the fencing token: it grows by one with every lease taken. ``last_pass``: the id that the last
+    committed pass gave itself, by which it recognises its own write."""
 
     session_id: str
     observed_seq: int = 0
@@ -196,10 +197,10 @@ class SessionMarker:
     live: tuple[LiveRow, ...] = ()
     lease_token: int = 0
     lease_until: str | None = None
+    last_pass: str | None = None
     current_task: str | None = None
     suggested_continuation: str | None = None
     thread_title: str | None = None
-    usage: dict[str, int] = field(default_factory=dict)
     version: int = 0
 
 
@@ -228,7 +229,8 @@ class PackEntry:
 
 @dataclass(frozen=True, slots=True)
 class PackManifest:
-    """What one immutable pack version is made of. ``layers``: always, profile, global, local, each in rendered order."""
+    """What one immutable pack version is made of. ``layers``: always, profile, global, local, each in rendered
+    order."""
 
     session_id: str
     pack_version: int
@@ -242,7 +244,8 @@ class PackManifest:
 
 @dataclass(frozen=True, slots=True)
 class SessionEpoch:
-    """Epoch, horizon and pack pointer of a session (row ``SESE#``)."""
+    """Epoch, horizon and pack pointer of a session (row ``SESE#``). ``compacted_by``: the job that moved the horizon
+    last."""
 
     session_id: str
     epoch: int = 0
@@ -252,6 +255,7 @@ class SessionEpoch:
     pack: PackPointer | None = None
     rebuild_due: Trigger | None = None
     rebuild_failed_at: str | None = None
+    compacted_by: str | None = None
     version: int = 0
 
 

@@ -1,4 +1,5 @@
-"""Every key and index of the table. ``Keys`` is built only from a verified tenant, so that no use case can name a row of
+"""Every key and index of the table. ``Keys`` is built only from a verified tenant, so that no use case can name a row
+of
 another tenant. Ids cannot hold ``#`` or ``/`` (product.md §2), which makes the joins below unambiguous."""
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ def due_partition(kind: str, shard: int) -> str:
 
 DUE_SHARDS = 8
 
+EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
+
 
 @dataclass(frozen=True, slots=True)
 class Keys:
@@ -47,6 +50,10 @@ class Keys:
 
     def jobs(self) -> str:
         return f"T#{self.tenant}#JOB"
+
+    def usages(self) -> str:
+        """Index ``recent``: the usage rows of the tenant's users."""
+        return f"T#{self.tenant}#USAGE"
 
     # rows
     def head(self, user: str) -> Key:
@@ -82,6 +89,10 @@ class Keys:
 
     def vector(self, user: str, fingerprint: str, model: str) -> Key:
         return Key(self.vectors(user), f"{fingerprint}#{model}")
+
+    def usage(self, user: str) -> Key:
+        """Counters of what the user's memory has cost."""
+        return Key(self.user(user), "USAGE")
 
     def idempotency(self, route: str, key: str) -> Key:
         return Key(f"T#{self.tenant}#IDEM", f"{route}#{key}")

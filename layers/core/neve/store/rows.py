@@ -65,7 +65,8 @@ def put_head(keys: Keys, user: str, head: UserHead) -> Put:
 
 
 def guard_user(keys: Keys, user: str, head: UserHead, now: datetime) -> WriteOp:
-    """The operation every commit carries: the user is still the incarnation that was read. Creates a new user's head."""
+    """The operation every commit carries: the user is still the incarnation that was read. Creates a new user's
+    head."""
     if head.version == 0:
         return put_head(keys, user, replace(head, created_at=iso(now)))
     return Check(keys.head(user), Version(head.version))
@@ -163,12 +164,22 @@ def put_memory(keys: Keys, user: str, memory: Memory) -> Put:
 
 
 def read_manifest(item: Item) -> PackManifest:
-    return _pack.validate_python(item | {"layers": json.loads(item["layers"])})
+    return manifest_of(item | {"layers": json.loads(item["layers"])})
+
+
+def manifest_of(attributes: dict[str, Any]) -> PackManifest:
+    return _pack.validate_python(attributes)
+
+
+def manifest_attributes(manifest: PackManifest) -> dict[str, Any]:
+    """Plain JSON values."""
+    attributes: dict[str, Any] = _pack.dump_python(manifest, mode="json", exclude_none=True)
+    return attributes
 
 
 def put_manifest(keys: Keys, user: str, manifest: PackManifest) -> Put:
     """Versions are immutable, so a repeated write of the same version changes nothing."""
-    attributes = _pack.dump_python(manifest, mode="json", exclude_none=True)
+    attributes = manifest_attributes(manifest)
     attributes["layers"] = json.dumps(attributes["layers"])
     return Put(_item(keys.pack(user, manifest.session_id, manifest.pack_version), "pack", attributes))
 

@@ -1,0 +1,12 @@
+"""The extract queue: observe what is new in a session, then reflect if it has grown enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neve.usecases.extract_session import extract_session
+from neve.worker import process_fifo
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    return process_fifo(event, context, "extract", extract_session)

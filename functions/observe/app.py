@@ -1,0 +1,52 @@
+"""E2, E3, E4: what was said, and asking for memory to be made of it."""
+
+from __future__ import annotations
+
+from neve.http.job_answers import job_answer
+from neve.http.operations import Nothing
+from neve.http.router import Answer, Call, Router, once
+from neve.http.schemas import events as e
+from neve.http.schemas import jobs as j
+from neve.usecases.append_events import append_events
+from neve.usecases.create_upload import create_upload
+from neve.usecases.list_events import list_events
+from neve.usecases.read_jobs import get_job
+from neve.usecases.request_compaction import request_compaction
+from neve.usecases.request_observation import request_observation
+
+router = Router("observe")
+handler = router.handle
+
+
+@router.on(e.APPEND_EVENTS)
+def append(call: Call[Nothing, e.AppendBody]) -> Answer:
+    appended = append_events(*call.context, call.ids["session_id"], call.body.commands(), call.idempotency)
+    return Answer(201, e.AppendedOut.of(appended))
+
+
+@router.on(e.LIST_EVENTS)
+def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
+    page = list_events(*call.context, call.ids["session_id"], call.query.from_seq, call.query.limit)
+    return Answer(body=e.EventsPage.of(page))
+
+
+@router.on(e.CREATE_UPLOAD)
+def upload(call: Call[Nothing, e.UploadBody]) -> Answer:
+    return once(call, lambda: Answer(201, e.UploadOut.of(create_upload(*call.context, call.body.media_type))))
+
+
+@router.on(j.OBSERVE)
+def observe(call: Call[Nothing, j.ObserveBody]) -> Answer:
+    session, wait = call.ids["session_id"], call.body.wait
+    return once(call, lambda: job_answer(request_observation(*call.context, session, wait)))
+
+
+@router.on(j.COMPACT)
+def compact(call: Call[Nothing, j.CompactBody]) -> Answer:
+    session, body = call.ids["session_id"], call.body
+    return once(call, lambda: job_answer(request_compaction(*call.context, session, body.reason, body.wait)))
+
+
+@router.on(j.READ_JOB)
+def read_job(call: Call[Nothing, Nothing]) -> Answer:
+    return Answer(body=j.JobOut.of(get_job(*call.context, call.ids["job_id"])))

@@ -1,0 +1,19 @@
+"""Every ten minutes: finish what a crash or an outage left behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neve import wiring
+from neve.domain.policy import Policy
+from neve.http.tenancy import policies
+from neve.usecases.sweep_due import sweep_due
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, int]:  # noqa: ARG001
+    ports = wiring.ports()
+
+    def policy_of(tenant_id: str) -> Policy:
+        return policies.tenant(ports, tenant_id, without_store=False).policy
+
+    return sweep_due(ports, policy_of)

@@ -1,0 +1,160 @@
+"""A language model behind Anthropic's Messages API, through the official SDK: one forced tool call a request.
+
+The SDK is imported when a model is built, never with this module: its import alone costs about a second. It repeats
+what may pass (429 and 529 after the wait that the server asks for, 5xx, timeouts, lost connections) up to
+``MAX_RETRIES`` times; a wait longer than ``LONGEST_WAIT_S`` is left to the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+
+if TYPE_CHECKING:
+    from anthropic.types import Message
+
+DEFAULT_MODEL = "claude-haiku-5-5"
+MAX_RETRIES = 2
+LONGEST_WAIT_S = 20.0
+DEFAULT_TIMEOUT_S = 90.0
+"""Of one attempt."""
+REFUSING_STATUSES = frozenset({400, 401, 403, 404, 413, 422})
+"""The request itself is at fault, or the key: the same request cannot succeed later."""
+IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+"""What the API reads. Any other image would make it refuse the whole pass: the model is told of it in words."""
+WITHOUT_EFFORT = ("claude-haiku-4", "claude-sonnet-4", "claude-opus-4", "claude-3")
+"""Families that think only when asked, and of which not all know the effort setting."""
+
+
+class AnthropicModel:
+    """``model`` must accept a forced tool call: the Haiku family, and others up to generation 5. ``base_url`` None is
+    the
+    public API. ``timeout_s`` and ``max_retries`` bound how long a call lasts."""
+
+    def __init__(
+        self,
+        api_key: str,
+        model: str = DEFAULT_MODEL,
+        *,
+        base_url: str | None = None,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        max_retries: int = MAX_RETRIES,
+    ) -> None:
+        import anthropic
+
+        self._sdk = anthropic
+        self._model = model
+        self._client = anthropic.Anthropic(
+            api_key=api_key,
+            base_url=base_url,
+            timeout=timeout_s,
+            max_retries=max_retries,
+            middleware=[_leave_long_waits_to_the_queue],
+        )
+
+    def call_tool(self, request: ModelRequest) -> ModelAnswer:
+        """Raises ModelRefused for a request that cannot succeed as it is, ModelUnavailable for everything else that
+        leaves no whole tool call."""
+        create: Callable[..., Message] = self._client.messages.create
+        try:
+            message = create(**_body(request, self._model))
+        except self._sdk.APIStatusError as error:
+            raise _translated(error.status_code, str(error.type or "no type"), self._model) from error
+        except self._sdk.AnthropicError as error:
+            raise ModelUnavailable(f"{self._model}: {type(error).__name__}") from error
+        except ValueError:  # the SDK lets a body that is not JSON escape; the error would hold the body
+            raise ModelUnavailable(f"{self._model}: an answer that is not JSON") from None
+        if not isinstance(message, self._sdk.types.Message) or None in (message.content, message.usage):
+            raise ModelUnavailable(f"{self._model}: an answer that is not a message")
+        return _answer(message, request.tool_name)
+
+    def close(self) -> None:
+        """Ends the connections that are kept open between calls."""
+        self._client.close()
+
+
+# --- request ------------------------------------------------------------------------------------
+
+
+def _body(request: ModelRequest, model: str) -> dict[str, Any]:
+    """The tool and the system prompt come first and are the same in every call of a purpose: the cache point behind
+    them covers both. Thinking is off because a forced tool call excludes it; reading a chat needs little effort."""
+    body: dict[str, Any] = {
+        "model": model,
+        "max_tokens": request.max_tokens,
+        "system": [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}],
+        "messages": [{"role": "user", "content": [_block(block) for block in request.content]}],
+        "tools": [
+            {
+                "name": request.tool_name,
+                "description": request.tool_description,
+                "input_schema": dict(request.tool_schema),
+            }
+        ],
+        "tool_choice": {"type": "tool", "name": request.tool_name, "disable_parallel_tool_use": True},
+    }
+    if not model.startswith(WITHOUT_EFFORT):
+        body["thinking"] = {"type": "disabled"}
+        body["output_config"] = {"effort": "low"}
+    return body
+
+
+def _block(block: Mapping[str, Any]) -> dict[str, Any]:
+    """A content block in the API's form."""
+    if block["type"] != "image":
+        return {"type": "text", "text": block["text"]}
+    if block.get("url"):
+        return {"type": "image", "source": {"type": "url", "url": block["url"]}}
+    if block["media_type"] not in IMAGE_TYPES:
+        return {"type": "text", "text": f"[image of type {block['media_type']}, which cannot be shown]"}
+    return {"type": "image", "source": {"type": "base64", "media_type": block["media_type"], "data": block["data"]}}
+
+
+# --- answer -------------------------------------------------------------------------------------
+
+
+def _answer(message: Message, tool_name: str) -> ModelAnswer:
+    if message.stop_reason == "refusal":
+        raise ModelRefused(f"{message.model}: declined by the provider's safeguards")
+    if message.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+        raise ModelUnavailable(f"{message.model}: the tool call was cut off ({message.stop_reason})")
+    calls: Sequence[Any] = [block for block in message.content if block.type == "tool_use" and block.name == tool_name]
+    if not calls or not isinstance(calls[0].input, dict):
+        raise ModelUnavailable(f"{message.model}: no call of {tool_name} (stopped by {message.stop_reason})")
+    usage = message.usage
+    return ModelAnswer(
+        tool_input=calls[0].input,
+        model=message.model,
+        usage={
+            "input": usage.input_tokens,
+            "cache_read": usage.cache_read_input_tokens or 0,
+            "cache_write": usage.cache_creation_input_tokens or 0,
+            "output": usage.output_tokens,
+        },
+    )
+
+
+def _translated(status: int, kind: str, model: str) -> ModelRefused | ModelUnavailable:
+    """Without the provider's sentence: it may quote what the user said."""
+    if status in REFUSING_STATUSES:
+        return ModelRefused(f"{model}: status {status} ({kind})")
+    return ModelUnavailable(f"{model}: status {status} ({kind})")
+
+
+def _leave_long_waits_to_the_queue(request: Any, call_next: Callable[[Any], Any]) -> Any:
+    """SDK middleware, run once an attempt: the SDK would sleep as long as the server says, past any worker's time."""
+    response = call_next(request)
+    wait = _seconds(response.headers.get("retry-after"))
+    if response.status_code >= 400 and wait > LONGEST_WAIT_S:
+        response.close()
+        raise ModelUnavailable(f"status {response.status_code}: asked to wait {wait:.0f} s")
+    return response
+
+
+def _seconds(retry_after: str | None) -> float:
+    """0 for none, or for a date, which this API does not send."""
+    try:
+        return float(retry_after or 0)
+    except ValueError:
+        return 0.0

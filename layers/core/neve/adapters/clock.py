@@ -1,0 +1,103 @@
+"""Time, ids and concurrency of a real process."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from datetime import UTC, datetime
+from typing import Generic, TypeVar
+
+from ulid import ULID
+
+from neve.ports import Clock, DeadlineExceeded
+
+T = TypeVar("T")
+
+REMEMBERED_MS = 256
+"""How many milliseconds ``SystemIds`` keeps the newest id of: far more than threads can disagree about "now"."""
+WORKERS = 32
+"""Threads of ``ThreadTasks``: a recall uses at most four, so eight recalls run without waiting for each other."""
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic_ms(self) -> float:
+        return time.monotonic() * 1000.0
+
+
+class SystemIds:
+    """ULIDs that sort in creation order within a process, also those of one millisecond."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest: OrderedDict[int, int] = OrderedDict()
+
+    def ulid(self, at: datetime) -> str:
+        """Raises ValueError for a time before 1970 or after 10889."""
+        ms = int(at.timestamp() * 1000)
+        if not 0 <= ms < 1 << 48:
+            raise ValueError(f"no ULID can hold the time {at.isoformat()}")
+        return str(ULID.from_int(ms << 80 | self._random_part(ms)))
+
+    def token(self) -> str:
+        return secrets.token_hex(16)
+
+    def _random_part(self, ms: int) -> int:
+        """80 bits; within a millisecond the last one plus 1. The top bit starts as 0: adding cannot overflow."""
+        with self._lock:
+            newest = self._newest.get(ms)
+            part = secrets.randbits(79) if newest is None else newest + 1
+            self._newest[ms] = part
+            if len(self._newest) > REMEMBERED_MS:
+                self._newest.popitem(last=False)
+            return part
+
+
+class ThreadTask(Generic[T]):
+    """Work that was handed to the pool."""
+
+    def __init__(self, clock: Clock, pool: ThreadPoolExecutor, work: Callable[[], T]) -> None:
+        self._clock = clock
+        self._started_ms = clock.monotonic_ms()
+        self._ended_ms: float | None = None
+        self._future: Future[T] = pool.submit(copy_context().run, self._run, work)
+
+    def _run(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        finally:
+            self._ended_ms = self._clock.monotonic_ms()
+
+    def result(self, deadline_ms: float | None = None) -> T:
+        """See ``ports.Task``. Work that nobody waits for any more is not started, but never interrupted."""
+        if deadline_ms is not None:
+            left_s = max(0.0, deadline_ms - self._clock.monotonic_ms()) / 1000.0
+            if not wait((self._future,), timeout=left_s).done:
+                self._future.cancel()
+                raise DeadlineExceeded(f"not finished after {self.elapsed_ms:.0f} ms")
+        return self._future.result()
+
+    @property
+    def elapsed_ms(self) -> float:
+        """From ``start`` to the end of the work (to now while it runs), so a wait for a free thread counts."""
+        ended = self._ended_ms if self._ended_ms is not None else self._clock.monotonic_ms()
+        return ended - self._started_ms
+
+
+class ThreadTasks:
+    """A pool of threads shared by the whole process. Work must not start tasks of its own and wait for them: with every
+    thread waiting, none would be left to run them."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="neve-task")
+
+    def start(self, work: Callable[[], T]) -> ThreadTask[T]:
+        return ThreadTask(self._clock, self._pool, work)

@@ -1,0 +1,27 @@
+"""Keyword recall only: there is no embedder, and every question for a vector says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from neve.ports import Calibration, EmbeddingUnavailable, IndexModel
+
+
+class NoEmbedder:
+    """``none``: zero dimensions, nothing to compare."""
+
+    @property
+    def model(self) -> IndexModel:
+        return IndexModel("none", 0)
+
+    @property
+    def calibration(self) -> Calibration:
+        """Never applied: there is no similarity to calibrate."""
+        return Calibration(random_median=0.0, paraphrase_median=1.0)
+
+    def embed_query(self, text: str) -> NoReturn:
+        raise EmbeddingUnavailable(f"no embedder is configured: no vector for a query of {len(text)} characters")
+
+    def embed_passages(self, texts: Sequence[str]) -> NoReturn:
+        raise EmbeddingUnavailable(f"no embedder is configured: no vectors for {len(texts)} texts")

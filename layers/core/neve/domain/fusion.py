@@ -1,0 +1,110 @@
+"""From the ranks of the recall legs to one order: RRF, priors, calibration (engine.md §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Protocol
+
+from neve.domain.times import parse
+
+RRF_K = 60
+SCORE_DIGITS = 12
+RECENT = timedelta(days=7)
+RECENCY_BOOST = 1.2
+PRIOR_CAP = 1.35
+"""Most that all priors together may add (product.md §7)."""
+IMPORTANCE_STEP = 0.05
+NEUTRAL_IMPORTANCE = 3
+IMPORTANCE_DECAY = timedelta(days=90)
+"""A row that nobody cites for this long counts as one step less important."""
+CALIBRATED_RANDOM = 0.3
+CALIBRATED_PARAPHRASE = 0.9
+
+_KIND_PRIOR = {"manual": 1.25, "note": 1.1, "reflection": 1.05}
+_NEVER_LESS_IMPORTANT = frozenset({"fact", "document"})
+
+
+class Medians(Protocol):
+    """What ``ports.Calibration`` measures for an embedding model."""
+
+    @property
+    def random_median(self) -> float: ...
+
+    @property
+    def paraphrase_median(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """An item with its rank, from 1, in each leg that found it. ``score`` is rounded to ``SCORE_DIGITS``."""
+
+    id: str
+    ranks: Mapping[str, int]
+    score: float
+
+
+def rrf(legs: Mapping[str, Sequence[str]], k: int = RRF_K) -> list[Fused]:
+    """Reciprocal rank fusion of item ids, best first: ``Σ 1/(k + rank)`` summed exactly, ties by best single rank, then
+    id. An id that a leg names twice counts where it stands first."""
+    ranks: dict[str, dict[str, int]] = {}
+    for leg, ids in legs.items():
+        for rank, identifier in enumerate(dict.fromkeys(ids), start=1):
+            ranks.setdefault(identifier, {})[leg] = rank
+    fused = [Fused(identifier, found, _reciprocal_sum(found, k)) for identifier, found in ranks.items()]
+    return sorted(fused, key=lambda item: (-item.score, min(item.ranks.values()), item.id))
+
+
+def _reciprocal_sum(ranks: Mapping[str, int], k: int) -> float:
+    exact = sum((Fraction(1, k + rank) for rank in ranks.values()), Fraction(0))
+    return float(round(exact, SCORE_DIGITS))
+
+
+def priors(recency: float, importance: float, kind: float) -> float:
+    """The product of the priors, at most ``PRIOR_CAP``."""
+    return min(PRIOR_CAP, recency * importance * kind)
+
+
+def recency_prior(observed_at: str, now: datetime, *, time_bound: bool) -> float:
+    """1.2 for what was observed less than 7 days ago, unless the query has a time bound of its own."""
+    fresh = now - parse(observed_at) < RECENT
+    return RECENCY_BOOST if fresh and not time_bound else 1.0
+
+
+def effective_importance(importance: int, kind: str, last_used_at: str, now: datetime) -> int:
+    """``importance`` less one step for every full 90 days without a citation, at least 1; facts and documents keep
+    theirs. ``kind`` is a memory kind, ``document`` or ``event``; an event is always neutral. Never stored."""
+    if kind == "event":
+        return NEUTRAL_IMPORTANCE
+    if kind in _NEVER_LESS_IMPORTANT:
+        return importance
+    steps = max(0, (now - parse(last_used_at)) // IMPORTANCE_DECAY)
+    return max(1, importance - steps)
+
+
+def importance_prior(effective: int) -> float:
+    """0.90 to 1.10 for an effective importance of 1 to 5."""
+    return 1 + IMPORTANCE_STEP * (effective - NEUTRAL_IMPORTANCE)
+
+
+def kind_prior(kind: str) -> float:
+    """manual 1.25, note 1.1, reflection 1.05, anything else 1.0."""
+    return _KIND_PRIOR.get(kind, 1.0)
+
+
+def calibrate(raw: float, medians: Medians) -> float:
+    """Raw cosine on a scale that means the same for every embedding model: linear through the medians of random pairs
+    (0.3) and paraphrases (0.9), clamped to 0..1. Raises ValueError when the medians are not in that order."""
+    width = medians.paraphrase_median - medians.random_median
+    if width <= 0:
+        raise ValueError(f"paraphrase median {medians.paraphrase_median} must be above {medians.random_median}")
+    slope = (CALIBRATED_PARAPHRASE - CALIBRATED_RANDOM) / width
+    return min(1.0, max(0.0, CALIBRATED_RANDOM + (raw - medians.random_median) * slope))
+
+
+def shadow_score(calibrated_similarity: float, share: float) -> float:
+    """``weighted_70_30``: 0.7 · calibrated similarity + 0.3 · share of query terms matched. Logged for comparison,
+    never used to order."""
+    return round(0.7 * calibrated_similarity + 0.3 * share, SCORE_DIGITS)

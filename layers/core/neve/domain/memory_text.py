@@ -1,0 +1,69 @@
+"""The passages of a memory: the units that are embedded and searched (product.md §2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from neve.domain.records import Kind, Memory, MemoryPassage
+from neve.domain.tokens import estimate, trim_to
+
+PASSAGE_TOKENS = 500
+"""Longest passage (product.md §7), by the estimate whatever the tenant's counter: the encoder is the same for all."""
+
+_PARAGRAPH = re.compile(r"\n[^\S\n]*+\n\s*+")
+_SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n")
+
+
+def passages_of(memory: Memory) -> list[MemoryPassage]:
+    """An observation's bullets with their own ranges, otherwise the paragraphs with the row's range; each at most
+    ``PASSAGE_TOKENS``, longer ones split at sentence ends, then hard. Never across bullets or paragraphs."""
+    return [
+        MemoryPassage(chunk, part.seq_from, part.seq_to) for part in _parts_of(memory) for chunk in chunks_of(part.text)
+    ]
+
+
+def _parts_of(memory: Memory) -> list[MemoryPassage]:
+    if memory.passages:
+        return list(memory.passages)
+    texts = memory.text.splitlines() if memory.kind is Kind.OBSERVATION else [memory.text]
+    return [MemoryPassage(text, memory.provenance.seq_from, memory.provenance.seq_to) for text in texts]
+
+
+def chunks_of(text: str) -> list[str]:
+    """Paragraphs of at most ``PASSAGE_TOKENS``, stripped; blank ones are left out."""
+    return [chunk for paragraph in _PARAGRAPH.split(text) for chunk in _pieces(paragraph.strip()) if chunk]
+
+
+def _pieces(paragraph: str) -> Iterator[str]:
+    """Whole sentences packed greedily; a sentence that is too long is cut at a word, or anywhere."""
+    if estimate(paragraph) <= PASSAGE_TOKENS:
+        yield paragraph
+        return
+    held = ""
+    for sentence in _sentences(paragraph):
+        if estimate(held + sentence) > PASSAGE_TOKENS:
+            yield held.strip()
+            held = ""
+        held += sentence
+        while estimate(held) > PASSAGE_TOKENS:
+            cut = _hard_cut(held)
+            yield held[:cut].strip()
+            held = held[cut:]
+    yield held.strip()
+
+
+def _sentences(paragraph: str) -> Iterator[str]:
+    """The sentences, each with the space behind it; joined they are the paragraph."""
+    start = 0
+    for end in _SENTENCE.finditer(paragraph):
+        yield paragraph[start : end.end()]
+        start = end.end()
+    yield paragraph[start:]
+
+
+def _hard_cut(text: str) -> int:
+    """Where the longest beginning of at most ``PASSAGE_TOKENS`` ends: behind its last space if not too early."""
+    window = trim_to(text[: PASSAGE_TOKENS * 4], PASSAGE_TOKENS, marker="")
+    space = window.rfind(" ") + 1
+    return space if space > len(window) // 2 else max(1, len(window))

@@ -1,0 +1,73 @@
+"""What the text of an observation says about itself: priority, dates, identity, and how it stands in a pack."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from datetime import date
+from typing import Literal
+
+from neve.domain.records import Priority
+from neve.domain.zones import local_time, zone
+
+LINE_CHARACTERS = 10_000
+"""Longest line of a stored row (engine.md §3)."""
+
+TimeOfDay = Literal["morning", "afternoon", "evening", "night"]
+
+_HIGH = ("🔴", "✅")
+_MEDIUM = "🟡"
+_DROPPED_IN_PACK = re.compile("[🟡🟢]\ufe0f?")
+_MEANING = re.compile(r"\(meaning\s[^()\n]{0,60}?(\d{4}-\d{2}-\d{2})(?!\d)", re.IGNORECASE)
+
+
+def priority_of(text: str) -> Priority:
+    """🔴 or ✅ anywhere is high, else 🟡 is medium, else low."""
+    if any(mark in text for mark in _HIGH):
+        return Priority.HIGH
+    return Priority.MEDIUM if _MEDIUM in text else Priority.LOW
+
+
+def for_pack(text: str) -> str:
+    """The text as a pack shows it: without 🟡 and 🟢, runs of spaces as one, no blank lines."""
+    lines = (" ".join(line.split()) for line in _DROPPED_IN_PACK.sub(" ", text).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def cap_lines(text: str) -> str:
+    """Every line cut at ``LINE_CHARACTERS``, the ellipsis included."""
+    return "\n".join(
+        line if len(line) <= LINE_CHARACTERS else line[: LINE_CHARACTERS - 1] + "…" for line in text.split("\n")
+    )
+
+
+def observed_date(at: str, timezone: str) -> str:
+    """The local calendar day (``2026-03-10``) of a stored time; an unknown time zone counts as UTC."""
+    return local_time(at, zone(timezone)).date().isoformat()
+
+
+def time_of_day(at: str, timezone: str) -> TimeOfDay:
+    """``morning`` from 5, ``afternoon`` from 12, ``evening`` from 17, ``night`` from 22 o'clock local time."""
+    hour = local_time(at, zone(timezone)).hour
+    if 5 <= hour < 12:
+        return "morning"
+    if 12 <= hour < 17:
+        return "afternoon"
+    return "evening" if 17 <= hour < 22 else "night"
+
+
+def referenced_date(text: str) -> str | None:
+    """The first real date in a ``(meaning DATE)``, as ISO."""
+    for found in _MEANING.finditer(text):
+        try:
+            return date.fromisoformat(found[1]).isoformat()
+        except ValueError:
+            continue
+    return None
+
+
+def fingerprint(text: str) -> str:
+    """sha256 (hex) of the NFC, case-folded, space-collapsed text: the same statement has the same fingerprint."""
+    folded = " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,151 @@
+"""Shaping of the keyword query (engine.md §7.2): content words, required phrases, excluded words, alternatives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from neve.domain.words import NAMES_IN_CAPITALS, QUERY_STOP_WORDS, chunks, fold, light_stem, parts, plain_words, whole
+
+MAX_GROUPS = 64
+"""Words of one query that are searched; later ones are left out. With five fields and the parts of compounds this stays
+under the 1,024 clauses that OpenSearch allows in a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """A keyword query. ``groups``: each inner tuple is a set of alternatives (``a OR b``), a plain word is a group of
+    one;
+    at least ``min_match`` groups must match, in any field. ``phrases`` must all occur in ``text`` as consecutive words,
+    as written (no stemming); ``excluded`` words must not occur in ``text``, in any inflection."""
+
+    groups: tuple[tuple[str, ...], ...]
+    phrases: tuple[tuple[str, ...], ...] = ()
+    excluded: tuple[str, ...] = ()
+    min_match: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ShapedQuery:
+    """``terms``: the content words, lower-case, each once, without the parts of compounds."""
+
+    text_query: TextQuery
+    terms: tuple[str, ...]
+
+
+class _Operand(NamedTuple):
+    """One word or quoted phrase of a query."""
+
+    chunks: tuple[str, ...]
+    quoted: bool
+
+
+_Clause = list[_Operand]
+"""One operand, or the alternatives of an ``OR``."""
+
+_ITEM = re.compile(r'(?P<minus>-?)"(?P<quoted>[^"]*)"|(?P<word>\S+)')
+_STRAIGHT = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
+
+
+def shape(query: str) -> ShapedQuery:
+    """The content words of a query; stop words are left out unless nothing else remains. ``"a phrase"`` is required;
+    ``-word`` excludes (a minus before a letter; ``-"several words"`` is ignored); ``a OR b`` are alternatives (a phrase
+    among them is not required). Compounds are kept whole, with their parts as alternatives. No words: no groups."""
+    clauses, unwanted = _parse(fold(query).translate(_STRAIGHT))
+    groups = _groups(clauses, keep_stop_words=False) or _groups(clauses, keep_stop_words=True)
+    phrases = (tuple(plain_words(" ".join(o.chunks))) for [o] in _single(clauses) if o.quoted)
+    excluded = (whole(operand.chunks[0]) for operand in unwanted if len(operand.chunks) == 1)
+    return ShapedQuery(
+        TextQuery(
+            groups=tuple(_with_parts(group) for group in groups),
+            phrases=tuple(dict.fromkeys(phrases)),
+            excluded=tuple(dict.fromkeys(excluded)),
+        ),
+        terms=tuple(dict.fromkeys(whole(chunk) for group in groups for chunk in group)),
+    )
+
+
+def share_of_terms(shaped: ShapedQuery, text: str) -> float:
+    """Share of the query's groups that occur in a text, compared by light stems; 0.0 for a query without groups and for
+    a text that the query rejects (an excluded word, a missing phrase)."""
+    query = shaped.text_query
+    if not query.groups or _rejects(query, text):
+        return 0.0
+    found = {light_stem(form) for chunk in set(chunks(fold(text))) for form in (whole(chunk), *parts(chunk))}
+    matched = sum(any(light_stem(word) in found for word in group) for group in query.groups)
+    return matched / len(query.groups)
+
+
+def contains_phrase(text: str, phrase: Sequence[str]) -> bool:
+    """True iff the phrase occurs in the text as consecutive words, whatever the case and the marks between them."""
+    return f" {' '.join(plain_words(' '.join(phrase)))} " in f" {' '.join(plain_words(text))} "
+
+
+def _rejects(query: TextQuery, text: str) -> bool:
+    unwanted = {light_stem(word) for word in query.excluded}
+    if unwanted and any(light_stem(whole(chunk)) in unwanted for chunk in chunks(fold(text))):
+        return True
+    return not all(contains_phrase(text, phrase) for phrase in query.phrases)
+
+
+def _parse(text: str) -> tuple[list[_Clause], list[_Operand]]:
+    """The clauses of a query and its excluded operands."""
+    clauses: list[_Clause] = []
+    unwanted: list[_Operand] = []
+    joining = False
+    for item in _ITEM.finditer(text):
+        word, quoted = item["word"], item["quoted"]
+        if word in ("OR", "|"):
+            joining = bool(clauses)
+            continue
+        operand = _Operand(tuple(chunks(quoted if word is None else word)), word is None)
+        if not operand.chunks:
+            continue
+        if item["minus"] or (word is not None and _excludes(word)):
+            unwanted.append(operand)
+        elif joining:
+            clauses[-1].append(operand)
+        else:
+            clauses.append([operand])
+        joining = False
+    return clauses, unwanted
+
+
+def _excludes(word: str) -> bool:
+    return word[0] == "-" and word[1:2].isalpha()
+
+
+def _single(clauses: Sequence[_Clause]) -> Iterator[_Clause]:
+    return (clause for clause in clauses if len(clause) == 1)
+
+
+def _groups(clauses: Sequence[_Clause], *, keep_stop_words: bool) -> list[tuple[str, ...]]:
+    """The chunks of each group, each group once. Alternatives are the user's choice and stay, stop words or not."""
+    groups: list[tuple[str, ...]] = []
+    for position, clause in enumerate(clauses):
+        found = [chunk for operand in clause for chunk in operand.chunks]
+        if len(clause) > 1:
+            groups.append(tuple(found))
+            continue
+        at_start = position == 0
+        for chunk in found:
+            if keep_stop_words or not _is_stop_word(chunk, at_start=at_start):
+                groups.append((chunk,))
+            at_start = False
+    once = {tuple(whole(chunk) for chunk in group): group for group in reversed(groups)}
+    return list(reversed(once.values()))[:MAX_GROUPS]
+
+
+def _is_stop_word(chunk: str, *, at_start: bool) -> bool:
+    word = whole(chunk)
+    named = word in NAMES_IN_CAPITALS and chunk[0].isupper() and not at_start
+    return word in QUERY_STOP_WORDS and not named
+
+
+def _with_parts(group: Sequence[str]) -> tuple[str, ...]:
+    """The words of a group followed by the parts of its compounds that mean something alone."""
+    words = [whole(chunk) for chunk in group]
+    pieces = [part for chunk in group for part in parts(chunk) if len(part) > 1 and part not in QUERY_STOP_WORDS]
+    return tuple(dict.fromkeys(words + pieces))

@@ -1,0 +1,35 @@
+"""The order of the pack's global layer as a stored sort key (engine.md §6).
+
+``P · K · 0.5^((now - t) / H)`` and ``log2(P · K) + t / H`` give the same order for every ``now``, so the second one is
+stored once and never refreshed. Ranks are whole multiples of 1e-10 half-lives, so that equal weights tie exactly; one
+millisecond is 1.65e-9 half-lives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log2
+
+from neve.domain.records import Kind, Priority
+from neve.domain.times import epoch_ms
+
+HALF_LIFE_MS = 7 * 24 * 60 * 60 * 1000
+"""H: seven days (product.md §7)."""
+PRIORITY_WEIGHT: Mapping[Priority, float] = {Priority.HIGH: 3.0, Priority.MEDIUM: 2.0, Priority.LOW: 1.0}
+"""P (product.md §7)."""
+KIND_BIAS: Mapping[Kind, float] = {Kind.REFLECTION: 1.3, Kind.MANUAL: 100.0, Kind.NOTE: 1.5}
+"""K (product.md §7); every other kind has 1.0."""
+
+_UNITS = 10**10
+_TOP = 10**16
+_WIDTH = 17
+
+
+def pack_rank(kind: Kind, priority: Priority, last_used_at: str) -> float:
+    """``log2(P · K) + last_used_at / H`` in half-lives since 1970, a multiple of 1e-10."""
+    weight = PRIORITY_WEIGHT[priority] * KIND_BIAS.get(kind, 1.0)
+    return (round(log2(weight) * _UNITS) + epoch_ms(last_used_at) * _UNITS // HALF_LIFE_MS) / _UNITS
+
+
+def rank_key(rank: float, identifier: str) -> str:
+    """A string whose ascending order is descending rank, then ascending id: 17 digits, ``#``, the id."""
+    return f"{_TOP - round(rank * _UNITS):0{_WIDTH}d}#{identifier}"

@@ -1,0 +1,133 @@
+"""Never observe yourself (engine.md §2): take out of an event what Neve itself rendered into the prompt.
+
+Otherwise memory feeds on its own output: a backend that logs the whole prompt, or a user who quotes it, would have
+every remembered line observed again."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from neve.domain.records import Event, EventType
+
+RENDERED_TAGS = ("neve-memory", "neve-updates", "neve-retrieved", "neve-task", "neve-session")
+"""The elements that Neve puts into a prompt."""
+
+_PIECES = re.compile(r"[<>]|[^<>]+")
+_TAG_START = re.compile(rf"<(/?)({'|'.join(RENDERED_TAGS)})(?=[\s/>])", re.IGNORECASE | re.ASCII)
+_LONGEST_TAG_START = 2 + max(map(len, RENDERED_TAGS)) + 1
+_DEEPEST = 32
+"""Levels of a tool's arguments that are looked into; what lies deeper becomes an ellipsis."""
+
+
+def strip_rendered(text: str) -> str:
+    """``text`` without the balanced elements that Neve renders, nested ones included. A tag without its partner loses
+    just its own token. What is taken out cannot leave a new tag behind by joining its neighbours: the result holds no
+    tag of Neve's at all. Linear in ``len(text)``."""
+    if "<" not in text:
+        return text
+    stripper = _Stripper()
+    for piece in _PIECES.finditer(text):
+        stripper.feed(piece[0])
+    return "".join(stripper.kept)
+
+
+class _Stripper:
+    """Reads a text piece by piece (``<``, ``>``, or what is between) and keeps what is not Neve's.
+
+    ``brackets`` are the positions in ``kept`` of every ``<`` and ``>``; a tag can only end at the first ``>`` after the
+    last ``<``. ``open`` are the tags awaiting their end, with the position in ``kept`` where they stood."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+        self.brackets: list[int] = []
+        self.open: list[tuple[str, int]] = []
+        self.awaited: Counter[str] = Counter()
+
+    def feed(self, piece: str) -> None:
+        if piece == ">" and (tag := self._tag_ending_here()):
+            start, name, closing, empty = tag
+            self._cut(start)
+            if closing:
+                self._close(name)
+            elif not empty:
+                self.open.append((name, start))
+                self.awaited[name] += 1
+            return
+        if piece in ("<", ">"):
+            self.brackets.append(len(self.kept))
+        self.kept.append(piece)
+
+    def _tag_ending_here(self) -> tuple[int, str, bool, bool] | None:
+        if not self.brackets or self.kept[self.brackets[-1]] != "<":
+            return None
+        start = self.brackets[-1]
+        head = "".join(self.kept[start : start + _LONGEST_TAG_START]) + ">"
+        found = _TAG_START.match(head)
+        if not found:
+            return None
+        return start, found[2].lower(), bool(found[1]), self.kept[-1].endswith("/")
+
+    def _close(self, name: str) -> None:
+        if not self.awaited[name]:
+            return
+        while True:
+            opened, start = self.open.pop()
+            self.awaited[opened] -= 1
+            if opened == name:
+                self._cut(start)
+                return
+
+    def _cut(self, start: int) -> None:
+        """Forget everything from ``start`` on, and the tags that were opened inside it."""
+        del self.kept[start:]
+        while self.brackets and self.brackets[-1] >= start:
+            self.brackets.pop()
+        while self.open and self.open[-1][1] > start:
+            opened, _ = self.open.pop()
+            self.awaited[opened] -= 1
+
+
+def strip_event(event: Event) -> Event | None:
+    """The event as it may be observed, indexed or counted; ``None`` when it held text and nothing is left of it. A tool
+    event survives without its text (that the tool ran is context), and so does an event with an image."""
+    content = _strip_content(event.content)
+    data = {name: _strip_value(value, _DEEPEST) for name, value in event.event_data.items()}
+    if content == event.content and data == event.event_data:
+        return event
+    is_tool = event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT)
+    left = content.strip() if isinstance(content, str) else content
+    if not left and not is_tool:
+        return None
+    return replace(event, content=content, event_data=data)
+
+
+def _strip_content(content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    """Text blocks that held only what Neve rendered go; blocks that were blank before stay as they were."""
+    if isinstance(content, str):
+        return strip_rendered(content)
+    blocks = []
+    for block in content:
+        if block.get("type") != "text":
+            blocks.append(block)
+            continue
+        text = strip_rendered(block["text"])
+        if text == block["text"]:
+            blocks.append(block)
+        elif text.strip():
+            blocks.append({**block, "text": text})
+    return blocks
+
+
+def _strip_value(value: Any, levels: int) -> Any:
+    if isinstance(value, str):
+        return strip_rendered(value)
+    if not isinstance(value, dict | list):
+        return value
+    if levels == 0:
+        return "…"
+    if isinstance(value, list):
+        return [_strip_value(item, levels - 1) for item in value]
+    return {strip_rendered(name): _strip_value(item, levels - 1) for name, item in value.items()}

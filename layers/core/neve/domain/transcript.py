@@ -1,0 +1,200 @@
+"""The session log as an observer reads it, cut into passes (engine.md §3), and into turns (product.md §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from neve.domain.records import Event, EventType
+from neve.domain.tokens import IMAGE_TOKENS, Counter, compact_json, estimate, keep_ends
+
+TRANSCRIPT_CAP = 35_000
+"""Tokens of event text, headers included, that one model request may hold (product.md §7)."""
+TOOL_CHARACTERS = 1_500
+"""What is shown of a tool's arguments and of its result."""
+NAME_CHARACTERS = 64
+"""What is shown of a speaker's or a tool's name."""
+CUT_MARKER = "\n[… cut …]\n"
+"""Stands between the first and the last part of an event that is too long for a pass."""
+FIRST_TURNS_KEPT = 2
+LAST_TURNS_KEPT = 3
+"""A compaction never covers these (product.md §7)."""
+
+_SPEAKERS = {
+    EventType.USER_MESSAGE: "user",
+    EventType.ASSISTANT_RESPONSE: "assistant",
+    EventType.TOOL_CALL: "assistant",
+    EventType.TOOL_RESULT: "tool",
+    EventType.TASK_BOUNDARY: "task",
+}
+
+
+# --- rendering ----------------------------------------------------------------------------------
+
+
+def event_text(event: Event) -> str:
+    """What was said: the text blocks, one below the other. Images and ``thinking`` have no text."""
+    if isinstance(event.content, str):
+        return event.content
+    return "\n".join(block["text"] for block in event.content if block.get("type") == "text")
+
+
+def images_of(event: Event) -> list[dict[str, Any]]:
+    """The image blocks, which a model is shown directly after the event."""
+    if isinstance(event.content, str):
+        return []
+    return [block for block in event.content if block.get("type") == "image"]
+
+
+def render_event(event: Event) -> str:
+    """``--- <ISO time> ---``, then ``<speaker> #<seq>: <text>``; no newline at the end."""
+    return _header(event) + _body(event)
+
+
+def _header(event: Event) -> str:
+    role = _SPEAKERS[event.event_type]
+    speaker = f"{_one_line(event.name)} ({role})" if event.name else role
+    return f"--- {event.created_at} ---\n{speaker} #{event.seq}: "
+
+
+def _body(event: Event) -> str:
+    text = event_text(event)
+    if event.event_type is EventType.TOOL_CALL:
+        call = f"[tool_call {_tool(event)}({_cut(_arguments(event))})]"
+        return f"{_cut(text)}\n{call}" if text.strip() else call
+    if event.event_type is EventType.TOOL_RESULT:
+        head = f"[tool_result {_tool(event)}{' (error)' if event.event_data.get('is_error') else ''}]"
+        return f"{head} {_cut(text)}" if text.strip() else head
+    if event.event_type is EventType.TASK_BOUNDARY:
+        return f"[task_boundary] {text}" if text.strip() else "[task_boundary]"
+    return text
+
+
+def _tool(event: Event) -> str:
+    return _one_line(str(event.event_data.get("name") or event.name or "tool"))
+
+
+def _arguments(event: Event) -> str:
+    given = event.event_data.get("args")
+    if given is None or given == {}:
+        return ""
+    return given if isinstance(given, str) else compact_json(given)
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split())[:NAME_CHARACTERS]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TOOL_CHARACTERS else text[: TOOL_CHARACTERS - 1] + "…"
+
+
+# --- passes -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """``cut_by_cap``: events were left for the next pass, or the only event had to be shortened. Either way nothing
+    later can join these events, so the marker moves past them whatever the model answers."""
+
+    events: tuple[Event, ...]
+    cut_by_cap: bool
+
+
+def plan_pass(events: Sequence[Event], cap: int, count: Counter = estimate) -> Pass:
+    """The oldest events that fit ``cap`` tokens; ``events`` are unobserved, in seq order, without what Neve renders.
+
+    An event weighs what is shown of its content, images included; its header line is free, so that a cap means
+    content. The whole text with headers may still not exceed ``max(cap, TRANSCRIPT_CAP)``: at the default cap headers
+    count, too. A first event above the cap is shortened to its first and last part, and fits with its header."""
+    body = whole = 0
+    fitting = 0
+    for event in events:
+        header, content = _weights(event, count)
+        body += content
+        whole += header + content
+        if body > cap or whole > max(cap, TRANSCRIPT_CAP):
+            break
+        fitting += 1
+    if events and not fitting:
+        return Pass((_shortened(events[0], cap, count),), cut_by_cap=True)
+    return Pass(tuple(events[:fitting]), cut_by_cap=fitting < len(events))
+
+
+def _weights(event: Event, count: Counter) -> tuple[int, int]:
+    """Tokens of the header with its line ends, and of the content."""
+    text = _body(event)
+    content = count(text)
+    return count(f"{_header(event)}{text}\n\n") - content, content + IMAGE_TOKENS * len(images_of(event))
+
+
+def _shortened(event: Event, cap: int, count: Counter) -> Event:
+    """The event with its text cut in the middle and the images that still fit. Text is given half of the cap first."""
+    images = images_of(event)
+    for_text = min(count(render_event(event)), (cap + 1) // 2)
+    images = images[: max(0, cap - for_text) // IMAGE_TOKENS]
+    budget = cap - IMAGE_TOKENS * len(images)
+    bare = _with_text(event, "", images)
+    if event.event_type is EventType.TOOL_CALL:
+        bare = _with_arguments(bare, budget, count)
+
+    def measure(part: str) -> int:
+        return count(render_event(_with_text(bare, part, [])))
+
+    kept = keep_ends(event_text(event), budget, marker=CUT_MARKER, count=measure)
+    return _with_text(bare, kept, images)
+
+
+def _with_text(event: Event, text: str, images: Sequence[dict[str, Any]]) -> Event:
+    return replace(event, content=[{"type": "text", "text": text}, *images] if images else text)
+
+
+def _with_arguments(event: Event, budget: int, count: Counter) -> Event:
+    """The tool call with arguments that leave it within ``budget`` when it has no text."""
+
+    def called(arguments: str) -> Event:
+        return replace(event, event_data={**event.event_data, "args": arguments})
+
+    def measure(part: str) -> int:
+        return count(render_event(called(part)))
+
+    return called(keep_ends(_arguments(event), budget, marker=" … ", count=measure))
+
+
+# --- turns --------------------------------------------------------------------------------------
+
+
+def completes_turn(appended: Sequence[EventType], last_before: EventType | None) -> bool:
+    """Whether these events, appended behind one of type ``last_before``, complete a turn that was not complete before:
+    a turn is complete when its last event is an ``assistant_response`` or a later ``user_message`` exists. A
+    ``task_boundary`` says nothing and does not count as last."""
+    said = [event_type for event_type in appended if event_type is not EventType.TASK_BOUNDARY]
+    if said and said[-1] is EventType.ASSISTANT_RESPONSE:
+        return True
+    if EventType.USER_MESSAGE in said[1:]:
+        return True
+    follows_open_turn = last_before not in (None, EventType.ASSISTANT_RESPONSE)
+    return bool(said) and said[0] is EventType.USER_MESSAGE and follows_open_turn
+
+
+def turns(events: Sequence[Event]) -> list[range]:
+    """Seq ranges of the turns of a gap-free log. What precedes the first ``user_message`` belongs to the first turn."""
+    if not events:
+        return []
+    starts = [event.seq for event in events if event.event_type is EventType.USER_MESSAGE]
+    starts = [events[0].seq, *starts[1:]]
+    return [range(start, end) for start, end in zip(starts, [*starts[1:], events[-1].seq + 1], strict=True)]
+
+
+def kept_by_compaction(turn_tokens: Sequence[int], keep_budget: int) -> range | None:
+    """Indexes of the turns that a compaction covers, ``None`` when there are none. Kept are the first two turns and the
+    newest whole turns that fit ``keep_budget`` tokens together, at least the last three."""
+    kept = tokens = 0
+    for turn in reversed(turn_tokens):
+        tokens += turn
+        if tokens > keep_budget and kept >= LAST_TURNS_KEPT:
+            break
+        kept += 1
+    covered = range(FIRST_TURNS_KEPT, len(turn_tokens) - kept)
+    return covered if covered else None

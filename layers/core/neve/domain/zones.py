@@ -1,0 +1,29 @@
+"""Time zones by name, as the user's client sent them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from neve.domain.times import parse
+
+
+@lru_cache(maxsize=64)
+def zone(name: str) -> ZoneInfo:
+    """The IANA zone called ``name``; UTC when there is none, so that a client's odd value never stops an
+    observation."""
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # not a zone; a path outside the database; an unreadable one
+        return ZoneInfo("UTC")
+
+
+def local_time(stored: str, tz: ZoneInfo) -> datetime:
+    """A stored time on the clock of ``tz``; in UTC at the very edges of the calendar, where the offset leads out of
+    it."""
+    at = parse(stored)
+    try:
+        return at.astimezone(tz)
+    except OverflowError:
+        return at

@@ -1,0 +1,79 @@
+"""Every check that a call passes before its function is called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
+
+from pydantic import BaseModel
+
+from neve import wiring
+from neve.domain.errors import NeveError, invalid
+from neve.http.calls import Call
+from neve.http.json_body import check_model, decode_utf8, parse_json
+from neve.http.operations import Nothing, Operation, TextBody
+from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_rev
+from neve.http.request import Request
+from neve.http.schemas.fields import IDENTIFIER, IDENTIFIER_RULE
+from neve.http.tenancy import policies
+from neve.store.idempotency import IdempotencyKey
+
+_IDENTIFIER = re.compile(IDENTIFIER)
+
+
+def accept(request: Request, operation: Operation[Any, Any]) -> Call[Any, Any]:
+    """In the order of ``router.py``. Raises NeveError, and StoreUnavailable when the policy cannot be read."""
+    raw = request.body()
+    _authorize(request, operation)
+    ids = _path_ids(request)
+    query = _query(request.query(), operation)
+    if_match = read_rev(request.header("If-Match")) if operation.if_match else None
+    if_none_match = read_entity_tags(request.headers("If-None-Match")) if operation.if_none_match else NO_TAGS
+    key = read_idempotency_key(request.header("Idempotency-Key")) if operation.idempotent else None
+    body, canonical = _body(raw, operation)
+    idempotency = None
+    if key is not None:
+        route = f"{operation.method} {operation.path.format(**ids)}"
+        idempotency = IdempotencyKey(route, key, hashlib.sha256(canonical).hexdigest())
+    ports = wiring.ports()
+    caller = None
+    if operation.scope is not None and request.tenant_id is not None:
+        caller = policies.tenant(ports, request.tenant_id, without_store=operation.answers_without_stores)
+    return Call(ports, request.request_id, ids, query, body, caller, idempotency, if_match, if_none_match)
+
+
+def _authorize(request: Request, operation: Operation[Any, Any]) -> None:
+    """No scope implies another one."""
+    if operation.scope is None:
+        return
+    if not request.tenant_id:
+        raise NeveError("unauthorized", "Send the key as 'Authorization: Bearer <api key>'.")
+    if operation.scope not in request.scopes:
+        raise NeveError("forbidden", f"This call needs a key with the scope '{operation.scope}'.")
+
+
+def _path_ids(request: Request) -> dict[str, str]:
+    ids = request.path_ids()
+    for name, value in ids.items():
+        if not _IDENTIFIER.fullmatch(value):
+            raise invalid(f"path.{name}", IDENTIFIER_RULE)
+    return ids
+
+
+def _query(given: dict[str, str], operation: Operation[Any, Any]) -> BaseModel:
+    model: type[BaseModel] = operation.query
+    return check_model(model, given, "query", strict=False)
+
+
+def _body(raw: bytes, operation: Operation[Any, Any]) -> tuple[BaseModel, bytes]:
+    """The body and what its idempotency record is compared by. No body at all counts as ``{}``."""
+    if not operation.has_body:
+        return Nothing(), b""
+    text = decode_utf8(raw)
+    if issubclass(operation.body, TextBody):
+        return operation.body(text), raw
+    given = parse_json(text) if raw else {}
+    model: type[BaseModel] = operation.body
+    return check_model(model, given), json.dumps(given, sort_keys=True).encode()

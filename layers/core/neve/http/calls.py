@@ -1,0 +1,89 @@
+"""What a bound function takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic
+
+from pydantic import BaseModel
+
+from neve.http.operations import B, Q
+from neve.http.preconditions import NO_TAGS, EntityTags
+from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.usecases.run_once import run_once
+from neve.wiring import Ports, Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[Q, B]):
+    """One accepted call. ``ids``: path parameters. ``if_match`` None = any rev. ``if_none_match`` holds what was
+    sent."""
+
+    ports: Ports
+    request_id: str
+    ids: Mapping[str, str]
+    query: Q
+    body: B
+    caller: Tenant | None
+    idempotency: IdempotencyKey | None = None
+    if_match: int | None = None
+    if_none_match: EntityTags = NO_TAGS
+
+    @property
+    def tenant(self) -> Tenant:
+        """The verified tenant. Raises RuntimeError in an operation without a scope."""
+        if self.caller is None:
+            raise RuntimeError("this operation is called without a key, so it has no tenant")
+        return self.caller
+
+    @property
+    def user(self) -> str:
+        return self.ids["user_id"]
+
+    @property
+    def context(self) -> tuple[Ports, Tenant, str]:
+        """What a use case about a user takes first."""
+        return self.ports, self.tenant, self.user
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``body``: a model (its None fields are left out) or JSON that was answered before. ``text`` is sent as
+    text/plain. ``degraded`` becomes ``X-Neve-Degraded``."""
+
+    status: int = 200
+    body: BaseModel | Mapping[str, Any] | None = None
+    text: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    degraded: Sequence[str] = ()
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The body as it is sent."""
+        if isinstance(self.body, BaseModel):
+            return self.body.model_dump(mode="json", exclude_none=True)
+        return dict(self.body or {})
+
+
+def once(
+    call: Call[Any, Any],
+    work: Callable[[], Answer],
+    *,
+    keep: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+    again: Callable[[StoredReply], Answer] = lambda stored: Answer(stored.status, stored.body),
+) -> Answer:
+    """``work``, or the first answer to the caller's Idempotency-Key.
+
+    ``keep`` says what of the first answer's JSON is stored for a day (not a secret, not a whole pack), ``again``
+    makes an answer of it. Headers of the first answer are not kept."""
+    if call.idempotency is None:
+        return work()
+    made: list[Answer] = []
+
+    def reply() -> StoredReply:
+        made.append(work())
+        return StoredReply(made[0].status, keep(made[0].json))
+
+    stored = run_once(call.ports, call.tenant, call.idempotency, reply)
+    return made[0] if made else again(stored)

@@ -1,0 +1,146 @@
+"""Parsing what a caller sent, and naming what is wrong with it.
+
+400 is for what cannot be parsed (not UTF-8, not JSON, NaN and Infinity, a repeated name in one object), 422 for what
+cannot be accepted (control characters and lone surrogates in any string, numbers out of range, a model's own
+rules)."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from neve.domain.errors import FieldError, NeveError, invalid
+
+M = TypeVar("M", bound=BaseModel)
+
+MAX_DEPTH = 64
+MAX_ERRORS = 20
+REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters (Unicode category Cc) other than tab, line feed and carriage return, and lone surrogates."""
+
+
+def decode_utf8(raw: bytes) -> str:
+    """Raises 400 ``malformed_json``."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise NeveError("malformed_json", f"The body is not UTF-8 at byte {error.start}.") from None
+
+
+def parse_json(text: str, at: str = "") -> Any:
+    """The value of a JSON text whose strings and numbers can all be stored. ``at`` is put before the field names of a
+    422 (``lines[3]``). Raises 400 ``malformed_json`` and 422 ``validation_failed``."""
+    where = f"{at}: " if at else ""
+    try:
+        value = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        position = f"line {error.lineno}, column {error.colno}"
+        raise NeveError("malformed_json", f"{where}{error.msg} at {position}.") from None
+    except RecursionError:
+        raise NeveError("malformed_json", f"{where}The JSON is nested too deeply.") from None
+    except ValueError as error:
+        raise NeveError("malformed_json", f"{where}{error}") from None
+    for field, message in _unacceptable(value, at):
+        raise invalid(field, message)
+    return value
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"The name '{shown(repeated)}' occurs twice in one object.")
+    return given
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON.")
+
+
+def _unacceptable(value: Any, at: str) -> Iterator[tuple[str, str]]:
+    waiting: list[tuple[str, Any, int]] = [(at, value, 0)]
+    while waiting:
+        path, item, depth = waiting.pop()
+        if isinstance(item, str):
+            if problem := refused_text(item):
+                yield path or "body", problem
+        elif isinstance(item, float):
+            if not math.isfinite(item):
+                yield path or "body", "is a number out of range"
+        elif isinstance(item, dict | list):
+            if depth == MAX_DEPTH:
+                yield path or "body", f"is nested deeper than {MAX_DEPTH} levels"
+            elif isinstance(item, dict):
+                for name in item:
+                    if problem := refused_text(name):
+                        yield member(path, name), f"its name {problem}"
+                waiting.extend((member(path, name), part, depth + 1) for name, part in item.items())
+            else:
+                waiting.extend((f"{path}[{n}]", part, depth + 1) for n, part in enumerate(item))
+
+
+def refused_text(text: str) -> str | None:
+    """Why a string cannot be stored, or None."""
+    found = REFUSED.search(text)
+    if found is None:
+        return None
+    point = ord(found[0])
+    what = "a lone surrogate" if point >= 0xD800 else "a control character"
+    return f"holds {what} (U+{point:04X}) at position {found.start()}"
+
+
+def shown(name: str) -> str:
+    """A caller's own field name, fit to be repeated in an answer."""
+    safe = REFUSED.sub("\ufffd", name)
+    return safe if len(safe) <= 64 else f"{safe[:63]}…"
+
+
+def member(path: str, name: str) -> str:
+    return f"{path}.{shown(name)}" if path else shown(name)
+
+
+def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True) -> M:
+    """The validated model. Raises 422 ``validation_failed`` that names up to 20 fields, below ``at``."""
+    if not isinstance(value, dict):
+        raise invalid(at or "body", "must be an object")
+    try:
+        return model.model_validate(value, strict=strict)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)[:MAX_ERRORS]
+        errors = [FieldError(field_path(e["loc"], value, at), message_of(e["type"], e["msg"])) for e in found]
+        detail = "; ".join(f"{e.field}: {e.message}" for e in errors[:3])
+        raise NeveError("validation_failed", detail, errors=errors) from None
+
+
+def field_path(loc: Sequence[int | str], value: Any, at: str) -> str:
+    """Pydantic's location as a path into what was sent. Parts that are not there (the tags of a union) are left out,
+    except the last one, which a missing field has."""
+    path = at
+    for n, part in enumerate(loc):
+        if isinstance(value, list) and isinstance(part, int):
+            path = f"{path}[{part}]"
+            value = value[part] if part < len(value) else None
+        elif isinstance(value, dict) and isinstance(part, str) and (part in value or n == len(loc) - 1):
+            path = member(path, part)
+            value = value.get(part)
+    return path or "body"
+
+
+_MESSAGES = {"missing": "is required", "extra_forbidden": "is not a known field"}
+_REWORDED = (("Value error, ", ""), ("Input should ", "must "), ("String should ", "must "), ("List should ", "must "))
+
+
+def message_of(kind: str, message: str) -> str:
+    """Pydantic's sentence as the rest of one that begins with the field's name."""
+    if kind in _MESSAGES:
+        return _MESSAGES[kind]
+    for prefix, better in _REWORDED:
+        if message.startswith(prefix):
+            return better + message.removeprefix(prefix)
+    return message

@@ -1,0 +1,158 @@
+"""OpenAPI 3.1 of a list of operations. Nothing is described twice: schemas come from the models, errors from the
+problem table, parameters from the path and the query model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import neve
+from neve.http.openapi_schemas import REF, Json, Names, component_schemas, tidy, without_null
+from neve.http.operations import Operation, Response, TextBody
+from neve.http.problems import CONTENT_TYPE, PROBLEMS, Problem, problem_body
+from neve.http.schemas.fields import IDENTIFIER
+
+JSON = "application/json"
+AnyOperation = Operation[Any, Any]
+
+_RETRY = (409, 429, 503)
+_IDEMPOTENCY = (
+    "1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets "
+    "the first answer again."
+)
+_IF_MATCH = 'The rev that is to be changed, in quotes (`"3"`), or `*`.'
+_IF_NONE_MATCH = "Entity tags of the copies held, or `*`; 304 when one of them is current."
+
+
+def describe(operations: Sequence[AnyOperation]) -> Json:
+    """The whole description, in the order of paths and methods."""
+    ordered = sorted(operations, key=lambda o: (o.path, o.method))
+    names, components = component_schemas(ordered)
+    paths: Json = {}
+    for operation in ordered:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, names)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Neve",
+            "version": neve.__version__,
+            "summary": "The memory of chat products: observe, freeze, recall.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "http://127.0.0.1:8787", "description": "`make run`"}],
+        "security": [{"apiKey": []}],
+        "tags": [{"name": tag} for tag in dict.fromkeys(operation.tag for operation in ordered)],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "apiKey": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "`nv_…`, with the scopes `chat`, `records`, `admin`. No scope implies another.",
+                }
+            },
+            "headers": _HEADERS,
+        },
+    }
+
+
+_HEADERS: Json = {
+    "X-Request-Id": {"description": "Quote it when asking for help.", "required": True, "schema": {"type": "string"}},
+    "X-Neve-Degraded": {
+        "description": "What the answer had to do without, by commas (`vector:error`). Absent when complete.",
+        "schema": {"type": "string"},
+    },
+    "Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}},
+}
+
+
+def _operation(operation: AnyOperation, names: Names) -> Json:
+    described: Json = {"operationId": operation.id, "tags": [operation.tag], "summary": operation.summary}
+    if operation.description:
+        described["description"] = operation.description
+    if operation.scope is None:
+        described["security"] = []
+    else:
+        described["x-neve-scope"] = operation.scope
+    if parameters := [*_path_parameters(operation), *_query_parameters(operation), *_header_parameters(operation)]:
+        described["parameters"] = parameters
+    if operation.has_body:
+        described["requestBody"] = _request_body(operation, names)
+    responses = {str(status): _success(response, names) for status, response in operation.responses.items()}
+    described["responses"] = responses | _problems(operation)
+    return described
+
+
+def _path_parameters(operation: AnyOperation) -> list[Json]:
+    schema = {"type": "string", "minLength": 1, "maxLength": 128, "pattern": f"^{IDENTIFIER}$"}
+    return [{"name": name, "in": "path", "required": True, "schema": schema} for name in operation.path_names]
+
+
+def _query_parameters(operation: AnyOperation) -> list[Json]:
+    schema = operation.query.model_json_schema(mode="validation")
+    required = schema.get("required", [])
+    parameters = []
+    for name, given in schema.get("properties", {}).items():
+        cleaned = without_null({"properties": {name: given}})["properties"][name]
+        member = tidy({"properties": {name: _inlined(cleaned, schema.get("$defs", {}))}})["properties"][name]
+        description = member.pop("description", None)
+        parameter = {"name": name, "in": "query", "required": name in required, "schema": member}
+        parameters.append(parameter | ({"description": description} if description else {}))
+    return parameters
+
+
+def _inlined(schema: Any, definitions: Json) -> Any:
+    if isinstance(schema, dict) and "$ref" in schema:
+        return definitions[schema["$ref"].rpartition("/")[2]]
+    return schema
+
+
+def _header_parameters(operation: AnyOperation) -> Iterable[Json]:
+    text: Json = {"type": "string"}
+    if operation.idempotent:
+        key = text | {"minLength": 1, "maxLength": 255, "pattern": "^[\\x21-\\x7e]+$"}
+        yield {"name": "Idempotency-Key", "in": "header", "description": _IDEMPOTENCY, "schema": key}
+    if operation.if_match:
+        rev = text | {"pattern": '^(\\*|"[0-9]{1,15}")$'}
+        yield {"name": "If-Match", "in": "header", "description": _IF_MATCH, "schema": rev}
+    if operation.if_none_match:
+        yield {"name": "If-None-Match", "in": "header", "description": _IF_NONE_MATCH, "schema": text}
+
+
+def _request_body(operation: AnyOperation, names: Names) -> Json:
+    if issubclass(operation.body, TextBody):
+        return {"required": True, "content": {operation.body.media_type: {"schema": {"type": "string"}}}}
+    required = any(field.is_required() for field in operation.body.model_fields.values())
+    return {"required": required, "content": {JSON: {"schema": names[operation.body, "validation"]}}}
+
+
+def _success(response: Response, names: Names) -> Json:
+    own = {name: {"description": text, "schema": {"type": "string"}} for name, text in (response.headers or {}).items()}
+    shared = {name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-Id", "X-Neve-Degraded")}
+    content: Json = {}
+    if response.model:
+        content[JSON] = {"schema": names[response.model, "serialization"]}
+    if response.text:
+        content[response.text] = {"schema": {"type": "string"}}
+    described: Json = {"description": response.description, "headers": shared | own}
+    return described | ({"content": content} if content else {})
+
+
+def _problems(operation: AnyOperation) -> Json:
+    """One response a status, with every code that has it as an example."""
+    by_status: dict[int, list[str]] = {}
+    for code in operation.all_codes:
+        by_status.setdefault(PROBLEMS[code].status, []).append(code)
+    return {str(status): _problem(status, codes) for status, codes in sorted(by_status.items())}
+
+
+def _problem(status: int, codes: list[str]) -> Json:
+    headers = {name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-Id",)}
+    if status in _RETRY:
+        headers["Retry-After"] = {"$ref": "#/components/headers/Retry-After"}
+    request_id = "5f1c2e1e-9a51-4c6e-8f0e-0d8b1b7e3c55"
+    examples = {code: {"value": problem_body(code, PROBLEMS[code].title + ".", request_id)} for code in codes}
+    content = {CONTENT_TYPE: {"schema": {"$ref": REF.format(model=Problem.__name__)}, "examples": examples}}
+    description = "; ".join(f"`{code}`: {PROBLEMS[code].title}" for code in codes) + "."
+    return {"description": description, "headers": headers, "content": content}

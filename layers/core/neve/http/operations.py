@@ -1,0 +1,111 @@
+"""How a call is declared. The router, the OpenAPI description and the tests of both read the same ``Operation``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, RootModel
+
+from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY, WITH_KEY
+
+Q = TypeVar("Q", bound=BaseModel)
+B = TypeVar("B", bound=BaseModel)
+
+Scope = Literal["chat", "records", "admin"]
+USER_WRITE = ("conflict", "erasing", "user_closed")
+"""What every write below a user can be refused with, beside its own codes."""
+
+
+class Parameters(BaseModel):
+    """Base of a query model. Values arrive as text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Body(BaseModel):
+    """Base of a JSON body model. Validated strictly: ``"5"`` is not 5 and ``1`` is not true."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class View(BaseModel):
+    """Base of an answer's model. An optional field that is None is left out of the answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Nothing(BaseModel):
+    """No query parameter, or no body."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TextBody(RootModel[str]):
+    """A body that is text and not one JSON value. ``media_type`` is what the description says; it is not enforced."""
+
+    media_type: ClassVar[str] = "text/plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a success status carries. ``model`` None = no JSON body. ``text``: the answer may also be this media type.
+    ``headers``: beside those of every answer."""
+
+    description: str
+    model: type[BaseModel] | None = None
+    text: str | None = None
+    headers: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(Generic[Q, B]):
+    """One call. ``path`` is the template's resource path. ``scope`` None = no API key. ``codes``: what the call
+    itself can be refused with; the codes that follow from its shape (key, body, path, idempotency) are added by
+    ``all_codes``.
+
+    ``answers_without_stores``: a chat-path read, which an unreadable policy does not stop."""
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    id: str
+    tag: str
+    summary: str
+    description: str = ""
+    scope: Scope | None
+    query: type[Q]
+    body: type[B]
+    responses: Mapping[int, Response]
+    codes: tuple[str, ...] = ()
+    idempotent: bool = False
+    if_match: bool = False
+    if_none_match: bool = False
+    answers_without_stores: bool = False
+
+    def __post_init__(self) -> None:
+        if unknown := [code for code in self.codes if code not in PROBLEMS]:
+            raise ValueError(f"{self.id}: {unknown} are not in the problem table")
+
+    @property
+    def has_body(self) -> bool:
+        return self.body is not Nothing
+
+    @property
+    def path_names(self) -> list[str]:
+        return re.findall(r"{(\w+)}", self.path)
+
+    @property
+    def all_codes(self) -> tuple[str, ...]:
+        """Every code the call can answer with, the gateway's included, in the table's order."""
+        codes = {*EVERY_CALL, *self.codes}
+        if self.scope is not None:
+            codes |= set(WITH_KEY)
+        if self.has_body:
+            codes |= set(WITH_BODY)
+        if self.idempotent:
+            codes |= set(WITH_IDEMPOTENCY)
+        if self.if_match:
+            codes.add("precondition_failed")
+        return tuple(code for code in PROBLEMS if code in codes)

@@ -1,0 +1,40 @@
+"""E6 over HTTP: ETags, 304 and caching of the pack (product.md §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from neve.http.preconditions import EntityTags
+from neve.http.router import Answer
+from neve.http.schemas.packs import PackOut
+from neve.usecases.read_pack import PackView
+
+Format = Literal["json", "text"]
+
+JSON_MARK = "-j"
+REVALIDATE = "private, no-cache"
+"""A version never changes, but which version is current does: a copy may be kept and must be asked for."""
+
+
+def entity_tag(sha256: str, wanted: Format) -> str:
+    """Without the quotes."""
+    return sha256 + JSON_MARK if wanted == "json" else sha256
+
+
+def held(sent: EntityTags, wanted: Format) -> Callable[[str], bool]:
+    """Whether the caller has the text of a sha256 in this format."""
+    return lambda sha256: sent.match(entity_tag(sha256, wanted))
+
+
+def pack_answer(view: PackView, wanted: Format, sent: EntityTags) -> Answer:
+    """A version has an ETag and may be answered by 304; everything else is ``no-store``. Without any text the answer is
+    JSON in both formats: an empty text would mean that there is nothing to remember."""
+    headers = {}
+    if view.sha256 is not None:
+        headers = {"ETag": f'"{entity_tag(view.sha256, wanted)}"', "Cache-Control": REVALIDATE}
+        if view.state == "not_modified" or held(sent, wanted)(view.sha256):
+            return Answer(304, headers=headers, degraded=view.degraded)
+    if wanted == "text" and view.text is not None:
+        return Answer(text=view.text, headers=headers, degraded=view.degraded)
+    return Answer(body=PackOut.of(view), headers=headers, degraded=view.degraded)

@@ -1,0 +1,138 @@
+"""The one table of everything a call can be refused with, and the body that says so (RFC 9457).
+
+OpenAPI's error responses, the gateway's own answers (``GATEWAY``) and every problem body derive from ``PROBLEMS``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from neve.domain.errors import FieldError, NeveError, invalid
+from neve.ports import BadCursor, Conflict, StoreUnavailable
+
+CONTENT_TYPE = "application/problem+json"
+STORE_RETRY_S = 2
+"""``Retry-After`` of a 503: a failover of the row store takes a few seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    status: int
+    title: str
+
+
+PROBLEMS: dict[str, Kind] = {
+    "malformed_json": Kind(400, "The body is not well-formed JSON"),
+    "unauthorized": Kind(401, "The API key is missing, wrong or revoked"),
+    "forbidden": Kind(403, "The API key lacks the scope for this call"),
+    "route_not_found": Kind(404, "There is no such call"),
+    "session_not_found": Kind(404, "There is no such session"),
+    "memory_not_found": Kind(404, "There is no such memory"),
+    "pack_version_not_found": Kind(404, "There is no such pack version"),
+    "recall_not_found": Kind(404, "There is no such recall"),
+    "job_not_found": Kind(404, "There is no such job"),
+    "key_not_found": Kind(404, "There is no such API key"),
+    "upload_not_found": Kind(404, "There is no such upload"),
+    "conflict": Kind(409, "Another write came first"),
+    "client_id_conflict": Kind(409, "The client_id was used for other content"),
+    "idempotency_in_progress": Kind(409, "The first call with this Idempotency-Key is still running"),
+    "erasing": Kind(409, "The user is being erased"),
+    "too_many_keys": Kind(409, "Two API keys are live already"),
+    "last_admin_key": Kind(409, "The last key with the scope admin cannot be revoked"),
+    "user_closed": Kind(410, "The user was erased and closed"),
+    "precondition_failed": Kind(412, "The If-Match precondition does not hold"),
+    "payload_too_large": Kind(413, "The body is larger than 1 MiB"),
+    "event_too_large": Kind(413, "An event is larger than 256 KiB"),
+    "validation_failed": Kind(422, "The request cannot be accepted"),
+    "invalid_policy": Kind(422, "The policy cannot be accepted"),
+    "idempotency_mismatch": Kind(422, "The Idempotency-Key was used for another body"),
+    "throttled": Kind(429, "Too many requests"),
+    "internal": Kind(500, "Neve failed"),
+    "store_unavailable": Kind(503, "A store does not answer"),
+}
+
+EVERY_CALL = ("payload_too_large", "validation_failed", "throttled", "internal", "store_unavailable")
+WITH_KEY = ("unauthorized", "forbidden")
+WITH_BODY = ("malformed_json",)
+WITH_IDEMPOTENCY = ("idempotency_in_progress", "idempotency_mismatch")
+
+GATEWAY: dict[str, str] = {
+    "UNAUTHORIZED": "unauthorized",
+    "ACCESS_DENIED": "forbidden",
+    "INVALID_API_KEY": "forbidden",
+    "EXPIRED_TOKEN": "unauthorized",
+    "MISSING_AUTHENTICATION_TOKEN": "route_not_found",
+    "RESOURCE_NOT_FOUND": "route_not_found",
+    "REQUEST_TOO_LARGE": "payload_too_large",
+    "THROTTLED": "throttled",
+    "QUOTA_EXCEEDED": "throttled",
+    "AUTHORIZER_FAILURE": "store_unavailable",
+    "AUTHORIZER_CONFIGURATION_ERROR": "internal",
+    "INTEGRATION_FAILURE": "store_unavailable",
+    "INTEGRATION_TIMEOUT": "store_unavailable",
+    "DEFAULT_4XX": "validation_failed",
+    "DEFAULT_5XX": "internal",
+}
+"""API Gateway's own answers by response type. ``MISSING_AUTHENTICATION_TOKEN`` is what it says for an unknown
+route."""
+
+GATEWAY_RETRY_S = {"throttled": 1, "store_unavailable": STORE_RETRY_S}
+
+
+class FieldProblem(BaseModel):
+    field: str = Field(description="Where: `events[3].content`, `query.limit`, `path.user_id`, `header.If-Match`.")
+    message: str = Field(description="Why, for a person.")
+
+
+class Problem(BaseModel):
+    """RFC 9457 problem details."""
+
+    type: str = Field(description="`urn:neve:problem:<code>`.")
+    title: str = Field(description="What the code means, the same for every occurrence.")
+    status: int = Field(description="The HTTP status.")
+    detail: str = Field(description="What happened this time.")
+    code: str = Field(description="Stable, for programs.")
+    request_id: str = Field(description="Also in `X-Request-Id`; quote it when asking for help.")
+    errors: list[FieldProblem] | None = Field(default=None, description="The fields at fault, where there are any.")
+
+
+def type_of(code: str) -> str:
+    return f"urn:neve:problem:{code}"
+
+
+def problem_body(code: str, detail: str, request_id: str, errors: Sequence[FieldError] = ()) -> dict[str, Any]:
+    """The members of ``Problem`` in their order; ``errors`` is absent when empty."""
+    kind = PROBLEMS[code]
+    body: dict[str, Any] = {
+        "type": type_of(code),
+        "title": kind.title,
+        "status": kind.status,
+        "detail": detail,
+        "code": code,
+        "request_id": request_id,
+    }
+    if errors:
+        body["errors"] = [{"field": error.field, "message": error.message} for error in errors]
+    return body
+
+
+def gateway_body(code: str) -> dict[str, Any]:
+    """The same body as an API Gateway response template: the gateway fills in its request id."""
+    return problem_body(code, PROBLEMS[code].title + ".", "$context.requestId")
+
+
+def as_refusal(error: Exception) -> NeveError:
+    """What a caller hears of any exception. A reason that was not written for callers is not repeated to them."""
+    if isinstance(error, NeveError) and error.code in PROBLEMS:
+        return error
+    if isinstance(error, StoreUnavailable):
+        detail = "Nothing was acknowledged; try again shortly."
+        return NeveError("store_unavailable", detail, retry_after_s=STORE_RETRY_S)
+    if isinstance(error, Conflict):
+        return NeveError("conflict", "A concurrent write changed the same rows; read again and repeat.")
+    if isinstance(error, BadCursor):
+        return invalid("query.cursor", "is not a cursor of this list")
+    return NeveError("internal", "The failure was logged under this request id.")

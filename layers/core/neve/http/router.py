@@ -1,0 +1,136 @@
+"""From a proxy event to one call of a use case, and back.
+
+How a function is written
+-------------------------
+1. Beside its models (``http/schemas/<thing>.py``) declare the call::
+
+       class RecallBody(Body):                                  # strict: no coercion, unknown fields refused
+           query: str = Field(max_length=8000, description="…")
+
+       class RecallView(View):                                  # None is left out of the answer
+           hits: list[HitView]
+
+       RECALL = Operation(
+           method="POST", path="/v1/users/{user_id}/recall",    # exactly the template's resource path
+           id="recall", tag="recall", summary="Search everything that is not in the pack.",
+           scope="chat", query=Nothing, body=RecallBody,
+           responses={200: Response("Candidates, best first.", RecallView)},
+           codes=("session_not_found",), answers_without_stores=True,
+       )
+
+2. In ``functions/<name>/app.py`` bind it and export the handler::
+
+       router = Router("recall")
+
+       @router.on(RECALL)
+       def recall_call(call: Call[Nothing, RecallBody]) -> Answer:
+           found = recall(call.ports, call.tenant, call.user, call.body.command())
+           return Answer(200, RecallView.of(found), degraded=found.degraded)
+
+       handler = router.handle
+
+3. Name the function in ``local/openapi.py``; ``python -m local.openapi`` writes ``docs/openapi.json``.
+
+What the router does before the function is called, in this order: size of the body (413), key and scope (401, 403),
+ids in the path, query parameters, headers, body (422, or 400 for what cannot be parsed), the tenant's policy. In
+bodies use ``str``/``Literal`` rather than enums and ``schemas/fields.py`` for ids, times, limits and cursors.
+``call.idempotency`` is set when the operation is ``idempotent`` and the caller sent a key: pass it into a use case
+that commits the record in its own transaction, or wrap the call with ``once(call, work)``. Refusals are raised as
+NeveError with a code that the operation declares; anything else becomes 503, 409 or 500 by
+``problems.as_refusal``."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from neve import observability
+from neve.domain.errors import NeveError
+from neve.http.accept import accept
+from neve.http.calls import Answer as Answer
+from neve.http.calls import Call as Call
+from neve.http.calls import once as once
+from neve.http.operations import B, Operation, Q
+from neve.http.problems import CONTENT_TYPE, PROBLEMS, as_refusal, problem_body
+from neve.http.request import Request
+
+JSON = "application/json"
+TEXT = "text/plain; charset=utf-8"
+
+Run = Callable[[Call[Q, B]], Answer]
+
+
+class Router:
+    """The calls of one function."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._bound: dict[tuple[str, str], tuple[Operation[Any, Any], Run[Any, Any]]] = {}
+
+    @property
+    def operations(self) -> list[Operation[Any, Any]]:
+        return [operation for operation, _ in self._bound.values()]
+
+    def on(self, operation: Operation[Q, B]) -> Callable[[Run[Q, B]], Run[Q, B]]:
+        """Bind a function to a declared call."""
+
+        def bind(run: Run[Q, B]) -> Run[Q, B]:
+            self._bound[operation.method, operation.path] = (operation, run)
+            return run
+
+        return bind
+
+    def handle(self, event: Mapping[str, Any], _context: object) -> dict[str, Any]:
+        """The Lambda handler of a proxy integration. Never raises."""
+        started = time.perf_counter()
+        request = Request(event)
+        operation_id, code = "none", None
+        try:
+            operation, run = self._find(request)
+            operation_id = operation.id
+            response = _reply(run(accept(request, operation)), request.request_id)
+        except Exception as error:
+            refusal = as_refusal(error)
+            code = refusal.code
+            if PROBLEMS[code].status >= 500:
+                observability.failed(operation_id, request.request_id, error)
+            response = _refusal(refusal, request.request_id)
+        elapsed_ms = round((time.perf_counter() - started) * 1000, 1)
+        observability.answered(operation_id, request.request_id, response["statusCode"], code, elapsed_ms)
+        return response
+
+    def _find(self, request: Request) -> tuple[Operation[Any, Any], Run[Any, Any]]:
+        try:
+            return self._bound[request.method, request.resource]
+        except KeyError:
+            raise NeveError("route_not_found", f"{request.method} is not answered here.") from None
+
+
+def _reply(answer: Answer, request_id: str) -> dict[str, Any]:
+    headers = {"X-Request-Id": request_id, "Cache-Control": "no-store"}
+    text = ""
+    if answer.text is not None:
+        headers["Content-Type"], text = TEXT, answer.text
+    elif answer.body is not None:
+        headers["Content-Type"], text = JSON, _compact(answer.json)
+    if answer.degraded:
+        headers["X-Neve-Degraded"] = ", ".join(answer.degraded)
+    return _proxy(answer.status, headers | dict(answer.headers), text)
+
+
+def _refusal(refusal: NeveError, request_id: str) -> dict[str, Any]:
+    headers = {"X-Request-Id": request_id, "Cache-Control": "no-store", "Content-Type": CONTENT_TYPE}
+    if refusal.retry_after_s is not None:
+        headers["Retry-After"] = str(refusal.retry_after_s)
+    body = problem_body(refusal.code, refusal.detail, request_id, refusal.errors)
+    return _proxy(body["status"], headers, _compact(body))
+
+
+def _proxy(status: int, headers: dict[str, str], text: str) -> dict[str, Any]:
+    return {"statusCode": status, "headers": headers, "body": text, "isBase64Encoded": False}
+
+
+def _compact(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,285 @@
+"""E2: the log of a session, and uploads of images."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
+
+from neve.domain.errors import FieldError, NeveError
+from neve.domain.records import Event, EventType
+from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
+from neve.http.schemas.fields import Filled, Identifier, Limit, Seq, Time
+from neve.usecases.append_events import Appended, NewEvent
+from neve.usecases.create_upload import Upload
+from neve.usecases.list_events import EventPage
+
+EVENTS = "/v1/users/{user_id}/sessions/{session_id}/events"
+UPLOADS = "/v1/users/{user_id}/uploads"
+MAX_EVENTS = 48
+MAX_EVENT_BYTES = 256 * 1024
+
+MediaType = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+
+
+class TextBlock(Body):
+    type: Literal["text"]
+    text: str = Field(min_length=1)
+
+
+class ImageBlock(Body):
+    """An image by exactly one of `data`, `url`, `upload_id`. Neve never fetches the URL."""
+
+    type: Literal["image"]
+    media_type: MediaType
+    data: str | None = Field(default=None, min_length=4, description="The bytes in base64.")
+    url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://[^\s]+$")
+    upload_id: Identifier | None = Field(default=None, description="From `createUpload`.")
+
+    @field_validator("data")
+    @classmethod
+    def _base64(cls, data: str | None) -> str | None:
+        try:
+            base64.b64decode(data or "", validate=True)
+        except (binascii.Error, ValueError):
+            raise ValueError("must be base64") from None
+        return data
+
+    @model_validator(mode="after")
+    def _one_source(self) -> ImageBlock:
+        if sum(source is not None for source in (self.data, self.url, self.upload_id)) != 1:
+            raise ValueError("must have exactly one of data, url, upload_id")
+        return self
+
+
+Block = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
+
+
+def _shape(content: object) -> str | None:
+    return "text" if isinstance(content, str) else "blocks" if isinstance(content, list) else None
+
+
+_CONTENT = Discriminator(_shape, custom_error_type="content", custom_error_message="must be text or a list of blocks")
+Blocks = Annotated[list[Block], Field(min_length=1), Tag("blocks")]
+Said = Annotated[Annotated[str, Field(min_length=1), Tag("text")] | Blocks, _CONTENT]
+Shown = Annotated[Annotated[str, Tag("text")] | Blocks, _CONTENT]
+"""What a tool was given or returned may be empty; what somebody said may not."""
+
+
+class _ToolData(BaseModel):
+    """Further members are kept as they are."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    tool_use_id: Filled = Field(max_length=256)
+    name: Filled = Field(max_length=256)
+
+
+class ToolCallData(_ToolData):
+    args: Any = Field(default=None, description="The call's arguments.")
+
+
+class ToolResultData(_ToolData):
+    is_error: bool = False
+
+
+class _Event(Body):
+    client_id: Identifier | None = Field(
+        default=None, description="The same id again returns the first seq; with other content it is a 409."
+    )
+    name: Filled | None = Field(default=None, max_length=200, description="The speaker.")
+    created_at: Time | None = Field(
+        default=None, description="When it was said; now when absent. RFC 3339 with an offset."
+    )
+
+
+class MessageEvent(_Event):
+    event_type: Literal["user_message", "assistant_response"]
+    content: Said
+    event_data: dict[str, Any] = Field(default_factory=dict)
+
+
+class ToolCallEvent(_Event):
+    event_type: Literal["tool_call"]
+    content: Shown
+    event_data: ToolCallData
+
+
+class ToolResultEvent(_Event):
+    event_type: Literal["tool_result"]
+    content: Shown
+    event_data: ToolResultData
+
+
+class BoundaryEvent(_Event):
+    event_type: Literal["task_boundary"]
+    content: Shown
+    event_data: dict[str, Any] = Field(default_factory=dict)
+
+
+NewEventBody = Annotated[
+    MessageEvent | ToolCallEvent | ToolResultEvent | BoundaryEvent, Field(discriminator="event_type")
+]
+
+
+class AppendBody(Body):
+    events: list[NewEventBody] = Field(min_length=1, max_length=MAX_EVENTS)
+
+    @field_validator("events", mode="before")
+    @classmethod
+    def _sizes(cls, events: Any) -> Any:
+        """Raises NeveError ``event_too_large`` (413): a size is not a matter of grammar."""
+        for n, event in enumerate(events if isinstance(events, list) else []):
+            size = len(json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode())
+            if size > MAX_EVENT_BYTES:
+                message = f"has {size} bytes as JSON; {MAX_EVENT_BYTES} are accepted"
+                error = FieldError(f"events[{n}]", message)
+                raise NeveError("event_too_large", f"events[{n}] {message}.", errors=[error])
+        return events
+
+    def commands(self) -> list[NewEvent]:
+        return [_command(event) for event in self.events]
+
+
+def _command(event: MessageEvent | ToolCallEvent | ToolResultEvent | BoundaryEvent) -> NewEvent:
+    sent = event.model_dump(exclude_unset=True, exclude={"event_type", "created_at"})
+    return NewEvent(
+        event_type=EventType(event.event_type),
+        content=_content(event.content),
+        client_id=event.client_id,
+        name=event.name,
+        event_data=sent.get("event_data", {}),
+        created_at=event.created_at,
+    )
+
+
+def _content(content: str | list[TextBlock | ImageBlock]) -> str | list[dict[str, Any]]:
+    if isinstance(content, str):
+        return content
+    return [block.model_dump(exclude_none=True) for block in content]
+
+
+class AppendedOut(View):
+    seqs: list[int] = Field(description="In the order of the request.")
+    observation: Literal["queued", "none"]
+    compaction: Literal["queued", "none"]
+
+    @classmethod
+    def of(cls, appended: Appended) -> AppendedOut:
+        return cls(seqs=appended.seqs, observation=appended.observation, compaction=appended.compaction)
+
+
+class EventOut(View):
+    seq: int
+    client_id: str | None
+    event_type: str
+    name: str | None
+    content: str | list[dict[str, Any]] = Field(
+        description="Text, or blocks. Images that Neve holds are named by `upload_id`, which a new event may use again."
+    )
+    event_data: dict[str, Any] | None
+    original_tokens: int
+    pruned: bool
+    artifact_path: str | None
+    archived: bool = Field(description="A compaction has summarised it.")
+    created_at: str
+
+    @classmethod
+    def of(cls, event: Event, covers: tuple[int, int] | None) -> EventOut:
+        return cls(
+            seq=event.seq,
+            client_id=event.client_id,
+            event_type=event.event_type,
+            name=event.name,
+            content=event.content if isinstance(event.content, str) else [_shown_block(b) for b in event.content],
+            event_data=event.event_data or None,
+            original_tokens=event.original_tokens,
+            pruned=event.pruned,
+            artifact_path=event.artifact_path,
+            archived=covers is not None and covers[0] <= event.seq <= covers[1],
+            created_at=event.created_at,
+        )
+
+
+def _shown_block(block: dict[str, Any]) -> dict[str, Any]:
+    """No answer names a key of the object store; the last part of it is the upload's id."""
+    if "object" not in block:
+        return block
+    shown = {name: value for name, value in block.items() if name != "object"}
+    return shown | {"upload_id": block["object"].rpartition("/")[2]}
+
+
+class EventsPage(View):
+    events: list[EventOut]
+    next_from_seq: int | None = Field(description="`from_seq` of the next page; absent on the last one.")
+
+    @classmethod
+    def of(cls, page: EventPage) -> EventsPage:
+        return cls(events=[EventOut.of(e, page.covers) for e in page.events], next_from_seq=page.next_from_seq)
+
+
+class EventsQuery(Parameters):
+    from_seq: Seq = Field(default=1, description="The first event wanted.")
+    limit: Limit = 50
+
+
+class UploadBody(Body):
+    media_type: MediaType
+
+
+class UploadOut(View):
+    upload_id: str
+    method: Literal["PUT"] = "PUT"
+    url: str = Field(description="Send the bytes there, without the API key.")
+    headers: dict[str, str] = Field(description="Send exactly these headers.")
+    expires_at: str
+
+    @classmethod
+    def of(cls, upload: Upload) -> UploadOut:
+        headers = {"Content-Type": upload.content_type}
+        return cls(upload_id=upload.upload_id, url=upload.url, headers=headers, expires_at=upload.expires_at)
+
+
+APPEND_EVENTS = Operation(
+    method="POST",
+    path=EVENTS,
+    id="appendEvents",
+    tag="events",
+    summary="Append events to a session's log: all of them or none.",
+    scope="chat",
+    query=Nothing,
+    body=AppendBody,
+    responses={201: Response("The events are durable.", AppendedOut)},
+    codes=(*USER_WRITE, "session_not_found", "upload_not_found", "client_id_conflict", "event_too_large"),
+    idempotent=True,
+)
+
+LIST_EVENTS = Operation(
+    method="GET",
+    path=EVENTS,
+    id="listEvents",
+    tag="events",
+    summary="The log in seq order.",
+    scope="chat",
+    query=EventsQuery,
+    body=Nothing,
+    responses={200: Response("A page of events.", EventsPage)},
+    codes=("session_not_found",),
+)
+
+CREATE_UPLOAD = Operation(
+    method="POST",
+    path=UPLOADS,
+    id="createUpload",
+    tag="events",
+    summary="A pre-signed target for one image.",
+    scope="chat",
+    query=Nothing,
+    body=UploadBody,
+    responses={201: Response("Where to send the bytes.", UploadOut)},
+    codes=USER_WRITE,
+    idempotent=True,
+)

@@ -1,0 +1,82 @@
+"""The field types that several calls share: ids, times, limits, cursors."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+from zoneinfo import available_timezones
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from neve.domain.times import iso, parse
+
+IDENTIFIER = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}"
+IDENTIFIER_RULE = "must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit"
+FIRST_YEAR, LAST_YEAR = 1970, 2200
+MAX_CURSOR = 2048
+
+_IDENTIFIER = re.compile(IDENTIFIER)
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
+_INTEGER = re.compile(r"-?\d{1,12}")
+
+
+def _identifier(text: str) -> str:
+    if not _IDENTIFIER.fullmatch(text):
+        raise ValueError(IDENTIFIER_RULE)
+    return text
+
+
+def _time(text: str) -> str:
+    if not _TIME.fullmatch(text):
+        raise ValueError("must be an RFC 3339 time with an offset, such as 2026-03-10T09:30:00Z")
+    try:
+        stored = iso(parse(text))
+    except (ValueError, OverflowError):
+        raise ValueError("is not a time that exists") from None
+    if not FIRST_YEAR <= int(stored[:4]) <= LAST_YEAR:
+        raise ValueError(f"must be between the years {FIRST_YEAR} and {LAST_YEAR}")
+    return stored
+
+
+def _timezone(name: str) -> str:
+    if name not in available_timezones():
+        raise ValueError("must be the name of an IANA time zone, such as Europe/Vienna")
+    return name
+
+
+def _whole_number(value: object) -> object:
+    """Pydantic's lax integers allow spaces, signs and underscores."""
+    if isinstance(value, str) and not _INTEGER.fullmatch(value):
+        raise ValueError("must be a whole number")
+    return value
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Identifier = Annotated[
+    str,
+    AfterValidator(_identifier),
+    Field(min_length=1, max_length=128, json_schema_extra={"pattern": f"^{IDENTIFIER}$"}),
+]
+Time = Annotated[
+    str,
+    AfterValidator(_time),
+    Field(
+        description="RFC 3339 with an offset; kept in UTC with milliseconds.", json_schema_extra={"format": "date-time"}
+    ),
+]
+Timezone = Annotated[str, AfterValidator(_timezone), Field(max_length=64)]
+Filled = Annotated[str, AfterValidator(_filled), Field(min_length=1)]
+"""Text that is not blank."""
+
+QueryInt = Annotated[int, BeforeValidator(_whole_number)]
+Limit = Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=200, description="Rows of a page.")]
+Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR, description="The `next_cursor` of the page before.")]
+Seq = Annotated[
+    int, BeforeValidator(_whole_number), Field(ge=1, le=10**9, description="A position in the session's log.")
+]
+QueryFlag = Annotated[bool, BeforeValidator(lambda value: {"true": True, "false": False}.get(value, value))]

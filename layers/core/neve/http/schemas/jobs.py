@@ -1,0 +1,124 @@
+"""E3, E4, E14: pieces of asynchronous work."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from neve.domain.records import Job
+from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
+from neve.http.schemas.fields import Identifier
+
+SESSION = "/v1/users/{user_id}/sessions/{session_id}"
+WAIT = "Poll up to 20 s for the end of the job."
+
+
+class JobOut(View):
+    id: str
+    kind: str
+    status: Literal["queued", "running", "done", "failed"]
+    user_id: str | None
+    session_id: str | None
+    created_at: str
+    finished_at: str | None
+    result: dict[str, Any] | None = Field(description="What was done, or why nothing was.")
+
+    @classmethod
+    def of(cls, job: Job) -> JobOut:
+        return cls(
+            id=job.id,
+            kind=job.kind,
+            status=job.status,
+            user_id=job.user_id,
+            session_id=job.session_id,
+            created_at=job.created_at,
+            finished_at=job.finished_at,
+            result=job.result or None,
+        )
+
+
+class ObserveBody(Body):
+    wait: bool = Field(default=False, description=WAIT)
+
+
+class CompactBody(Body):
+    reason: Literal["tokens", "task", "topic", "end", "manual"] = "manual"
+    wait: bool = Field(default=False, description=WAIT)
+
+
+class DrainBody(Body):
+    user_id: Identifier | None = Field(default=None, description="Only this user; all users of the tenant when absent.")
+    wait: bool = Field(default=False, description=WAIT)
+
+
+_JOB = {200: Response("The job has ended.", JobOut), 202: Response("The job is queued or running.", JobOut)}
+
+OBSERVE = Operation(
+    method="POST",
+    path=SESSION + "/observe",
+    id="observeSession",
+    tag="jobs",
+    summary="Turn the unobserved events of a session into memory now.",
+    description="One job per session and last seq, shared with the automatic pass; done at once when nothing is new.",
+    scope="chat",
+    query=Nothing,
+    body=ObserveBody,
+    responses=_JOB,
+    codes=(*USER_WRITE, "session_not_found"),
+    idempotent=True,
+)
+
+COMPACT = Operation(
+    method="POST",
+    path=SESSION + "/compact",
+    id="compactSession",
+    tag="jobs",
+    summary="Move the horizon of a session and rebuild its pack.",
+    scope="chat",
+    query=Nothing,
+    body=CompactBody,
+    responses=_JOB,
+    codes=(*USER_WRITE, "session_not_found"),
+    idempotent=True,
+)
+
+READ_JOB = Operation(
+    method="GET",
+    path="/v1/users/{user_id}/jobs/{job_id}",
+    id="readJob",
+    tag="jobs",
+    summary="A job of this user.",
+    scope="chat",
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("The job.", JobOut)},
+    codes=("job_not_found",),
+)
+
+DRAIN_EMBEDDINGS = Operation(
+    method="POST",
+    path="/v1/admin/embeddings/drain",
+    id="drainEmbeddings",
+    tag="admin",
+    summary="Embed everything that is pending.",
+    scope="admin",
+    query=Nothing,
+    body=DrainBody,
+    responses=_JOB,
+    codes=("conflict",),
+    idempotent=True,
+)
+
+READ_ADMIN_JOB = Operation(
+    method="GET",
+    path="/v1/admin/jobs/{job_id}",
+    id="readAdminJob",
+    tag="admin",
+    summary="Any job of the tenant.",
+    scope="admin",
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("The job.", JobOut)},
+    codes=("job_not_found",),
+)

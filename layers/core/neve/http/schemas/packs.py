@@ -1,0 +1,216 @@
+"""E6: the frozen context pack, its versions and what changed between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from neve.domain.errors import invalid
+from neve.domain.records import PackEntry, PackManifest
+from neve.http.operations import Nothing, Operation, Parameters, Response, View
+from neve.http.schemas.fields import Cursor, Identifier, Limit, QueryInt
+from neve.usecases.pack_versions import PackDiff
+from neve.usecases.read_pack import PackView
+
+PACK = "/v1/users/{user_id}/pack"
+Trigger = Literal["initial", "reflection", "horizon"]
+Layer = Literal["always", "profile", "global", "local"]
+
+
+class PackEntryOut(View):
+    id: str
+    rev: int
+    fingerprint: str
+    tokens: int
+    kind: str
+
+    @classmethod
+    def of(cls, entry: PackEntry) -> PackEntryOut:
+        return cls(id=entry.id, rev=entry.rev, fingerprint=entry.fingerprint, tokens=entry.tokens, kind=entry.kind)
+
+
+class PackLayersOut(View):
+    """Items in the order they are rendered in."""
+
+    always: list[PackEntryOut]
+    profile: list[PackEntryOut]
+    global_: list[PackEntryOut] = Field(serialization_alias="global")
+    local: list[PackEntryOut]
+
+    @classmethod
+    def of(cls, layers: dict[str, tuple[PackEntry, ...]]) -> PackLayersOut:
+        rendered = {name: [PackEntryOut.of(entry) for entry in entries] for name, entries in layers.items()}
+        always, profile = rendered.get("always", []), rendered.get("profile", [])
+        return cls(always=always, profile=profile, global_=rendered.get("global", []), local=rendered.get("local", []))
+
+
+class PackVersionOut(View):
+    session_id: str
+    pack_version: int
+    trigger: Trigger
+    built_at: str
+    sha256: str = Field(description="Of the text in UTF-8.")
+    tokens: int
+    layers: PackLayersOut
+
+    @classmethod
+    def of(cls, manifest: PackManifest) -> PackVersionOut:
+        return cls(
+            session_id=manifest.session_id,
+            pack_version=manifest.pack_version,
+            trigger=manifest.trigger,
+            built_at=manifest.built_at,
+            sha256=manifest.sha256,
+            tokens=manifest.tokens,
+            layers=PackLayersOut.of(manifest.layers),
+        )
+
+
+class PackOut(View):
+    """A `ready` pack is a version and its JSON never changes: whether it is stale says `X-Neve-Degraded` alone.
+    `preview` and `partial` have text but no version; `unavailable` has no text, so that the caller keeps its last
+    pack."""
+
+    state: Literal["ready", "partial", "unavailable", "preview"]
+    session_id: str | None = None
+    pack_version: int | None = None
+    trigger: Trigger | None = None
+    built_at: str | None = None
+    sha256: str | None = None
+    tokens: int | None = None
+    layers: PackLayersOut | None = None
+    text: str | None = None
+    degraded: list[str] | None = None
+
+    @classmethod
+    def of(cls, view: PackView) -> PackOut:
+        state = "ready" if view.state == "not_modified" else view.state
+        if view.manifest is None:
+            return cls(state=state, text=view.text, degraded=list(view.degraded) or None)
+        version = PackVersionOut.of(view.manifest)
+        return cls(
+            state=state, **{name: getattr(version, name) for name in PackVersionOut.model_fields}, text=view.text
+        )
+
+
+class PackVersions(View):
+    versions: list[PackVersionOut]
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, manifests: list[PackManifest], cursor: str | None) -> PackVersions:
+        return cls(versions=[PackVersionOut.of(manifest) for manifest in manifests], next_cursor=cursor)
+
+
+class LayerEntry(View):
+    layer: Layer
+    entry: PackEntryOut
+
+    @classmethod
+    def all(cls, found: Iterable[tuple[str, PackEntry]]) -> list[LayerEntry]:
+        return [cls.model_validate({"layer": layer, "entry": PackEntryOut.of(entry)}) for layer, entry in found]
+
+
+class ChangedEntry(View):
+    layer: Layer
+    before: PackEntryOut
+    after: PackEntryOut
+
+
+class PackDiffOut(View):
+    added: list[LayerEntry]
+    removed: list[LayerEntry]
+    changed: list[ChangedEntry]
+    unified: str = Field(description="Unified diff of the two texts.")
+
+    @classmethod
+    def of(cls, diff: PackDiff) -> PackDiffOut:
+        changed = [
+            ChangedEntry.model_validate({"layer": layer, "before": PackEntryOut.of(old), "after": PackEntryOut.of(new)})
+            for layer, old, new in diff.changed
+        ]
+        added, removed = LayerEntry.all(diff.added), LayerEntry.all(diff.removed)
+        return cls(added=added, removed=removed, changed=changed, unified=diff.unified)
+
+
+PackVersion = QueryInt
+
+
+class PackQuery(Parameters):
+    session_id: Identifier | None = Field(
+        default=None, description="Without it: an unversioned preview of the user's memory."
+    )
+    version: PackVersion | None = Field(
+        default=None, ge=1, lt=10**8, description="An old version; the current one when absent."
+    )
+    format: Literal["json", "text"] = "json"
+
+    @model_validator(mode="after")
+    def _version_of_a_session(self) -> PackQuery:
+        if self.version is not None and self.session_id is None:
+            raise invalid("query.version", "needs a session_id")
+        return self
+
+
+class PackVersionsQuery(Parameters):
+    session_id: Identifier
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+class PackDiffQuery(Parameters):
+    session_id: Identifier
+    from_: PackVersion = Field(alias="from", ge=1, lt=10**8)
+    to: PackVersion = Field(ge=1, lt=10**8)
+
+
+_ETAG = {
+    "ETag": 'Strong; `"<sha256>"` of the text, `"<sha256>-j"` as JSON. Absent for a preview and a degraded pack '
+    "without a version."
+}
+
+READ_PACK = Operation(
+    method="GET",
+    path=PACK,
+    id="readPack",
+    tag="pack",
+    summary="The session's pack: the same bytes until it is rebuilt.",
+    scope="chat",
+    query=PackQuery,
+    body=Nothing,
+    responses={
+        200: Response("The pack.", PackOut, text="text/plain", headers=_ETAG),
+        304: Response("The caller's copy is current.", headers=_ETAG),
+    },
+    codes=("session_not_found", "pack_version_not_found"),
+    if_none_match=True,
+    answers_without_stores=True,
+)
+
+PACK_VERSIONS = Operation(
+    method="GET",
+    path=PACK + "/versions",
+    id="listPackVersions",
+    tag="pack",
+    summary="The versions a session's pack has had, newest first.",
+    scope="chat",
+    query=PackVersionsQuery,
+    body=Nothing,
+    responses={200: Response("A page of versions.", PackVersions)},
+    codes=("session_not_found",),
+)
+
+PACK_DIFF = Operation(
+    method="GET",
+    path=PACK + "/diff",
+    id="diffPackVersions",
+    tag="pack",
+    summary="What changed between two versions of a session's pack.",
+    scope="chat",
+    query=PackDiffQuery,
+    body=Nothing,
+    responses={200: Response("The difference.", PackDiffOut)},
+    codes=("session_not_found", "pack_version_not_found"),
+)

@@ -1,0 +1,81 @@
+"""Idempotency records: the first answer of a write, kept 24 h per method and concrete path.
+
+A use case that commits in one transaction makes ``done`` part of it: then the record exists iff the work does. Others
+run inside ``usecases/run_once.py``, which claims the key first; a claim outlives a crashed call by at most
+``CLAIM_S``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from neve.domain.errors import NeveError
+from neve.domain.times import iso, parse
+from neve.ports import Expect, Expectation, Item, Key, Put
+from neve.store.keys import Keys
+from neve.store.rows import live
+
+KEPT_S = 24 * 3600
+CLAIM_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """``route`` is ``<METHOD> <path>`` with the ids in place, ``body_sha`` the sha256 of the canonical body."""
+
+    route: str
+    key: str
+    body_sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """``body`` is the JSON that was answered."""
+
+    status: int
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+def row_key(keys: Keys, idem: IdempotencyKey) -> Key:
+    return keys.idempotency(idem.route, idem.key)
+
+
+def replay(item: Item | None, idem: IdempotencyKey, now: datetime) -> StoredReply | None:
+    """The first answer, or None when the work is to be done (no record, an expired one, or a claim that was
+    abandoned).
+
+    Raises 422 ``idempotency_mismatch`` for another body and 409 ``idempotency_in_progress`` for a claim still held."""
+    row = live(item, now)
+    if row is None:
+        return None
+    if row["body_sha"] != idem.body_sha:
+        raise NeveError("idempotency_mismatch", "This Idempotency-Key came with another body before.")
+    if "reply" in row:
+        return StoredReply(row["status"], json.loads(row["reply"]))
+    left = (parse(row["claimed_until"]) - now).total_seconds()
+    if left > 0:
+        detail = "The first call with this Idempotency-Key has not been answered yet."
+        raise NeveError("idempotency_in_progress", detail, retry_after_s=min(CLAIM_S, int(left) + 1))
+    return None
+
+
+def claim(keys: Keys, idem: IdempotencyKey, now: datetime, expect: Expectation) -> Put:
+    """``expect``: ABSENT, or the version of an expired or abandoned record that is taken over."""
+    until = iso(now + timedelta(seconds=CLAIM_S))
+    return Put(_row(keys, idem, now) | {"claimed_until": until}, expect)
+
+
+def done(
+    keys: Keys, idem: IdempotencyKey, reply: StoredReply, now: datetime, expect: Expectation = Expect.ABSENT
+) -> Put:
+    """The record with its answer. An operation of the transaction that does the work, or the end of a claim."""
+    stored = {"status": reply.status, "reply": json.dumps(reply.body, ensure_ascii=False)}
+    return Put(_row(keys, idem, now) | stored, expect)
+
+
+def _row(keys: Keys, idem: IdempotencyKey, now: datetime) -> Item:
+    key = row_key(keys, idem)
+    expires = int(now.timestamp()) + KEPT_S
+    return {"pk": key.pk, "sk": key.sk, "type": "idempotency", "body_sha": idem.body_sha, "expires_at": expires}

@@ -1,0 +1,113 @@
+"""Tenants and their API keys. A key's text is shown once; the store holds its sha256 only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from neve.domain.policy import Policy
+from neve.ports import Item, Put
+from neve.store.keys import api_key_row, tenant_row
+from neve.store.rows import expectation
+
+DEFAULT_POLICY = Policy()
+SCOPES = ("chat", "records", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """``sha256`` is of the whole key text, in hex."""
+
+    key_id: str
+    tenant_id: str
+    sha256: str
+    scopes: tuple[str, ...]
+    created_at: str
+    label: str | None = None
+    revoked_at: str | None = None
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LiveKey:
+    """What the tenant's row says of a key that is not revoked."""
+
+    key_id: str
+    scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TenantRow:
+    """``policy_rev`` counts the writes of the policy, from 1 (never written)."""
+
+    id: str
+    created_at: str
+    policy: Policy = DEFAULT_POLICY
+    policy_rev: int = 1
+    live_keys: tuple[LiveKey, ...] = ()
+    version: int = 0
+
+
+def read_tenant(item: Item) -> TenantRow:
+    keys = tuple(LiveKey(key["key_id"], tuple(key["scopes"])) for key in item["live_keys"])
+    policy = Policy.model_validate(json.loads(item["policy"]))
+    return TenantRow(item["sk"], item["created_at"], policy, item["policy_rev"], keys, item["version"])
+
+
+def put_tenant(row: TenantRow) -> Put:
+    """The policy is kept as it was set: a number left out goes on following its default."""
+    key = tenant_row(row.id)
+    item: Item = {
+        "pk": key.pk,
+        "sk": key.sk,
+        "type": "tenant",
+        "created_at": row.created_at,
+        "policy": json.dumps(set_numbers(row.policy), sort_keys=True),
+        "policy_rev": row.policy_rev,
+        "live_keys": [{"key_id": key.key_id, "scopes": list(key.scopes)} for key in row.live_keys],
+    }
+    return Put(item, expectation(row.version))
+
+
+def set_numbers(policy: Policy) -> dict[str, Any]:
+    """What the tenant set, without defaults."""
+    return policy.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+
+
+def read_api_key(item: Item) -> ApiKey:
+    return ApiKey(
+        item["key_id"],
+        item["tenant_id"],
+        item["sha256"],
+        tuple(item["scopes"]),
+        item["created_at"],
+        item.get("label"),
+        item.get("revoked_at"),
+        item["version"],
+    )
+
+
+def put_api_key(key: ApiKey) -> Put:
+    where = api_key_row(key.key_id)
+    item: Item = {
+        "pk": where.pk,
+        "sk": where.sk,
+        "type": "api_key",
+        "key_id": key.key_id,
+        "tenant_id": key.tenant_id,
+        "sha256": key.sha256,
+        "scopes": list(key.scopes),
+        "created_at": key.created_at,
+    }
+    item |= {name: value for name in ("label", "revoked_at") if (value := getattr(key, name)) is not None}
+    return Put(item, expectation(key.version))
+
+
+def key_text(key_id: str, secret: str) -> str:
+    return f"nv_{key_id}_{secret}"
+
+
+def key_sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

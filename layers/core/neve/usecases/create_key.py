@@ -1,0 +1,61 @@
+"""E17: a new API key. Its text is in the answer and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from neve.domain.errors import NeveError
+from neve.domain.times import iso
+from neve.ports import Conflict, Ids
+from neve.store import tenants
+from neve.store.keys import tenant_row
+from neve.store.tenants import ApiKey, LiveKey, TenantRow
+from neve.wiring import Ports, Tenant
+
+LIVE_KEYS = 2
+"""product.md §8: two live keys, for rotation."""
+KEY_ID_LENGTH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedKey:
+    """``key`` is the text that the caller must keep."""
+
+    key_id: str
+    key: str
+    scopes: tuple[str, ...]
+    created_at: str
+    label: str | None
+
+
+def create_key(ports: Ports, tenant: Tenant, scopes: Sequence[str], label: str | None = None) -> CreatedKey:
+    """Raises 409 ``too_many_keys`` when two keys are live, 409 ``conflict`` when another key was made or revoked at
+    the same moment, and StoreUnavailable."""
+    item = ports.table.get(tenant_row(tenant.id))
+    if item is None:
+        raise NeveError("unauthorized", "The tenant of this key no longer exists.")
+    row = tenants.read_tenant(item)
+    if len(row.live_keys) >= LIVE_KEYS:
+        live = " and ".join(key.key_id for key in row.live_keys)
+        raise NeveError("too_many_keys", f"{live} are live; revoke one of them first.")
+    return add_key(ports, row, scopes, label)
+
+
+def add_key(ports: Ports, row: TenantRow, scopes: Sequence[str], label: str | None) -> CreatedKey:
+    """The key's row and the tenant's, in one transaction. Raises Conflict as 409."""
+    stored, text = new_key(ports.ids, row.id, scopes, label, iso(ports.clock.now()))
+    live = (*row.live_keys, LiveKey(stored.key_id, stored.scopes))
+    try:
+        ports.table.write([tenants.put_api_key(stored), tenants.put_tenant(replace(row, live_keys=live))])
+    except Conflict:
+        raise NeveError("conflict", "The tenant's keys or policy changed at the same moment; try again.") from None
+    return CreatedKey(stored.key_id, text, stored.scopes, stored.created_at, label)
+
+
+def new_key(ids: Ids, tenant_id: str, scopes: Sequence[str], label: str | None, created_at: str) -> tuple[ApiKey, str]:
+    """A key as it is stored, and its text ``nv_<key_id>_<secret>`` with 128 random bits in the secret."""
+    key_id = ids.token()[:KEY_ID_LENGTH]
+    text = tenants.key_text(key_id, ids.token())
+    ordered = tuple(scope for scope in tenants.SCOPES if scope in scopes)
+    return ApiKey(key_id, tenant_id, tenants.key_sha256(text), ordered, created_at, label), text

@@ -1,0 +1,31 @@
+"""E2 uploads: a pre-signed target for one image, so that large images never pass through the API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from neve.domain.times import iso
+from neve.wiring import Ports, Tenant
+
+EXPIRES_S = 900
+"""Long enough for a slow phone, short enough that a leaked URL is soon worthless *(ours)*."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """PUT the bytes to ``url`` with exactly this content type, then name ``upload_id`` in an image block."""
+
+    upload_id: str
+    url: str
+    content_type: str
+    expires_at: str
+
+
+def create_upload(ports: Ports, tenant: Tenant, user: str, media_type: str) -> Upload:
+    now = ports.clock.now()
+    upload_id = f"upl_{ports.ids.ulid(now)}"
+    url = ports.objects.presign_put(
+        tenant.keys.image_object(user, upload_id), content_type=media_type, expires_s=EXPIRES_S
+    )
+    return Upload(upload_id, url, media_type, iso(now + timedelta(seconds=EXPIRES_S)))

@@ -1,0 +1,128 @@
+"""E9 GET: a user's memories in the order they were made, as one generation sees them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from neve.domain.errors import invalid, not_found
+from neve.domain.records import Memory, Status
+from neve.domain.visibility import status_at, visible
+from neve.ports import Item
+from neve.store import rows
+from neve.wiring import Ports, Tenant
+
+LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
+"""Without a status filter. Superseded and archived rows are listed when asked for, and always readable by id."""
+SCANNED = 2_000
+"""Rows read by one call at most: a page may be short, its cursor goes on."""
+_PAGE = 200
+_ATTEMPTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    kind: str | None = None
+    tier: str | None = None
+    status: str | None = None
+    scope: str | None = None
+    session_id: str | None = None
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+
+    def admits(self, memory: Memory, status: Status) -> bool:
+        return (
+            (status == self.status if self.status else status in LISTED)
+            and self.kind in (None, memory.kind)
+            and self.tier in (None, memory.tier)
+            and self.scope in (None, memory.scope)
+            and self.session_id in (None, memory.session_id)
+            and self.group in (None, memory.group)
+            and set(self.tags) <= set(memory.tags)
+        )
+
+
+def list_memories(
+    ports: Ports, tenant: Tenant, user: str, where: MemoryFilter, limit: int, cursor: str | None
+) -> tuple[list[Memory], str | None]:
+    """Oldest first. The cursor pins the generation of the first page, so that a replacement that happens between two
+    pages neither repeats nor loses rows. Raises 422 for a cursor that is not one of ours."""
+    pinned, after = _read_cursor(cursor) if cursor else (None, None)
+    for _ in range(_ATTEMPTS):
+        gen = pinned or _gen(ports, tenant, user)
+        page = _page(ports, tenant, user, where, limit, after, gen)
+        if pinned or _gen(ports, tenant, user) == gen:
+            break
+    return page
+
+
+def get_memory(ports: Ports, tenant: Tenant, user: str, memory_id: str) -> Memory:
+    """Of any status. Raises memory_not_found."""
+    keys = tenant.keys
+    found = ports.table.get_many([keys.head(user), keys.memory(user, memory_id)])
+    item = found.get(keys.memory(user, memory_id))
+    gen = rows.read_head(found.get(keys.head(user))).gen
+    if item is None or item["born_gen"] > gen:
+        raise not_found("memory", memory_id)
+    return as_seen(item, gen)
+
+
+def as_seen(item: Item, gen: int) -> Memory:
+    """The row with the status that generation ``gen`` sees."""
+    memory = rows.read_memory(item)
+    seen = status_at(memory, gen)
+    if seen is memory.status:
+        return memory
+    return rows.read_memory(item | {"status": seen})
+
+
+def _gen(ports: Ports, tenant: Tenant, user: str) -> int:
+    return rows.read_head(ports.table.get(tenant.keys.head(user))).gen
+
+
+def _page(
+    ports: Ports, tenant: Tenant, user: str, where: MemoryFilter, limit: int, after: str | None, gen: int
+) -> tuple[list[Memory], str | None]:
+    kept: list[Memory] = []
+    last = None
+    for scanned, item in enumerate(_items(ports, tenant, user, after), start=1):
+        if len(kept) == limit or scanned > SCANNED:
+            return kept, _cursor(gen, str(last))
+        memory, last = as_seen(item, gen), item["sk"]
+        if (item["born_gen"] <= gen) and where.admits(memory, memory.status) and _in_view(memory, where, gen):
+            kept.append(memory)
+    return kept, None
+
+
+def _in_view(memory: Memory, where: MemoryFilter, gen: int) -> bool:
+    """A replaced row is out of the list unless superseded rows were asked for."""
+    return visible(memory.born_gen, memory.died_gen, gen) or where.status == Status.SUPERSEDED
+
+
+def _items(ports: Ports, tenant: Tenant, user: str, after: str | None) -> Iterator[Item]:
+    partition, cursor = tenant.keys.user(user), None
+    # "!" sorts before every character of an id, "~" behind
+    bounds = (f"{after}!" if after else "MEM#", "MEM#~")
+    while True:
+        page = ports.table.query(partition, between=bounds, limit=_PAGE, cursor=cursor)
+        yield from page.items
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _cursor(gen: int, after: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([gen, after]).encode()).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[int, str]:
+    try:
+        gen, after = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        if type(gen) is int and gen > 0 and isinstance(after, str) and after.startswith("MEM#"):
+            return gen, after
+    except (ValueError, TypeError, binascii.Error):
+        pass
+    raise invalid("query.cursor", "is not a cursor of this list")

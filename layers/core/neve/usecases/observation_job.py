@@ -1,0 +1,38 @@
+"""The job of observing a session up to one seq. Its id is a function of what it does, so that the automatic pass, a
+call
+of E3 and a redelivered queue message all speak of the same job."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from neve.ports import Message
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def observation_job_id(tenant: str, user: str, session: str, incarnation: int, last_seq: int) -> str:
+    """``job_`` and 26 Crockford digits (130 bits of a sha256; the first is kept below 8, as in any ULID)."""
+    digest = hashlib.sha256(f"observe/{tenant}/{user}/{session}/{incarnation}/{last_seq}".encode()).digest()
+    bits = int.from_bytes(digest[:16])
+    return "job_" + "".join(_CROCKFORD[bits >> 5 * place & 31] for place in range(25, -1, -1))
+
+
+def observation_message(tenant: str, user: str, session: str, incarnation: int, last_seq: int) -> Message:
+    """What the extract queue carries. One group a session keeps passes in order; the dedup id holds the last seq, so a
+    burst of triggers for the same log is one message."""
+    body: dict[str, Any] = {
+        "tenant": tenant,
+        "user": user,
+        "session": session,
+        "incarnation": incarnation,
+        "last_seq": last_seq,
+        "job_id": observation_job_id(tenant, user, session, incarnation, last_seq),
+    }
+    return Message(body=body, group=fifo_group(tenant, user, session), dedup_id=body["job_id"])
+
+
+def fifo_group(tenant: str, user: str, session: str) -> str:
+    """FIFO group of a session. A group id has at most 128 characters, so the three ids are hashed."""
+    return hashlib.sha256(f"{tenant}/{user}/{session}".encode()).hexdigest()

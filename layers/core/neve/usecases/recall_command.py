@@ -1,0 +1,132 @@
+"""What a recall was asked, and what that means for the search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from neve.domain.errors import invalid
+from neve.domain.policy import Policy
+from neve.domain.query import ShapedQuery, shape
+from neve.ports import SearchFilter, Source
+
+Leg = Literal["lexical", "vector"]
+Mode = Literal["prompt", "tool"]
+RecallScope = Literal["all", "session", "global"]
+
+MAX_K = 50
+LEAST_DEPTH = 30
+"""Items of a leg: max(30, 2k) (product.md §7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallFilters:
+    """``after`` (inclusive) and ``before`` (exclusive) bound ``observed_at``, in stored form. ``kind``: a memory kind,
+    ``event`` or ``document``. ``tags``: all of them."""
+
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+    path_prefix: str | None = None
+    tier: str | None = None
+    category: str | None = None
+    kind: str | None = None
+    after: str | None = None
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallCommand:
+    """None = the policy's number for the mode. ``question``: what the vector leg reads instead of ``query``."""
+
+    query: str
+    question: str | None = None
+    k: int | None = None
+    mode: Mode = "prompt"
+    sources: tuple[Source, ...] = (Source.MEMORY, Source.DOCUMENT, Source.EVENT)
+    scope: RecallScope = "all"
+    session_id: str | None = None
+    exclude_ids: tuple[str, ...] = ()
+    filters: RecallFilters = field(default_factory=RecallFilters)
+    legs: tuple[Leg, ...] = ("lexical", "vector")
+    include_inbox: bool = False
+    include_superseded: bool = False
+    threshold: float | None = None
+    budget_ms: int | None = None
+    debug: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A command with every number settled. ``where`` leaves out ``exclude_ids``; what the pack holds is not known yet."""
+
+    command: RecallCommand
+    k: int
+    depth: int
+    threshold: float
+    budget_ms: int
+    shaped: ShapedQuery
+    vector_text: str
+    where: SearchFilter
+
+    @property
+    def lexical(self) -> bool:
+        """Whether the keyword leg has anything to look for."""
+        return "lexical" in self.command.legs and bool(self.shaped.text_query.groups)
+
+    @property
+    def vector(self) -> bool:
+        return "vector" in self.command.legs and bool(self.vector_text)
+
+    @property
+    def time_bound(self) -> bool:
+        return self.command.filters.after is not None or self.command.filters.before is not None
+
+    @property
+    def session_tail(self) -> bool:
+        """Whether the newest events of the session are among what is searched."""
+        command = self.command
+        return command.session_id is not None and command.scope != "global" and Source.EVENT in command.sources
+
+
+def settle(policy: Policy, command: RecallCommand) -> Asked:
+    """Raises 422 for the scope ``session`` without a session."""
+    if command.scope == "session" and command.session_id is None:
+        raise invalid("session_id", "is required with the scope session")
+    as_tool = command.mode == "tool"
+    k = command.k if command.k is not None else (policy.recall_tool_k if as_tool else policy.recall_k)
+    budget_ms = policy.manual_search_budget_ms if as_tool else policy.prompt_budget_ms
+    query = command.query.strip()
+    return Asked(
+        command=command,
+        k=k,
+        depth=max(LEAST_DEPTH, 2 * k),
+        threshold=command.threshold if command.threshold is not None else policy.recall_threshold,
+        budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
+        shaped=shape(query),
+        vector_text=((command.question or "").strip() or query) if query else "",
+        where=_where(command),
+    )
+
+
+def _where(command: RecallCommand) -> SearchFilter:
+    filters, session = command.filters, command.session_id
+    statuses = ["active"]
+    if command.include_inbox:
+        statuses.append("inbox")
+    if command.include_superseded:
+        statuses.append("superseded")
+    return SearchFilter(
+        sources=command.sources,
+        statuses=tuple(statuses),
+        kinds=(filters.kind,) if filters.kind else (),
+        tier=filters.tier,
+        category=filters.category,
+        group=filters.group,
+        tags=filters.tags,
+        path_prefix=filters.path_prefix,
+        session_id=session if command.scope == "session" else None,
+        not_session_id=session if command.scope == "global" else None,
+        after=filters.after,
+        before=filters.before,
+        exclude_ids=frozenset(command.exclude_ids),
+    )

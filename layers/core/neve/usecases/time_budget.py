@@ -1,0 +1,32 @@
+"""The time one recall may take, on the scale of ``Clock.monotonic_ms``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neve.ports import Clock
+
+RESERVE_SHARE = 0.2
+RESERVE_MS = 100.0
+"""What is kept back from the legs for reading the rows behind their answer, which is worthless unverified: a fifth, at
+most 100 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBudget:
+    clock: Clock
+    ms: float
+    started_ms: float
+
+    @property
+    def ends_ms(self) -> float:
+        return self.started_ms + self.ms
+
+    @property
+    def legs_end_ms(self) -> float:
+        """What has not been found by then is not waited for."""
+        return self.ends_ms - min(RESERVE_MS, RESERVE_SHARE * self.ms)
+
+    @property
+    def elapsed_ms(self) -> float:
+        return self.clock.monotonic_ms() - self.started_ms

@@ -1,0 +1,1 @@
+"""Neve on one machine: the embedded engines, and a server that runs the same Lambda handlers on them."""

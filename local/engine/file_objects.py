@@ -1,0 +1,195 @@
+"""The ObjectStore port on a folder of files."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import threading
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from local.engine.object_paths import key_of, path_of, start_of
+from neve.ports import Clock, StoreUnavailable
+
+SECRET_BYTES = 32
+
+
+class FileObjects:
+    """One process has the folder open. An object is one file, its content type in the first line: it is there whole or
+    not at all, also after a power cut. What a dead process left half-written is removed when the folder is opened."""
+
+    def __init__(self, folder: Path, clock: Clock, base_url: str) -> None:
+        """``base_url``: where the server that calls ``accept_upload`` is reached, without a slash at the end."""
+        self._clock = clock
+        self._base_url = base_url
+        self._objects = folder / "objects"
+        self._partial = folder / "partial"
+        self._tree = threading.Lock()
+        with _translated():
+            self._objects.mkdir(parents=True, exist_ok=True)
+            self._partial.mkdir(exist_ok=True)
+            for left in self._partial.iterdir():
+                left.unlink()
+            self._secret = self._own_secret(folder / "upload-secret")
+
+    # --- ports.ObjectStore ----------------------------------------------------------------------
+
+    def put(self, key: str, body: bytes, *, content_type: str) -> None:
+        target = self._path(key)
+        with _translated(), self._written(_framed(content_type, body)) as partial, self._tree:
+            _make_folders(target.parent)
+            partial.replace(target)
+            _sync_folder(target.parent)
+
+    def put_new(self, key: str, body: bytes, *, content_type: str) -> bool:
+        target = self._path(key)
+        with _translated(), self._written(_framed(content_type, body)) as partial, self._tree:
+            return _link_new(partial, target)
+
+    def get(self, key: str) -> bytes | None:
+        found = self._read(key)
+        return found[1] if found else None
+
+    def delete(self, key: str) -> None:
+        """Idempotent. Folders that it leaves empty go too: their names hold user ids."""
+        target = self._path(key)
+        with _translated(), self._tree:
+            try:
+                target.unlink()
+            except (FileNotFoundError, NotADirectoryError):
+                return
+            folder = target.parent
+            while folder != self._objects and not any(folder.iterdir()):
+                folder.rmdir()
+                folder = folder.parent
+            _sync_folder(folder)
+
+    def list(self, prefix: str) -> list[str]:
+        start = self._objects / start_of(prefix)
+        with _translated(), self._tree:
+            files = [path for path in start.rglob("*") if path.is_file()]
+        keys = (key_of(path.relative_to(self._objects)) for path in files)
+        return sorted(key for key in keys if key.startswith(prefix))
+
+    def presign_put(self, key: str, *, content_type: str, expires_s: int) -> str:
+        """``<base_url>/__uploads/<token>``: good for this key and content type until it expires, restarts included."""
+        self._path(key)
+        _framed(content_type, b"")
+        until = self._clock.now().timestamp() + expires_s
+        claims = json.dumps({"key": key, "type": content_type, "until": until}, separators=(",", ":")).encode()
+        return f"{self._base_url}/__uploads/{_base64(claims)}.{_base64(self._signature(claims))}"
+
+    # --- beside the port ------------------------------------------------------------------------
+
+    def content_type(self, key: str) -> str | None:
+        found = self._read(key)
+        return found[0] if found else None
+
+    def accept_upload(self, token: str, content_type: str, body: bytes) -> str:
+        """Store what was sent to a pre-signed URL; returns the key. Raises PermissionError for a token that was not
+        made here or has expired, ValueError when the content type is not the one that was signed."""
+        claims = self._claims(token)
+        if self._clock.now().timestamp() >= claims["until"]:
+            raise PermissionError("the upload address has expired")
+        if content_type != claims["type"]:
+            raise ValueError(f"the upload was signed for {claims['type']}, not {content_type}")
+        key = str(claims["key"])
+        self.put(key, body, content_type=content_type)
+        return key
+
+    def _claims(self, token: str) -> dict[str, Any]:
+        try:
+            claims, signature = (urlsafe_b64decode(part.encode("ascii")) for part in token.split("."))
+        except ValueError:
+            raise PermissionError("not an upload address of this server") from None
+        if not hmac.compare_digest(signature, self._signature(claims)):
+            raise PermissionError("not an upload address of this server")
+        found: dict[str, Any] = json.loads(claims)
+        return found
+
+    def _signature(self, claims: bytes) -> bytes:
+        return hmac.digest(self._secret, claims, hashlib.sha256)
+
+    def _own_secret(self, path: Path) -> bytes:
+        if not path.exists():
+            with self._written(secrets.token_bytes(SECRET_BYTES)) as partial:
+                _link_new(partial, path)
+        return path.read_bytes()
+
+    def _path(self, key: str) -> Path:
+        return self._objects / path_of(key)
+
+    def _read(self, key: str) -> tuple[str, bytes] | None:
+        with _translated():
+            try:
+                framed = self._path(key).read_bytes()
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+        content_type, _, body = framed.partition(b"\n")
+        return content_type.decode("ascii"), body
+
+    @contextmanager
+    def _written(self, content: bytes) -> Iterator[Path]:
+        """A file of its own with ``content`` on disk; gone afterwards unless it was moved."""
+        partial = self._partial / secrets.token_hex(16)
+        descriptor = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            yield partial
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable("objects", str(error)) from error
+
+
+def _framed(content_type: str, body: bytes) -> bytes:
+    if not content_type or not content_type.isascii() or not content_type.isprintable():
+        raise ValueError(f"not a content type: {content_type!r}")
+    return content_type.encode() + b"\n" + body
+
+
+def _link_new(partial: Path, target: Path) -> bool:
+    """``link`` fails when the name is taken, and gives it a complete file when it is not."""
+    _make_folders(target.parent)
+    try:
+        target.hardlink_to(partial)
+    except FileExistsError:
+        return False
+    _sync_folder(target.parent)
+    return True
+
+
+def _make_folders(folder: Path) -> None:
+    """Like ``mkdir -p``, and on disk."""
+    if folder.is_dir():
+        return
+    _make_folders(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _sync_folder(folder.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _base64(content: bytes) -> str:
+    return urlsafe_b64encode(content).decode()

@@ -1,0 +1,322 @@
+"""The Queue port on one SQLite file, and the consumer's side of it: what a poller of SQS sees."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from local.engine.sqlite_file import SqliteFile
+from neve.ports import Clock, Message, QueueName
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS messages (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    queue TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, group_id TEXT NOT NULL, dedup_id TEXT,
+    sent_ms INTEGER NOT NULL, visible_ms INTEGER NOT NULL,
+    receives INTEGER NOT NULL DEFAULT 0, first_received_ms INTEGER, receipt TEXT, source TEXT
+);
+CREATE INDEX IF NOT EXISTS messages_queue ON messages (queue);
+CREATE INDEX IF NOT EXISTS messages_group ON messages (queue, group_id);
+CREATE INDEX IF NOT EXISTS messages_received ON messages (queue, group_id) WHERE receipt IS NOT NULL;
+CREATE UNIQUE INDEX IF NOT EXISTS messages_receipt ON messages (receipt) WHERE receipt IS NOT NULL;
+CREATE TABLE IF NOT EXISTS dedup_ids (
+    queue TEXT NOT NULL, dedup_id TEXT NOT NULL, sent_ms INTEGER NOT NULL, PRIMARY KEY (queue, dedup_id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS dedup_ids_sent ON dedup_ids (sent_ms);
+"""
+
+COLUMNS = "seq, queue, id, body, group_id, dedup_id, sent_ms, visible_ms, receives, first_received_ms, receipt, source"
+
+DELIVERABLE = f"SELECT {COLUMNS} FROM messages WHERE queue = ? AND visible_ms <= ? ORDER BY seq LIMIT ?"  # noqa: S608
+DELIVERABLE_GROUP = """
+SELECT group_id FROM messages AS head WHERE queue = :queue AND visible_ms <= :now AND NOT EXISTS (
+    SELECT 1 FROM messages AS flying WHERE flying.queue = :queue AND flying.group_id = head.group_id
+    AND flying.visible_ms > :now AND flying.receipt IS NOT NULL
+) AND NOT EXISTS (
+    SELECT 1 FROM messages AS older WHERE older.queue = :queue AND older.group_id = head.group_id
+    AND older.visible_ms > :now AND older.seq < head.seq
+) ORDER BY seq LIMIT 1
+"""
+"""A FIFO group waits while one of its messages is in flight, or while an older one is delayed."""
+GROUP = f"SELECT {COLUMNS} FROM messages WHERE queue = ? AND group_id = ? ORDER BY seq LIMIT ?"  # noqa: S608
+COUNTS = """
+SELECT coalesce(sum(queue = :queue AND visible_ms <= :now), 0),
+       coalesce(sum(queue = :queue AND visible_ms > :now AND receipt IS NOT NULL), 0),
+       coalesce(sum(queue = :queue AND visible_ms > :now AND receipt IS NULL), 0),
+       coalesce(sum(queue = :dlq), 0)
+FROM messages WHERE queue IN (:queue, :dlq)
+"""
+
+DEDUP_WINDOW_MS = 5 * 60 * 1000
+MAX_BODY_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class QueueDefinition:
+    """As in a template: ``max_receives`` deliveries without a deletion move a message to ``dlq``, a queue that is
+    defined beside this one. A dead-letter queue itself has neither."""
+
+    fifo: bool
+    visibility_s: float
+    delay_s: float = 0.0
+    max_receives: int | None = None
+    dlq: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A delivery. ``attributes`` are named and typed as SQS does it: ApproximateReceiveCount, SentTimestamp and
+    ApproximateFirstReceiveTimestamp (milliseconds), MessageGroupId; on a FIFO queue SequenceNumber and
+    MessageDeduplicationId; on a dead-letter queue DeadLetterQueueSourceArn, here the name of the source queue."""
+
+    id: str
+    receipt: str
+    body: str
+    attributes: Mapping[str, str]
+
+
+class Counts(NamedTuple):
+    """``dlq`` counts the messages of the dead-letter queue in whatever state."""
+
+    visible: int
+    in_flight: int
+    delayed: int
+    dlq: int
+
+
+class _Row(NamedTuple):
+    seq: int
+    queue: str
+    id: str
+    body: str
+    group_id: str
+    dedup_id: str | None
+    sent_ms: int
+    visible_ms: int
+    receives: int
+    first_received_ms: int | None
+    receipt: str | None
+    source: str | None
+
+
+class SqliteQueue:
+    """``definitions`` by queue name. Every method raises ValueError for a name that is not among them.
+
+    A send is on disk when it returns. Receiving, deleting and releasing survive the death of the process, but a power
+    cut may undo the last of them, which delivers a message once more: consumers are idempotent."""
+
+    def __init__(self, path: Path, clock: Clock, definitions: Mapping[str, QueueDefinition]) -> None:
+        _check_definitions(definitions)
+        self._file = SqliteFile(path, store="queue", schema=SCHEMA)
+        self._clock = clock
+        self._definitions = dict(definitions)
+        self._moved = threading.Condition()
+        self._moves = dict.fromkeys(definitions, 1)
+        self._looked = dict.fromkeys(definitions, 0)
+        self._closed = False
+
+    # --- ports.Queue ----------------------------------------------------------------------------
+
+    def send(self, queue: QueueName, messages: Sequence[Message]) -> None:
+        """See ``ports.Queue``; here all are sent or none. On a FIFO queue a message whose ``dedup_id`` was sent less
+        than 5 minutes ago is dropped, also when that one was deleted; None is never dropped."""
+        definition = self._definition(queue)
+        bodies = [_encode(message) for message in messages]
+        now_ms = _ms(self._clock.now())
+        with self._file.writing() as connection:
+            connection.execute("DELETE FROM dedup_ids WHERE sent_ms <= ?", (now_ms - DEDUP_WINDOW_MS,))
+            for message, body in zip(messages, bodies, strict=True):
+                if definition.fifo and not _first_of_its_kind(connection, queue, message.dedup_id, now_ms):
+                    continue
+                connection.execute(
+                    "INSERT INTO messages (queue, id, body, group_id, dedup_id, sent_ms, visible_ms)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        queue,
+                        str(uuid4()),
+                        body,
+                        message.group,
+                        message.dedup_id if definition.fifo else None,
+                        now_ms,
+                        now_ms + _duration_ms(definition.delay_s),
+                    ),
+                )
+        self._announce(queue)
+
+    # --- the consumer's side --------------------------------------------------------------------
+
+    def receive(self, queue: str, limit: int, now: datetime) -> list[Received]:
+        """At most ``limit`` messages, oldest first, which stay in flight for the queue's ``visibility_s``. From a FIFO
+        queue: consecutive messages of one group that has nothing in flight. A message that was delivered
+        ``max_receives`` times moves to the dead-letter queue instead."""
+        definition = self._definition(queue)
+        with self._moved:
+            self._looked[queue] = self._moves[queue]
+        now_ms = _ms(now)
+        batch: list[Received] = []
+        exhausted: list[_Row] = []
+        with self._file.writing(durable=False) as connection:
+            while len(batch) < limit:
+                found = _next(connection, queue, definition.fifo, limit - len(batch), now_ms)
+                for row in found:
+                    if definition.max_receives is not None and row.receives >= definition.max_receives:
+                        _move(connection, row, definition.dlq, now_ms)
+                        exhausted.append(row)
+                    else:
+                        batch.append(_deliver(connection, row, now_ms, definition))
+                if not found or (definition.fifo and batch):
+                    break
+        if exhausted and definition.dlq is not None:
+            self._announce(definition.dlq)
+        return batch
+
+    def delete(self, queue: str, receipt: str) -> bool:
+        """The message has been handled. False, and nothing done, unless ``receipt`` is that of its last delivery."""
+        definition = self._definition(queue)
+        with self._file.writing(durable=False) as connection:
+            deleted = connection.execute(
+                "DELETE FROM messages WHERE queue = ? AND receipt = ?", (queue, receipt)
+            ).rowcount
+        if definition.fifo:
+            self._announce(queue)
+        return deleted > 0
+
+    def release(self, queue: str, receipt: str, delay_s: float) -> bool:
+        """Deliver the message again ``delay_s`` from now. False, and nothing done, unless ``receipt`` is that of its
+        last delivery."""
+        self._definition(queue)
+        visible_ms = _ms(self._clock.now()) + _duration_ms(delay_s)
+        with self._file.writing(durable=False) as connection:
+            released = connection.execute(
+                "UPDATE messages SET visible_ms = ? WHERE queue = ? AND receipt = ?", (visible_ms, queue, receipt)
+            ).rowcount
+        self._announce(queue)
+        return released > 0
+
+    def counts(self, queue: str) -> Counts:
+        definition = self._definition(queue)
+        given = {"queue": queue, "dlq": definition.dlq, "now": _ms(self._clock.now())}
+        with self._file.reading() as connection:
+            return Counts(*connection.execute(COUNTS, given).fetchone())
+
+    def wait_for_messages(self, queues: Collection[str], timeout_s: float) -> bool:
+        """Until one of ``queues`` may have something new since the last ``receive`` on it; False when the time is over
+        or the queue was closed. Call ``receive`` until it is empty before waiting. A message that becomes visible
+        because time passes wakes nobody: that is what the timeout is for."""
+        with self._moved:
+            self._moved.wait_for(lambda: self._closed or self._has_moved(queues), timeout_s)
+            return not self._closed and self._has_moved(queues)
+
+    def close(self) -> None:
+        self._file.close()
+        with self._moved:
+            self._closed = True
+            self._moved.notify_all()
+
+    def _definition(self, queue: str) -> QueueDefinition:
+        definition = self._definitions.get(queue)
+        if definition is None:
+            raise ValueError(f"no queue is named {queue}")
+        return definition
+
+    def _announce(self, queue: str) -> None:
+        with self._moved:
+            self._moves[queue] += 1
+            self._moved.notify_all()
+
+    def _has_moved(self, queues: Collection[str]) -> bool:
+        return any(self._moves[queue] > self._looked[queue] for queue in queues)
+
+
+def _check_definitions(definitions: Mapping[str, QueueDefinition]) -> None:
+    for name, definition in definitions.items():
+        if (definition.dlq is None) != (definition.max_receives is None):
+            raise ValueError(f"queue {name} needs both max_receives and dlq, or neither")
+        if definition.dlq is None:
+            continue
+        target = definitions.get(definition.dlq)
+        if target is None:
+            raise ValueError(f"the dead-letter queue {definition.dlq} of {name} is not defined")
+        if target.fifo != definition.fifo:
+            raise ValueError(f"{name} and its dead-letter queue {definition.dlq} must be of one type")
+
+
+def _encode(message: Message) -> str:
+    """Raises ValueError for a body that is not JSON or too large, and for a message without a group."""
+    if not message.group:
+        raise ValueError("a message needs a group")
+    try:
+        body = json.dumps(message.body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    size = len(body.encode())
+    if size > MAX_BODY_BYTES:
+        raise ValueError(f"a message of {size} bytes, at most {MAX_BODY_BYTES} are possible")
+    return body
+
+
+def _first_of_its_kind(connection: Connection, queue: str, dedup_id: str | None, now_ms: int) -> bool:
+    if dedup_id is None:
+        return True
+    found = connection.execute(
+        "INSERT INTO dedup_ids (queue, dedup_id, sent_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        (queue, dedup_id, now_ms),
+    )
+    return found.rowcount > 0
+
+
+def _next(connection: Connection, queue: str, fifo: bool, limit: int, now_ms: int) -> list[_Row]:
+    if not fifo:
+        return [_Row(*row) for row in connection.execute(DELIVERABLE, (queue, now_ms, limit))]
+    group = connection.execute(DELIVERABLE_GROUP, {"queue": queue, "now": now_ms}).fetchone()
+    if group is None:
+        return []
+    found: list[_Row] = []
+    for row in map(_Row._make, connection.execute(GROUP, (queue, group[0], limit)).fetchall()):
+        if row.visible_ms > now_ms:
+            break
+        found.append(row)
+    return found
+
+
+def _move(connection: Connection, row: _Row, dlq: str | None, now_ms: int) -> None:
+    connection.execute(
+        "UPDATE messages SET queue = ?, source = ?, visible_ms = ?, receives = 0, first_received_ms = NULL,"
+        " receipt = NULL WHERE seq = ?",
+        (dlq, row.queue, now_ms, row.seq),
+    )
+
+
+def _deliver(connection: Connection, row: _Row, now_ms: int, definition: QueueDefinition) -> Received:
+    receipt = uuid4().hex
+    first_ms = now_ms if row.first_received_ms is None else row.first_received_ms
+    connection.execute(
+        "UPDATE messages SET receipt = ?, visible_ms = ?, receives = receives + 1, first_received_ms = ? WHERE seq = ?",
+        (receipt, now_ms + _duration_ms(definition.visibility_s), first_ms, row.seq),
+    )
+    attributes: dict[str, Any] = {
+        "ApproximateReceiveCount": row.receives + 1,
+        "SentTimestamp": row.sent_ms,
+        "ApproximateFirstReceiveTimestamp": first_ms,
+        "MessageGroupId": row.group_id,
+        "SequenceNumber": f"{row.seq:020d}" if definition.fifo else None,
+        "MessageDeduplicationId": row.dedup_id,
+        "DeadLetterQueueSourceArn": row.source,
+    }
+    known = {name: str(value) for name, value in attributes.items() if value is not None}
+    return Received(row.id, receipt, row.body, known)
+
+
+def _ms(at: datetime) -> int:
+    return int(at.timestamp() * 1000)
+
+
+def _duration_ms(seconds: float) -> int:
+    return round(seconds * 1000)

@@ -1,0 +1,311 @@
+"""The Table port on one SQLite file, with the change stream that a table of the cloud would have."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any, NamedTuple
+
+from local.engine.row_codec import decode_row, encode_row
+from local.engine.sqlite_file import SqliteFile
+from neve.adapters.table_cursor import make_cursor, query_name, read_cursor
+from neve.adapters.table_rules import INDEX_KEYS, check_write, operation_key
+from neve.ports import (
+    INDEX_PROJECTION,
+    Conflict,
+    Delete,
+    Expect,
+    Expectation,
+    Index,
+    Item,
+    Key,
+    Page,
+    Put,
+    Version,
+    WriteOp,
+)
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS rows (
+    pk TEXT NOT NULL, sk TEXT NOT NULL, version INTEGER NOT NULL,
+    rank_pk TEXT, rank_sk TEXT, due_pk TEXT, due_sk TEXT, recent_pk TEXT, recent_sk TEXT,
+    body TEXT NOT NULL, raw BLOB,
+    UNIQUE (pk, sk)
+);
+CREATE INDEX IF NOT EXISTS rows_rank ON rows (rank_pk, rank_sk, pk, sk) WHERE rank_pk IS NOT NULL;
+CREATE INDEX IF NOT EXISTS rows_due ON rows (due_pk, due_sk, pk, sk) WHERE due_pk IS NOT NULL;
+CREATE INDEX IF NOT EXISTS rows_recent ON rows (recent_pk, recent_sk, pk, sk) WHERE recent_pk IS NOT NULL;
+CREATE TABLE IF NOT EXISTS outbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, old_body TEXT, old_raw BLOB, new_body TEXT, new_raw BLOB
+);
+"""
+"""AUTOINCREMENT: a sequence number is never given twice, also when the outbox was emptied in between."""
+
+UPSERT = """
+INSERT INTO rows (pk, sk, version, rank_pk, rank_sk, due_pk, due_sk, recent_pk, recent_sk, body, raw)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (pk, sk) DO UPDATE SET version = excluded.version,
+    rank_pk = excluded.rank_pk, rank_sk = excluded.rank_sk, due_pk = excluded.due_pk, due_sk = excluded.due_sk,
+    recent_pk = excluded.recent_pk, recent_sk = excluded.recent_sk, body = excluded.body, raw = excluded.raw
+"""
+KEYS_A_STATEMENT = 400
+LAST_CODE_POINT = 0x10FFFF
+
+
+class Change(NamedTuple):
+    """One changed row: ``old`` is None for a new row, ``new`` is None for a deleted one."""
+
+    seq: int
+    key: Key
+    old: Item | None
+    new: Item | None
+
+
+class _Stored(NamedTuple):
+    version: int
+    body: str
+    raw: bytes | None
+
+
+class SqliteTable:
+    """One process has the file open. Writes take turns; reads never wait for them."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = SqliteFile(path, store="table", schema=SCHEMA)
+        self._changed = threading.Condition()
+        with self._file.reading() as connection:
+            self._newest_seq: int = connection.execute("SELECT coalesce(max(seq), 0) FROM outbox").fetchone()[0]
+        self._read_seq = 0
+        self._closed = False
+
+    # --- ports.Table ----------------------------------------------------------------------------
+
+    def get(self, key: Key) -> Item | None:
+        with self._file.reading() as connection:
+            row = connection.execute("SELECT body, raw FROM rows WHERE pk = ? AND sk = ?", key).fetchone()
+        return decode_row(*row) if row else None
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+        with self._file.reading() as connection:
+            found = _stored(connection, keys)
+        return {key: decode_row(row.body, row.raw) for key, row in found.items()}
+
+    def query(
+        self,
+        partition: str,
+        *,
+        index: Index = Index.MAIN,
+        prefix: str | None = None,
+        between: tuple[str, str] | None = None,
+        reverse: bool = False,
+        limit: int,
+        cursor: str | None = None,
+    ) -> Page:
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, is {limit}")
+        if prefix is not None and between is not None:
+            raise ValueError("a query takes a prefix or a range, not both")
+        query = query_name(partition, index, prefix, between, reverse)
+        after = read_cursor(query, cursor) if cursor is not None else None
+        where, values = _range(index, prefix, between, reverse, after)
+        order = ", ".join(f"{name}{' DESC' if reverse else ''}" for name in _order(index))
+        sql = f"SELECT body, raw FROM rows WHERE {INDEX_KEYS[index][0]} = ? {where} ORDER BY {order} LIMIT ?"  # noqa: S608
+        with self._file.reading() as connection:
+            found = connection.execute(sql, (partition, *values, limit + 1)).fetchall()
+        items = [decode_row(*row) for row in found[:limit]]
+        more = len(found) > limit
+        following = make_cursor(query, [items[-1][name] for name in _order(index)]) if more else None
+        return Page([_projected(item, index) for item in items], following)
+
+    def write(self, ops: Sequence[WriteOp]) -> None:
+        check_write(ops)
+        keys = [operation_key(op) for op in ops]
+        images = [_new_image(op) for op in ops]
+        newest = None
+        with self._file.writing() as connection:
+            stored = _stored(connection, keys)
+            failed = [at for at, op in enumerate(ops) if not _holds(op.expect, stored.get(keys[at]))]
+            if failed:
+                raise Conflict(failed)
+            changed = _apply(connection, ops, keys, images, stored)
+            if changed:
+                newest = connection.execute("SELECT last_insert_rowid()").fetchone()[0]
+        if newest is not None:
+            with self._changed:
+                self._newest_seq = max(self._newest_seq, newest)
+                self._changed.notify_all()
+
+    # --- the change stream ----------------------------------------------------------------------
+
+    def read_changes(self, after: int, limit: int) -> list[Change]:
+        """The first ``limit`` changes above ``after`` that were not discarded, in the order in which they were made."""
+        with self._file.reading() as connection:
+            found = connection.execute(
+                "SELECT seq, old_body, old_raw, new_body, new_raw FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?",
+                (after, limit),
+            ).fetchall()
+        changes = [_change(*row) for row in found]
+        with self._changed:
+            self._read_seq = max(self._read_seq, after, changes[-1].seq if changes else 0)
+        return changes
+
+    def discard_changes(self, through: int) -> None:
+        """Forget the changes up to and including ``through``: they have been handled. A crash before this returns
+        delivers them once more, and so does a power cut shortly after it."""
+        with self._file.writing(durable=False) as connection:
+            connection.execute("DELETE FROM outbox WHERE seq <= ?", (through,))
+
+    def wait_for_changes(self, timeout_s: float) -> bool:
+        """Until there is a change that ``read_changes`` has not handed out; False when the time is over or the table
+        was closed. Never misses a change that was committed between the last read and this call."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._newest_seq > self._read_seq, timeout_s)
+            return not self._closed and self._newest_seq > self._read_seq
+
+    def close(self) -> None:
+        self._file.close()
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=KEYS_A_STATEMENT)
+def _select_keys(n: int) -> str:
+    """CROSS JOIN makes the wanted keys the outer loop: one index search a key, whatever the planner believes.
+    (``(pk, sk) IN (VALUES …)`` scans the whole table.)"""
+    return (
+        f"WITH wanted (pk, sk) AS (VALUES {', '.join(['(?, ?)'] * n)}) "  # noqa: S608
+        "SELECT rows.pk, rows.sk, version, body, raw FROM wanted CROSS JOIN rows "
+        "ON rows.pk = wanted.pk AND rows.sk = wanted.sk"
+    )
+
+
+def _stored(connection: Connection, keys: Sequence[Key]) -> dict[Key, _Stored]:
+    """The rows of ``keys`` in one state of the file."""
+    wanted = list(dict.fromkeys(keys))
+    several = len(wanted) > KEYS_A_STATEMENT and not connection.in_transaction
+    if several:
+        connection.execute("BEGIN")
+    found: dict[Key, _Stored] = {}
+    for start in range(0, len(wanted), KEYS_A_STATEMENT):
+        part = wanted[start : start + KEYS_A_STATEMENT]
+        values = [text for key in part for text in key]
+        for pk, sk, *row in connection.execute(_select_keys(len(part)), values):
+            found[Key(pk, sk)] = _Stored(*row)
+    if several:
+        connection.execute("COMMIT")
+    return found
+
+
+def _order(index: Index) -> tuple[str, ...]:
+    """What makes the order of an index total. Text compares byte by byte in UTF-8 (collation BINARY)."""
+    sort = INDEX_KEYS[index][1]
+    return ("sk",) if index is Index.MAIN else (sort, "pk", "sk")
+
+
+def _range(
+    index: Index, prefix: str | None, between: tuple[str, str] | None, reverse: bool, after: tuple[str, ...] | None
+) -> tuple[str, list[str]]:
+    """The conditions on the sort key. ``after`` replaces the bound on its side, so that a page starts where the last
+    one ended instead of scanning up to there."""
+    sort = INDEX_KEYS[index][1]
+    bounds: list[tuple[str, str | None, bool]] = []
+    if prefix is not None:
+        bounds = [(">=", prefix, False), ("<", _after_prefix(prefix), True)]
+    if between is not None:
+        bounds = [(">=", between[0], False), ("<=", between[1], True)]
+    kept = [(sign, bound) for sign, bound, upper in bounds if bound is not None and (after is None or upper != reverse)]
+    where = "".join(f" AND {sort} {sign} ?" for sign, _ in kept)
+    values = [bound for _, bound in kept]
+    if after is not None:
+        names = _order(index)
+        where += f" AND ({', '.join(names)}) {'<' if reverse else '>'} ({', '.join('?' * len(names))})"
+        values += after
+    return where, values
+
+
+def _after_prefix(prefix: str) -> str | None:
+    """The smallest text above everything that starts with ``prefix``; None when there is none. Code points order as
+    their UTF-8 bytes do; surrogates are not code points."""
+    kept = prefix.rstrip(chr(LAST_CODE_POINT))
+    if not kept:
+        return None
+    following = ord(kept[-1]) + 1
+    return kept[:-1] + chr(0xE000 if following == 0xD800 else following)
+
+
+def _projected(item: Item, index: Index) -> Item:
+    """RANK and DUE hand out what the real index would hold, so that no caller comes to depend on more."""
+    projection = INDEX_PROJECTION.get(index)
+    if projection is None:
+        return item
+    kept = {"pk", "sk", *INDEX_KEYS[index]} | projection
+    return {name: value for name, value in item.items() if name in kept}
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def _new_image(op: WriteOp) -> _Stored | None:
+    """The row as ``op`` will leave it; the expectation settles its version before the row has been read."""
+    if not isinstance(op, Put):
+        return None
+    version = op.expect.n + 1 if isinstance(op.expect, Version) else int(op.expect is Expect.ABSENT)
+    return _Stored(version, *encode_row(op.item, version))
+
+
+def _holds(expect: Expectation, stored: _Stored | None) -> bool:
+    if isinstance(expect, Version):
+        return stored is not None and stored.version == expect.n
+    return expect is Expect.ANY or stored is None
+
+
+def _apply(
+    connection: Connection,
+    ops: Sequence[WriteOp],
+    keys: Sequence[Key],
+    images: Sequence[_Stored | None],
+    stored: dict[Key, _Stored],
+) -> int:
+    """Writes the rows, then the outbox; returns how many rows changed. Like a stream of the cloud it is silent about a
+    write that changed nothing."""
+    upserts: list[tuple[Any, ...]] = []
+    deletes: list[Key] = []
+    outbox: list[tuple[Any, ...]] = []
+    for op, key, new in zip(ops, keys, images, strict=True):
+        old = stored.get(key)
+        if isinstance(op, Put) and new is not None and new != old:
+            upserts.append((*key, new.version, *_index_values(op.item), new.body, new.raw))
+        elif isinstance(op, Delete) and old is not None:
+            deletes.append(key)
+        else:
+            continue
+        outbox.append((*(old[1:] if old else (None, None)), *(new[1:] if new else (None, None))))
+    connection.executemany("DELETE FROM rows WHERE pk = ? AND sk = ?", deletes)
+    connection.executemany(UPSERT, upserts)
+    connection.executemany("INSERT INTO outbox (old_body, old_raw, new_body, new_raw) VALUES (?, ?, ?, ?)", outbox)
+    return len(outbox)
+
+
+def _index_values(item: Item) -> list[str | None]:
+    """A row is in an index iff it has both of its keys."""
+    values: list[str | None] = []
+    for index in (Index.RANK, Index.DUE, Index.RECENT):
+        pair = [item.get(name) for name in INDEX_KEYS[index]]
+        values += [None, None] if None in pair else pair
+    return values
+
+
+def _change(
+    seq: int, old_body: str | None, old_raw: bytes | None, new_body: str | None, new_raw: bytes | None
+) -> Change:
+    old = decode_row(old_body, old_raw) if old_body is not None else None
+    new = decode_row(new_body, new_raw) if new_body is not None else None
+    known = new or old or {}
+    return Change(seq, Key(known["pk"], known["sk"]), old, new)

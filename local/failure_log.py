@@ -1,0 +1,19 @@
+"""Says on stderr that something failed here, and where, without quoting anybody."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+
+def report(what: str, error: BaseException) -> None:
+    """The type of the error and its traceback. Its message may hold what a person wrote, so it is printed only with
+    ``POWERTOOLS_LOG_LEVEL=DEBUG``."""
+    if os.environ.get("POWERTOOLS_LOG_LEVEL") == "DEBUG":
+        shown = "".join(traceback.format_exception(error))
+    else:
+        cause = error.__cause__
+        because = f" (from {type(cause).__qualname__})" if cause is not None else ""
+        shown = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__ + because + "\n"
+    print(f"{what}:\n{shown}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,265 @@
+"""What ``template.yaml`` says about routes, gateway answers, functions, queues, streams and schedules, as values.
+
+The local server has no list of its own: a route or a queue that is not in the template does not exist here either."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATE = ROOT / "template.yaml"
+
+
+class TemplateError(Exception):
+    """The template says something that the local server cannot carry out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """``name`` is the folder under ``functions/``; ``handler`` is ``<module>.<callable>`` inside ``code``."""
+
+    name: str
+    code: Path
+    handler: str
+    timeout_s: int
+    memory_mb: int
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """``path`` as in the template, ``/v1/users/{user_id}``. ``public``: called without the authorizer."""
+
+    method: str
+    path: str
+    function: str
+    public: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayResponse:
+    """An answer that the gateway gives by itself. ``body`` and ``headers`` may hold ``$context.requestId``."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSpec:
+    """``name`` without the stack's prefix and ``.fifo``. ``dead_letters`` is such a name too."""
+
+    name: str
+    fifo: bool
+    delay_s: int
+    visibility_s: int
+    dead_letters: str | None
+    max_receives: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSource:
+    function: str
+    queue: str
+    batch_size: int
+    partial_failures: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSource:
+    """``max_retries``: -1 = until the record expires. ``on_failure``: name of the queue told of a batch given up."""
+
+    function: str
+    batch_size: int
+    partial_failures: bool
+    bisect: bool
+    max_retries: int
+    on_failure: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    function: str
+    every: timedelta
+    input: str
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    functions: Mapping[str, Function]
+    authorizer: str
+    authorizer_header: str
+    routes: tuple[Route, ...]
+    gateway_responses: Mapping[str, GatewayResponse]
+    queues: Mapping[str, QueueSpec]
+    queue_sources: tuple[QueueSource, ...]
+    stream_sources: tuple[StreamSource, ...]
+    schedules: tuple[Schedule, ...]
+
+
+# --- YAML with CloudFormation's short tags --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Ref:
+    """``!Ref X`` and ``!GetAtt X.Attribute`` alike: which resource is meant."""
+
+    resource: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Sub:
+    text: str
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    pass
+
+
+_Loader.add_constructor("!Ref", lambda loader, node: _Ref(loader.construct_scalar(node)))
+_Loader.add_constructor("!GetAtt", lambda loader, node: _Ref(loader.construct_scalar(node).partition(".")[0]))
+_Loader.add_constructor("!Sub", lambda loader, node: _Sub(loader.construct_scalar(node)))
+
+
+def read_template(path: Path = TEMPLATE) -> Template:
+    """Raises TemplateError for what it does not understand, OSError when there is no such file."""
+    document = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506  (a subclass of the safe loader)
+    return _Reading(document, path.parent).template()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    document: Mapping[str, Any]
+    folder: Path
+
+    def template(self) -> Template:
+        functions = {function.name: function for function in self._functions()}
+        api = self._only("AWS::Serverless::Api")
+        auth = api["Auth"]
+        authorizer = auth["Authorizers"][auth["DefaultAuthorizer"]]
+        return Template(
+            functions=functions,
+            authorizer=self._function_name(authorizer["FunctionArn"].resource),
+            authorizer_header=authorizer["Identity"]["Headers"][0],
+            routes=tuple(self._routes()),
+            gateway_responses={name: _gateway_response(it) for name, it in api["GatewayResponses"].items()},
+            queues={spec.name: spec for spec in self._queues()},
+            queue_sources=tuple(self._queue_sources()),
+            stream_sources=tuple(self._stream_sources()),
+            schedules=tuple(self._schedules()),
+        )
+
+    def _of_type(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        for name, resource in self.document["Resources"].items():
+            if resource["Type"] == kind:
+                yield name, resource.get("Properties", {})
+
+    def _only(self, kind: str) -> Mapping[str, Any]:
+        found = [properties for _, properties in self._of_type(kind)]
+        if len(found) != 1:
+            raise TemplateError(f"expected one {kind}, found {len(found)}")
+        return found[0]
+
+    def _functions(self) -> Iterator[Function]:
+        common = self.document.get("Globals", {}).get("Function", {})
+        for _, properties in self._of_type("AWS::Serverless::Function"):
+            merged = {**common, **properties}
+            code = self.folder / merged["CodeUri"]
+            variables = merged.get("Environment", {}).get("Variables", {})
+            yield Function(
+                name=code.name,
+                code=code,
+                handler=merged["Handler"],
+                timeout_s=merged["Timeout"],
+                memory_mb=merged["MemorySize"],
+                environment={name: self._value(value) for name, value in variables.items()},
+            )
+
+    def _value(self, value: Any) -> str:
+        """A plain value, or the default of the parameter that it refers to."""
+        return str(self.document["Parameters"][value.resource]["Default"] if isinstance(value, _Ref) else value)
+
+    def _function_name(self, logical_id: str) -> str:
+        return Path(self.document["Resources"][logical_id]["Properties"]["CodeUri"]).name
+
+    def _events(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Every event source of one type with the name of the function that it feeds."""
+        for logical_id, properties in self._of_type("AWS::Serverless::Function"):
+            for event in properties.get("Events", {}).values():
+                if event["Type"] == kind:
+                    yield self._function_name(logical_id), event["Properties"]
+
+    def _routes(self) -> Iterator[Route]:
+        for function, event in self._events("Api"):
+            public = event.get("Auth", {}).get("Authorizer") == "NONE"
+            yield Route(event["Method"].upper(), event["Path"], function, public)
+
+    def _queues(self) -> Iterator[QueueSpec]:
+        for logical_id, properties in self._of_type("AWS::SQS::Queue"):
+            redrive = properties.get("RedrivePolicy")
+            yield QueueSpec(
+                name=self._queue_name(logical_id),
+                fifo=properties.get("FifoQueue", False),
+                delay_s=properties.get("DelaySeconds", 0),
+                visibility_s=properties.get("VisibilityTimeout", 30),
+                dead_letters=self._queue_name(redrive["deadLetterTargetArn"].resource) if redrive else None,
+                max_receives=redrive["maxReceiveCount"] if redrive else None,
+            )
+
+    def _queue_name(self, logical_id: str) -> str:
+        name = self.document["Resources"][logical_id]["Properties"]["QueueName"]
+        text = name.text if isinstance(name, _Sub) else str(name)
+        return text.removeprefix("${AWS::StackName}-").removesuffix(".fifo")
+
+    def _queue_sources(self) -> Iterator[QueueSource]:
+        for function, event in self._events("SQS"):
+            yield QueueSource(
+                function=function,
+                queue=self._queue_name(event["Queue"].resource),
+                batch_size=event.get("BatchSize", 10),
+                partial_failures=_reports_partial_failures(event),
+            )
+
+    def _stream_sources(self) -> Iterator[StreamSource]:
+        for function, event in self._events("DynamoDB"):
+            destination = event.get("DestinationConfig", {}).get("OnFailure")
+            yield StreamSource(
+                function=function,
+                batch_size=event.get("BatchSize", 100),
+                partial_failures=_reports_partial_failures(event),
+                bisect=event.get("BisectBatchOnFunctionError", False),
+                max_retries=event.get("MaximumRetryAttempts", -1),
+                on_failure=self._queue_name(destination["Destination"].resource) if destination else None,
+            )
+
+    def _schedules(self) -> Iterator[Schedule]:
+        for function, event in self._events("ScheduleV2"):
+            yield Schedule(function, _rate(event["ScheduleExpression"]), event["Input"])
+
+
+def _reports_partial_failures(event: Mapping[str, Any]) -> bool:
+    return "ReportBatchItemFailures" in event.get("FunctionResponseTypes", [])
+
+
+def _rate(expression: str) -> timedelta:
+    found = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", expression)
+    if not found:
+        raise TemplateError(f"only rate(...) schedules run on one machine, not {expression}")
+    return timedelta(**{f"{found[2]}s": int(found[1])})
+
+
+def _gateway_response(properties: Mapping[str, Any]) -> GatewayResponse:
+    """Static header values stand in single quotes, request values are named (``context.requestId``)."""
+    headers = properties["ResponseParameters"]["Headers"]
+    return GatewayResponse(
+        status=properties["StatusCode"],
+        headers={name: value[1:-1] if value.startswith("'") else f"${value}" for name, value in headers.items()},
+        body=properties["ResponseTemplates"]["application/json"],
+    )

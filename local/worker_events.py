@@ -1,0 +1,139 @@
+"""The events that AWS sends to workers: batches of a DynamoDB stream, of an SQS queue, and a schedule's tick."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from local.engine.sqlite_queue import Received
+from local.engine.sqlite_table import Change
+from local.template import QueueSpec, Schedule
+from neve.domain.times import iso
+from neve.ports import Item
+
+REGION = "local"
+ACCOUNT = "000000000000"
+STREAM_ARN = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/neve/stream/local"
+SHARD = "shardId-local"
+SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
+
+
+class BadAnswer(Exception):
+    """A worker named something in ``batchItemFailures`` that was not in its batch: AWS repeats the whole batch."""
+
+
+def stream_event(changes: Sequence[Change]) -> dict[str, Any]:
+    """A batch with NEW_AND_OLD_IMAGES and typed attribute values."""
+    return {"Records": [_stream_record(change) for change in changes]}
+
+
+def sequence_number(change: Change) -> str:
+    return f"{change.seq:021d}"
+
+
+def queue_event(spec: QueueSpec, messages: Sequence[Received]) -> dict[str, Any]:
+    arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:neve-{spec.name}{'.fifo' if spec.fifo else ''}"
+    return {"Records": [_queue_record(arn, message) for message in messages]}
+
+
+def schedule_event(schedule: Schedule, at: datetime) -> Any:
+    """The schedule's input with the scheduled time filled in."""
+    return json.loads(schedule.input.replace(SCHEDULED_TIME, iso(at)))
+
+
+def failed_items(answer: Any, sent: Sequence[str]) -> set[str]:
+    """The identifiers that a worker reported as failed. Raises BadAnswer."""
+    failures = (answer or {}).get("batchItemFailures") or []
+    failed = {failure.get("itemIdentifier") for failure in failures}
+    if not failed <= set(sent):
+        raise BadAnswer(f"unknown items in batchItemFailures: {sorted(map(str, failed - set(sent)))}")
+    return failed
+
+
+def given_up_message(function: str, changes: Sequence[Change], attempts: int) -> dict[str, Any]:
+    """What the failure destination of a stream is told: where the records are, not what they hold."""
+    now = time.time()
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+    return {
+        "requestContext": {
+            "functionArn": f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{function}",
+            "condition": "RetryAttemptsExhausted",
+            "approximateInvokeCount": attempts,
+        },
+        "version": "1.0",
+        "timestamp": at,
+        "DDBStreamBatchInfo": {
+            "shardId": SHARD,
+            "startSequenceNumber": sequence_number(changes[0]),
+            "endSequenceNumber": sequence_number(changes[-1]),
+            "batchSize": len(changes),
+            "streamArn": STREAM_ARN,
+        },
+    }
+
+
+def attribute_value(value: Any) -> dict[str, Any]:
+    """A value as DynamoDB writes it: ``{"S": "text"}``, ``{"N": "1.5"}``, bytes in base64."""
+    if isinstance(value, bool):
+        return {"BOOL": value}
+    if isinstance(value, str):
+        return {"S": value}
+    if isinstance(value, int):
+        return {"N": str(value)}
+    if isinstance(value, float):
+        return {"N": str(int(value)) if value.is_integer() else repr(value)}
+    if isinstance(value, bytes):
+        return {"B": base64.b64encode(value).decode("ascii")}
+    if isinstance(value, Mapping):
+        return {"M": _image(value)}
+    if isinstance(value, Sequence):
+        return {"L": [attribute_value(part) for part in value]}
+    raise TypeError(f"a row cannot hold a {type(value).__name__}")
+
+
+def _image(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: attribute_value(value) for name, value in item.items()}
+
+
+def _stream_record(change: Change) -> dict[str, Any]:
+    number = sequence_number(change)
+    images: dict[str, Item] = {}
+    if change.new is not None:
+        images["NewImage"] = _image(change.new)
+    if change.old is not None:
+        images["OldImage"] = _image(change.old)
+    return {
+        "eventID": hashlib.md5(number.encode(), usedforsecurity=False).hexdigest(),
+        "eventName": "INSERT" if change.old is None else "REMOVE" if change.new is None else "MODIFY",
+        "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb",
+        "awsRegion": REGION,
+        "dynamodb": {
+            "ApproximateCreationDateTime": int(time.time()),
+            "Keys": _image(change.key._asdict()),
+            **images,
+            "SequenceNumber": number,
+            "SizeBytes": 0,
+            "StreamViewType": "NEW_AND_OLD_IMAGES",
+        },
+        "eventSourceARN": STREAM_ARN,
+    }
+
+
+def _queue_record(arn: str, message: Received) -> dict[str, Any]:
+    return {
+        "messageId": message.id,
+        "receiptHandle": message.receipt,
+        "body": message.body,
+        "attributes": {**message.attributes, "SenderId": ACCOUNT},
+        "messageAttributes": {},
+        "md5OfBody": hashlib.md5(message.body.encode(), usedforsecurity=False).hexdigest(),
+        "eventSource": "aws:sqs",
+        "eventSourceARN": arn,
+        "awsRegion": REGION,
+    }

@@ -1,0 +1,1 @@
+"""One suite per port, run unchanged on each of its engines (``engines.py``)."""

@@ -1,0 +1,466 @@
+"""What every Table does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.ports import (
+    INDEX_PROJECTION,
+    Check,
+    Conflict,
+    Delete,
+    Expect,
+    Expectation,
+    Index,
+    Item,
+    Key,
+    Put,
+    Table,
+    Version,
+    WriteOp,
+)
+from tests.contract.endless_writer import SEEDS, killed_after_some_writes
+from tests.contract.engines import TABLES
+
+ABSENT, ANY = Expect.ABSENT, Expect.ANY
+K = Key("P", "A")
+
+
+def row(sk: str, pk: str = "P", **attributes: Any) -> Item:
+    return {"pk": pk, "sk": sk, "type": "thing", **attributes}
+
+
+def ranked(sk: str, rank: str, pk: str = "P", **attributes: Any) -> Item:
+    return row(sk, pk, rank_pk="R", rank_sk=rank, **attributes)
+
+
+def fill(table: Table, *items: Item) -> None:
+    for start in range(0, len(items), 100):
+        table.write([Put(item) for item in items[start : start + 100]])
+
+
+def sort_keys(table: Table, partition: str = "P", **query: Any) -> list[str]:
+    """Of all pages, whatever their size."""
+    query.setdefault("limit", 100)
+    page = table.query(partition, **query)
+    found = [item["sk"] for item in page.items]
+    while page.cursor is not None:
+        page = table.query(partition, **query, cursor=page.cursor)
+        found += [item["sk"] for item in page.items]
+    return found
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def test_a_missing_row_is_none_and_no_key_of_get_many(table: Table) -> None:
+    fill(table, row("B"))
+    assert table.get(K) is None
+    assert table.get_many([K, Key("P", "B"), Key("P2", "B")]).keys() == {Key("P", "B")}
+    assert table.get_many([]) == {}
+
+
+def test_get_many_takes_any_number_of_keys_and_duplicates(table: Table) -> None:
+    fill(table, *(row(f"{n:04d}", n=n) for n in range(950)))
+    keys = [Key("P", f"{n:04d}") for n in range(1000)] * 2
+    found = table.get_many(keys)
+    assert {key.sk: item["n"] for key, item in found.items()} == {f"{n:04d}": n for n in range(950)}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "plain",
+        "naïve 日本 😀 \x00\x1f\u2028",
+        0,
+        -1,
+        10**38 - 1,
+        0.1,
+        -2.5e-7,
+        1.7976931348623157e125,
+        True,
+        False,
+        b"",
+        bytes(range(256)),
+        [],
+        {},
+        [1, [b"x", {"deep": [True, "t", 1.5, b""]}], "x"],
+        {"$": "not bytes", "$$": {"$": [0, 1]}, "$x": b"y", "a.b": {"c": {}}},
+        {"$": [0, 3]},
+    ],
+    ids=repr,
+)
+def test_values_come_back_as_they_went_in(table: Table, value: Any) -> None:
+    table.write([Put(row("A", v=value, nested=[{"v": value}])), Put(row("B", v=value, bytes=b"\x00\xff"))])
+    found = table.get(K)
+    assert found == {**row("A", v=value, nested=[{"v": value}]), "version": 0}
+    assert table.get_many([K])[K] == found
+    assert table.query("P", limit=1).items == [found]
+    assert type(found["v"]) is type(value)
+    assert table.get(Key("P", "B")) == {**row("B", v=value, bytes=b"\x00\xff"), "version": 0}
+
+
+def test_a_put_replaces_the_whole_row(table: Table) -> None:
+    fill(table, row("A", old=1, same=1))
+    fill(table, row("A", same=2))
+    assert table.get(K) == {**row("A", same=2), "version": 0}
+
+
+def test_changing_what_was_put_or_read_changes_nothing_stored(table: Table) -> None:
+    item = row("A", tags=["a"])
+    table.write([Put(item)])
+    item["tags"].append("b")
+    found = table.get(K)
+    assert found is not None
+    found["tags"].append("c")
+    assert table.get(K) == {**row("A", tags=["a"]), "version": 0}
+
+
+# --- expectations -------------------------------------------------------------------------------
+
+
+def test_versions_are_set_by_the_engine(table: Table) -> None:
+    versions = []
+    for expect in (ABSENT, Version(1), Version(2), ANY, Version(0)):
+        table.write([Put(row("A", version=77), expect)])
+        found = table.get(K)
+        assert found is not None
+        versions.append(found["version"])
+    assert versions == [1, 2, 3, 0, 1]
+
+
+PUT, DELETE, CHECK = (
+    lambda expect: Put(row("A", new=True), expect),
+    lambda expect: Delete(K, expect),
+    lambda expect: Check(K, expect),
+)
+
+
+@pytest.mark.parametrize(
+    ("make", "expect", "exists", "holds"),
+    [
+        (make, expect, exists, holds)
+        for make in (PUT, DELETE, CHECK)
+        for expect, exists, holds in (
+            (ABSENT, False, True),
+            (ABSENT, True, False),
+            (Version(1), True, True),
+            (Version(2), True, False),
+            (Version(0), True, False),
+            (Version(1), False, False),
+            (Version(0), False, False),
+        )
+    ]
+    + [(make, ANY, exists, True) for make in (PUT, DELETE) for exists in (True, False)],
+)
+def test_an_expectation_holds_or_conflicts(
+    table: Table, make: Callable[[Expectation], WriteOp], expect: Expectation, exists: bool, holds: bool
+) -> None:
+    if exists:
+        table.write([Put(row("A"), ABSENT)])
+    before = table.get(K)
+    op = make(expect)
+    if holds:
+        table.write([op])
+        after = table.get(K)
+        assert (after or {}).get("new") == (True if isinstance(op, Put) else None)
+        assert (after is None) == (isinstance(op, Delete) or (isinstance(op, Check) and not exists))
+    else:
+        with pytest.raises(Conflict) as conflict:
+            table.write([op])
+        assert conflict.value.failed == (0,)
+        assert table.get(K) == before
+
+
+def test_a_conflict_names_every_failed_operation_and_writes_nothing(table: Table) -> None:
+    table.write([Put(row(sk), ABSENT) for sk in "AB"])
+    with pytest.raises(Conflict) as conflict:
+        table.write(
+            [
+                Put(row("new"), ABSENT),
+                Put(row("A"), ABSENT),
+                Delete(Key("P", "B"), Version(1)),
+                Check(Key("P", "C"), Version(1)),
+                Put(row("D"), ANY),
+                Put(row("E"), Version(4)),
+            ]
+        )
+    assert conflict.value.failed == (1, 3, 5)
+    assert sort_keys(table) == ["A", "B"]
+
+
+# --- malformed calls ----------------------------------------------------------------------------
+
+
+def test_one_hundred_operations_are_one_transaction(table: Table) -> None:
+    table.write([Put(row(f"{n:03d}"), ABSENT) for n in range(100)])
+    with pytest.raises(Conflict) as conflict:
+        table.write([Put(row(f"{n:03d}"), ABSENT) for n in range(50, 150)])
+    assert conflict.value.failed == tuple(range(50))
+    assert len(sort_keys(table)) == 100
+
+
+@pytest.mark.parametrize(
+    ("ops", "reason"),
+    [
+        ([], "at least one"),
+        ([Put(row(f"{n:03d}")) for n in range(101)], "101 operations"),
+        ([Put(row("A")), Delete(K)], "written twice"),
+        ([Check(K, ABSENT), Put(row("A"))], "written twice"),
+        ([Check(K, ANY)], "needs an expectation"),
+        ([Put(row("A", v=None))], "v: NoneType"),
+        ([Put(row("A", v=[{"w": [None]}]))], "v.w: NoneType"),
+        ([Put({"pk": "P", "type": "thing"})], "sk is missing"),
+        ([Put({"sk": "A", "type": "thing"})], "pk is missing"),
+        ([Put(row(""))], "sk must have"),
+        ([Put(row("A", pk=""))], "pk must have"),
+        ([Put(row("A", pk=1))], "pk must be text"),  # type: ignore[arg-type]
+        ([Put(row("s" * 1025))], "sk must have"),
+        ([Put(row("A", pk="p" * 2049))], "pk must have"),
+        ([Delete(Key("P", ""))], "sk must have"),
+        ([Put(row("A", rank_pk="R", rank_sk=5))], "rank_sk must be text"),
+        ([Put(row("A", due_pk=b"D", due_sk="1"))], "due_pk must be text"),
+        ([Put(row("A", recent_pk="R", recent_sk=""))], "recent_sk must have"),
+        ([Put(row("A", v={"": 1}))], "attribute name"),
+        ([Put(row("A", v={1: 1}))], "attribute name"),
+        ([Put(row("A", v=10**38))], "v: a number"),
+        ([Put(row("A", v=float("nan")))], "v: a number"),
+        ([Put(row("A", v=float("inf")))], "v: a number"),
+        ([Put(row("A", v=1e-140))], "v: a number"),
+        ([Put(row("A", v="\ud800"))], "surrogates"),
+        ([Put(row("A", v={1, 2}))], "v: set"),
+        ([Put(row("A", v=(1, 2)))], "v: tuple"),
+        ([Put(row("A", v=json.loads("[" * 40 + "]" * 40)))], "nested deeper"),
+        ([Put(row("A", v="x" * 410_000))], "at most 409600"),
+        ([Put(row("A", v="é" * 205_000))], "at most 409600"),
+        ([Put(row("A", v=b"x" * 410_000))], "at most 409600"),
+        ([Put(row("A", v=[1] * 200_000))], "at most 409600"),
+        ([Put(row(f"{n:02d}", v="x" * 390_000)) for n in range(11)], "at most 4194304"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_a_malformed_write_is_a_value_error_and_writes_nothing(table: Table, ops: list[WriteOp], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        table.write([Put(row("Z")), *ops] if 0 < len(ops) < 100 else ops)
+    assert sort_keys(table) == []
+
+
+def test_the_largest_item_and_the_largest_transaction_fit(table: Table) -> None:
+    table.write([Put(row("A", v="x" * 409_000))])
+    table.write([Put(row(f"{n:02d}", v=b"x" * 400_000)) for n in range(10)])
+    assert len(sort_keys(table)) == 11
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ({"limit": 0}, "limit must be"),
+        ({"limit": -1}, "limit must be"),
+        ({"limit": 5, "prefix": "A", "between": ("A", "B")}, "a prefix or a range"),
+    ],
+)
+def test_a_malformed_query_is_a_value_error(table: Table, query: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        table.query("P", **query)
+
+
+# --- order, ranges, pages -----------------------------------------------------------------------
+
+AWKWARD = [
+    *("\x01", " ", "A", "A\x00", "AB", "B", "a", "~", "é", "\ud7ff", "\ud7ff!", "\ue000", "\uffff"),
+    *("😀", "\U0010ffff"),
+]
+"""In UTF-8 byte order; UTF-16 order would put the last two before ``\\ue000``."""
+
+
+def test_sort_keys_are_ordered_by_their_utf8_bytes(table: Table) -> None:
+    assert sorted(AWKWARD, key=str.encode) == AWKWARD
+    fill(table, *(row(sk) for sk in reversed(AWKWARD)), row("elsewhere", pk="P2"))
+    assert sort_keys(table) == AWKWARD
+    assert sort_keys(table, reverse=True) == AWKWARD[::-1]
+    assert sort_keys(table, limit=2) == AWKWARD
+    assert sort_keys(table, limit=4, reverse=True) == AWKWARD[::-1]
+
+
+@pytest.mark.parametrize("limit", [1, 100])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("prefix", ["A", "AB", "ABC", "\ud7ff", "\ue000", "😀", "\U0010ffff", "\U0010ffff\U0010ffff"])
+def test_a_prefix_selects_what_starts_with_it(table: Table, prefix: str, reverse: bool, limit: int) -> None:
+    fill(table, *(row(sk) for sk in AWKWARD), row("A", pk="P2"))
+    expected = [sk for sk in AWKWARD if sk.startswith(prefix)]
+    found = sort_keys(table, prefix=prefix, reverse=reverse, limit=limit)
+    assert found == (expected[::-1] if reverse else expected)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 100])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("between", [("A", "B"), ("A", "A"), (" ", "é"), ("AA", "b"), ("😀", "\U0010ffff"), ("b", "A")])
+def test_a_range_includes_both_ends(table: Table, between: tuple[str, str], reverse: bool, limit: int) -> None:
+    fill(table, *(row(sk) for sk in AWKWARD))
+    low, high = between
+    expected = [sk for sk in AWKWARD if low.encode() <= sk.encode() <= high.encode()]
+    found = sort_keys(table, between=between, reverse=reverse, limit=limit)
+    assert found == (expected[::-1] if reverse else expected)
+
+
+def test_a_page_holds_as_many_rows_as_asked_for_and_the_cursor_goes_on(table: Table) -> None:
+    fill(table, *(row(f"{n:02d}") for n in range(10)))
+    first = table.query("P", limit=4)
+    assert [item["sk"] for item in first.items] == ["00", "01", "02", "03"]
+    rest = table.query("P", limit=20, cursor=first.cursor)
+    assert [item["sk"] for item in rest.items] == [f"{n:02d}" for n in range(4, 10)]
+    assert rest.cursor is None
+
+
+def test_a_large_page_is_not_cut_short(table: Table) -> None:
+    fill(table, *(row(f"{n}", v="x" * 300_000) for n in range(8)))
+    assert len(table.query("P", limit=8).items) == 8
+
+
+def test_a_cursor_survives_changes_beside_and_at_its_place(table: Table) -> None:
+    fill(table, *(row(sk) for sk in "BDFH"))
+    page = table.query("P", limit=2)
+    table.write([Delete(Key("P", "D")), Put(row("A")), Put(row("E"))])
+    assert [item["sk"] for item in table.query("P", limit=9, cursor=page.cursor).items] == ["E", "F", "H"]
+
+
+def test_a_cursor_is_refused_by_any_other_query(table: Table) -> None:
+    fill(table, *(ranked(sk, sk) for sk in "ABC"), *(row(sk, pk="P2") for sk in "ABC"))
+    cursor = table.query("P", limit=1).cursor
+    assert cursor is not None
+    others: list[tuple[str, dict[str, Any]]] = [
+        ("P2", {}),
+        ("P", {"reverse": True}),
+        ("P", {"prefix": "A"}),
+        ("P", {"between": ("A", "C")}),
+        ("R", {"index": Index.RANK}),
+        ("P", {"index": Index.RECENT}),
+    ]
+    for partition, query in others:
+        with pytest.raises(ValueError, match="not a cursor"):
+            table.query(partition, **query, limit=1, cursor=cursor)
+    for garbage in ("", "x", "é", "e30=", cursor[:-4], cursor + "AAAA", cursor.swapcase(), f" {cursor}"):
+        with pytest.raises(ValueError, match="not a cursor"):
+            table.query("P", limit=1, cursor=garbage)
+
+
+# --- indexes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        (Index.RANK, ("rank_pk", "rank_sk")),
+        (Index.DUE, ("due_pk", "due_sk")),
+        (Index.RECENT, ("recent_pk", "recent_sk")),
+    ],
+)
+def test_a_row_is_in_an_index_iff_it_has_both_keys(table: Table, index: Index, names: tuple[str, str]) -> None:
+    partition, sort = names
+    fill(
+        table,
+        row("none"),
+        row("only the partition", **{partition: "X"}),
+        row("only the sort key", **{sort: "1"}),
+        row("second", **{partition: "X", sort: "2"}),
+        row("first", pk="Q", **{partition: "X", sort: "1"}),
+        row("other", **{partition: "Y", sort: "1"}),
+    )
+    assert sort_keys(table, "X", index=index) == ["first", "second"]
+    fill(table, row("second", **{partition: "X", sort: "0"}))
+    assert sort_keys(table, "X", index=index) == ["second", "first"]
+    fill(table, row("second", **{partition: "X"}))
+    assert sort_keys(table, "X", index=index) == ["first"]
+    table.write([Delete(Key("Q", "first"))])
+    assert sort_keys(table, "X", index=index) == []
+    assert sort_keys(table, "Y", index=index) == ["other"]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_rows_with_one_index_key_are_paged_without_loss(table: Table, reverse: bool) -> None:
+    items = [ranked(f"{n:02d}", f"{n // 5}", pk=f"P{n % 3}") for n in range(30)]
+    fill(table, *items)
+    found = sort_keys(table, "R", index=Index.RANK, reverse=reverse, limit=4)
+    assert sorted(found) == [item["sk"] for item in items]
+    ranks = [int(sk) // 5 for sk in found]
+    assert ranks == sorted(ranks, reverse=reverse)
+
+
+def test_an_index_takes_prefixes_and_ranges(table: Table) -> None:
+    fill(table, *(ranked(f"s{rank}", rank) for rank in ("0a", "0b", "1a", "1b", "2a")))
+    query: dict[str, Any] = {"index": Index.RANK, "limit": 1}
+    assert sort_keys(table, "R", **query, prefix="1") == ["s1a", "s1b"]
+    assert sort_keys(table, "R", **query, between=("0b", "1a"), reverse=True) == ["s1a", "s0b"]
+
+
+@pytest.mark.parametrize("index", [Index.RANK, Index.DUE])
+def test_an_index_hands_out_what_it_projects_and_no_more(table: Table, index: Index) -> None:
+    projected = {name: f"value of {name}" for name in INDEX_PROJECTION[index]}
+    keys = {f"{kind}_{part}": part for kind in ("rank", "due", "recent") for part in ("pk", "sk")}
+    fill(table, {**row("A", text="long", tags=["a"]), **keys, **projected})
+    own = {name: part for name, part in keys.items() if name.startswith(index)}
+    assert table.query("pk", index=index, limit=1).items == [{"pk": "P", "sk": "A", **own, **projected}]
+
+
+def test_recent_hands_out_the_whole_row(table: Table) -> None:
+    item = row("A", text="long", vector=b"\x01", recent_pk="R", recent_sk="1")
+    table.write([Put(item, ABSENT)])
+    assert table.query("R", index=Index.RECENT, limit=1).items == [{**item, "version": 1}]
+
+
+# --- concurrency and crashes --------------------------------------------------------------------
+
+
+def test_eight_threads_incrementing_one_row_lose_nothing(table: Table) -> None:
+    table.write([Put(row("A", n=0), ABSENT)])
+
+    def increment_25_times(thread: int) -> None:
+        done = 0
+        while done < 25:
+            found = table.get(K)
+            assert found is not None
+            with suppress(Conflict):
+                log = row(f"{thread}-{done}", pk="LOG")
+                table.write([Put(row("A", n=found["n"] + 1), Version(found["version"])), Put(log, ABSENT)])
+                done += 1
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(increment_25_times, range(8)))
+    assert table.get(K) == {**row("A", n=200), "version": 201}
+    assert len(sort_keys(table, "LOG")) == 200
+
+
+def test_one_of_eight_concurrent_creators_wins(table: Table) -> None:
+    def create(thread: int) -> bool:
+        with suppress(Conflict):
+            table.write([Put(row("A", by=thread), ABSENT), Put(row(f"{thread}", pk="LOG"))])
+            return True
+        return False
+
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(create, range(8)))
+    assert won.count(True) == 1
+    assert table.get(K) == {**row("A", by=won.index(True)), "version": 1}
+    assert sort_keys(table, "LOG") == [str(won.index(True))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_killed_writer_loses_nothing_acknowledged(table_engine: str, tmp_path: Path, seed: int) -> None:
+    engine = TABLES[table_engine]
+    location = engine.create(tmp_path)
+    acknowledged = killed_after_some_writes("table", table_engine, location, seed)
+    with engine.connect(location) as table:
+        written = sort_keys(table, prefix="ROW#")
+        counter = table.get(Key("P", "COUNTER"))
+    assert written == [f"ROW#{n:06d}" for n in range(len(written))]
+    assert acknowledged <= len(written) <= acknowledged + 1
+    assert counter is not None
+    assert (counter["n"], counter["version"]) == (len(written) - 1, len(written))

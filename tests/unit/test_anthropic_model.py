@@ -1,0 +1,289 @@
+"""The real SDK against a loopback server that speaks the Messages API: what is sent, and what each answer becomes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from neve.adapters.anthropic_model import AnthropicModel
+from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+
+TOOL_USE = {"type": "tool_use", "id": "toolu_1", "name": "record", "input": {"has_memory": True, "n": [1, 2]}}
+
+
+def message(content: list[dict[str, Any]], stop_reason: str = "tool_use") -> dict[str, Any]:
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-haiku-5-5",
+        "content": content,
+        "stop_reason": stop_reason,
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": 120,
+            "output_tokens": 45,
+            "cache_read_input_tokens": 1800,
+            "cache_creation_input_tokens": None,
+        },
+    }
+
+
+def problem(kind: str, text: str = "no") -> dict[str, Any]:
+    return {"type": "error", "error": {"type": kind, "message": text}}
+
+
+@dataclass
+class Reply:
+    status: int
+    body: Any
+    headers: dict[str, str] = field(default_factory=dict)
+    delay_s: float = 0.0
+
+
+class MessagesServer(ThreadingHTTPServer):
+    """Gives the queued replies in order and keeps every request with its headers."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.replies: list[Reply] = []
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: MessagesServer
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.requests.append(json.loads(body))
+        self.server.headers.append({name.lower(): value for name, value in self.headers.items()})
+        reply = self.server.replies.pop(0)
+        time.sleep(reply.delay_s)
+        text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
+        try:
+            self.send_response(reply.status)
+            for name, value in {"content-type": "application/json", **reply.headers}.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(text.encode())))
+            self.end_headers()
+            self.wfile.write(text.encode())
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def log_message(self, *args: Any) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[MessagesServer]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    running = MessagesServer()
+    thread = Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield running
+    running.shutdown()
+    running.server_close()
+    thread.join()
+
+
+class Caller:
+    """Makes one call with a model of its own and closes it."""
+
+    def __init__(self, url: str, **given: Any) -> None:
+        self.model = AnthropicModel("test-key", base_url=url, **{"timeout_s": 5.0, **given})
+
+    def call_tool(self, asked: ModelRequest) -> ModelAnswer:
+        try:
+            return self.model.call_tool(asked)
+        finally:
+            self.model.close()
+
+
+def model(server: MessagesServer, **given: Any) -> Caller:
+    return Caller(server.url, **given)
+
+
+def request(*content: dict[str, Any]) -> ModelRequest:
+    return ModelRequest(
+        system="You keep a memory.",
+        content=content or ({"type": "text", "text": "--- now ---\nuser #1: hello"},),
+        tool_name="record",
+        tool_description="Hand in.",
+        tool_schema={"type": "object", "properties": {"has_memory": {"type": "boolean"}}},
+        max_tokens=1000,
+        purpose="observe",
+    )
+
+
+def test_forced_tool_call_is_sent_and_read(server: MessagesServer) -> None:
+    server.replies = [Reply(200, message([{"type": "text", "text": "Sure."}, TOOL_USE]))]
+    answer = model(server).call_tool(request())
+    assert answer.tool_input == {"has_memory": True, "n": [1, 2]}
+    assert answer.model == "claude-haiku-5-5"
+    assert answer.usage == {"input": 120, "cache_read": 1800, "cache_write": 0, "output": 45}
+    sent = server.requests[0]
+    assert sent["model"] == "claude-haiku-5-5"
+    assert sent["max_tokens"] == 1000
+    assert sent["tool_choice"] == {"type": "tool", "name": "record", "disable_parallel_tool_use": True}
+    assert [tool["name"] for tool in sent["tools"]] == ["record"]
+    assert sent["tools"][0]["input_schema"]["properties"] == {"has_memory": {"type": "boolean"}}
+    assert "test-key" in server.headers[0]["authorization"]
+
+
+def test_system_prompt_is_a_cache_point(server: MessagesServer) -> None:
+    server.replies = [Reply(200, message([TOOL_USE]))]
+    model(server).call_tool(request())
+    assert server.requests[0]["system"] == [
+        {"type": "text", "text": "You keep a memory.", "cache_control": {"type": "ephemeral"}}
+    ]
+
+
+def test_low_effort_without_thinking_which_a_forced_tool_call_excludes(server: MessagesServer) -> None:
+    server.replies = [Reply(200, message([TOOL_USE])), Reply(200, message([TOOL_USE]))]
+    model(server).call_tool(request())
+    model(server, model="claude-haiku-4-5-20251001").call_tool(request())
+    assert server.requests[0]["output_config"] == {"effort": "low"}
+    assert server.requests[0]["thinking"] == {"type": "disabled"}
+    assert "output_config" not in server.requests[1]
+    assert "thinking" not in server.requests[1]
+    assert "temperature" not in server.requests[0]
+
+
+def test_image_blocks_keep_their_place(server: MessagesServer) -> None:
+    server.replies = [Reply(200, message([TOOL_USE]))]
+    model(server).call_tool(
+        request(
+            {"type": "text", "text": "user #1: look"},
+            {"type": "image", "media_type": "image/png", "data": "aGVsbG8="},
+            {"type": "image", "url": "https://example.com/cat.jpg"},
+            {"type": "image", "media_type": "image/tiff", "data": "aGVsbG8="},
+            {"type": "text", "text": "user #2: nice?"},
+        )
+    )
+    assert server.requests[0]["messages"] == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "user #1: look"},
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}},
+                {"type": "image", "source": {"type": "url", "url": "https://example.com/cat.jpg"}},
+                {"type": "text", "text": "[image of type image/tiff, which cannot be shown]"},
+                {"type": "text", "text": "user #2: nice?"},
+            ],
+        }
+    ]
+
+
+def test_429_is_repeated_after_the_wait_that_the_server_asks_for(server: MessagesServer) -> None:
+    server.replies = [
+        Reply(429, problem("rate_limit_error"), {"retry-after": "0.2"}),
+        Reply(200, message([TOOL_USE])),
+    ]
+    answer = model(server).call_tool(request())
+    assert answer.tool_input["has_memory"] is True
+    assert [headers["x-stainless-retry-count"] for headers in server.headers] == ["0", "1"]
+    assert server.requests[0] == server.requests[1]
+
+
+def test_429_with_a_wait_longer_than_a_worker_lives_is_left_to_the_queue(server: MessagesServer) -> None:
+    server.replies = [Reply(429, problem("rate_limit_error"), {"retry-after": "3600"})]
+    with pytest.raises(ModelUnavailable, match="3600 s"):
+        model(server).call_tool(request())
+    assert len(server.requests) == 1
+
+
+def test_529_on_every_attempt_is_unavailable(server: MessagesServer) -> None:
+    overloaded = Reply(529, problem("overloaded_error"), {"retry-after": "0.01"})
+    server.replies = [overloaded, overloaded, overloaded]
+    with pytest.raises(ModelUnavailable, match="529"):
+        model(server).call_tool(request())
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("status", [500, 503])
+def test_server_errors_are_unavailable(server: MessagesServer, status: int) -> None:
+    server.replies = [Reply(status, problem("api_error"))]
+    with pytest.raises(ModelUnavailable, match=str(status)):
+        model(server, max_retries=0).call_tool(request())
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, "invalid_request_error"),
+        (401, "authentication_error"),
+        (403, "permission_error"),
+        (404, "not_found_error"),
+    ],
+)
+def test_refusals_are_not_repeated(server: MessagesServer, status: int, kind: str) -> None:
+    server.replies = [Reply(status, problem(kind, "the user said: my card is 4111"))]
+    with pytest.raises(ModelRefused, match=f"{status} \\({kind}\\)") as refused:
+        model(server).call_tool(request())
+    assert "4111" not in str(refused.value)
+    assert len(server.requests) == 1
+
+
+def test_truncated_tool_json_is_unavailable(server: MessagesServer) -> None:
+    half = {**TOOL_USE, "input": {"has_memory": True}}
+    server.replies = [Reply(200, message([half], stop_reason="max_tokens"))]
+    with pytest.raises(ModelUnavailable, match="cut off"):
+        model(server).call_tool(request())
+
+
+def test_a_body_that_breaks_off_is_unavailable(server: MessagesServer) -> None:
+    server.replies = [Reply(200, json.dumps(message([TOOL_USE]))[:-40])]
+    with pytest.raises(ModelUnavailable, match="not JSON"):
+        model(server, max_retries=0).call_tool(request())
+
+
+@pytest.mark.parametrize("body", [{}, {"type": "message", "content": None}, [], "<html>a proxy</html>"])
+def test_something_that_is_not_a_message_is_unavailable(server: MessagesServer, body: Any) -> None:
+    content_type = "text/html" if isinstance(body, str) else "application/json"
+    server.replies = [Reply(200, body, {"content-type": content_type})]
+    with pytest.raises(ModelUnavailable):
+        model(server, max_retries=0).call_tool(request())
+
+
+@pytest.mark.parametrize(
+    "content", [[], [{"type": "text", "text": "I would rather chat."}], [{**TOOL_USE, "name": "another"}]]
+)
+def test_no_tool_call_is_unavailable(server: MessagesServer, content: list[dict[str, Any]]) -> None:
+    server.replies = [Reply(200, message(content, stop_reason="end_turn"))]
+    with pytest.raises(ModelUnavailable, match="no call of record"):
+        model(server).call_tool(request())
+
+
+def test_a_declined_request_is_refused(server: MessagesServer) -> None:
+    server.replies = [Reply(200, message([], stop_reason="refusal"))]
+    with pytest.raises(ModelRefused, match="safeguards"):
+        model(server).call_tool(request())
+
+
+def test_timeout_is_unavailable(server: MessagesServer) -> None:
+    server.replies = [Reply(200, message([TOOL_USE]), delay_s=0.6)]
+    with pytest.raises(ModelUnavailable, match="APITimeoutError"):
+        model(server, timeout_s=0.1, max_retries=0).call_tool(request())
+
+
+def test_no_connection_is_unavailable(server: MessagesServer) -> None:
+    unused = MessagesServer()
+    unused.server_close()
+    with pytest.raises(ModelUnavailable, match="APIConnectionError"):
+        Caller(unused.url, max_retries=0).call_tool(request())
+    assert server.requests == []

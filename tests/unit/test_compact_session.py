@@ -1,0 +1,101 @@
+"""The horizon: coverage before eviction, whole turns only, one commit, nothing to cover moves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.records import Job
+from neve.ports import ModelUnavailable
+from neve.usecases.compact_session import compact_session
+from neve.usecases.list_events import list_events
+from neve.usecases.pack_versions import pack_versions
+from neve.usecases.read_jobs import get_job
+from neve.usecases.read_pack import read_pack
+from neve.usecases.read_sessions import get_session
+from neve.usecases.request_compaction import request_compaction
+from tests.unit.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.with_policy(window=2_000)
+    world.open()
+    read_pack(world, world.tenant, "ann", "s1")
+    yield world
+    world.table.close()
+
+
+def turns(world: World, count: int, tokens: int = 200) -> None:
+    for _ in range(count):
+        world.say("u" * (tokens // 2 * 32 // 10), "a" * (tokens // 2 * 32 // 10))
+
+
+def ask(world: World) -> tuple[Job, dict[str, Any]]:
+    job = request_compaction(world, world.tenant, "ann", "s1", "manual", wait=False)
+    return job, world.queue.sent[-1][1].body
+
+
+def compact(world: World) -> Job:
+    job, body = ask(world)
+    compact_session(world, world.tenant, body)
+    return get_job(world, world.tenant, "ann", job.id)
+
+
+def test_twelve_turns_cover_three_to_nine(world: World) -> None:
+    """W = 2,000: trigger 1,000, kept verbatim 500 tokens, at least three turns: turns 3 to 9 are events 5 to 18."""
+    turns(world, 12)
+    job = compact(world)
+    assert job.status == "done"
+    assert job.result["covers"] == {"from": 5, "to": 18}
+    view = get_session(world, world.tenant, "ann", "s1")
+    assert (view.epoch.epoch, view.epoch.covers_to, view.marker.observed_seq) == (1, 18, 24)
+    assert list_events(world, world.tenant, "ann", "s1", 1, 100).covers == (5, 18)
+    versions, _ = pack_versions(world, world.tenant, "ann", "s1", 10, None)
+    assert [version.trigger for version in versions] == ["horizon", "initial"]
+
+
+def test_nothing_to_cover_moves_nothing(world: World) -> None:
+    turns(world, 5)
+    before = get_session(world, world.tenant, "ann", "s1").epoch
+    job = compact(world)
+    assert job.result == {"outcome": "nothing_to_cover", "epoch": 0}
+    assert get_session(world, world.tenant, "ann", "s1").epoch == before
+
+
+def test_a_second_compaction_extends_the_covers(world: World) -> None:
+    turns(world, 12)
+    compact(world)
+    turns(world, 4)
+    assert compact(world).result["covers"] == {"from": 5, "to": 26}
+    assert compact(world).result["outcome"] == "nothing_to_cover"
+
+
+def test_a_redelivered_message_moves_the_horizon_once(world: World) -> None:
+    turns(world, 12)
+    job, body = ask(world)
+    for _ in range(3):
+        compact_session(world, world.tenant, body)
+    assert get_session(world, world.tenant, "ann", "s1").epoch.epoch == 1
+    assert get_job(world, world.tenant, "ann", job.id).result["outcome"] == "covered"
+
+
+def test_without_the_model_the_horizon_does_not_move(world: World) -> None:
+    turns(world, 12)
+    _, body = ask(world)
+    world.observer.answers = [ModelUnavailable("529")]
+    with pytest.raises(ModelUnavailable):
+        compact_session(world, world.tenant, body)
+    assert get_session(world, world.tenant, "ann", "s1").epoch.epoch == 0
+    compact_session(world, world.tenant, body)
+    assert get_session(world, world.tenant, "ann", "s1").epoch.epoch == 1
+
+
+def test_the_newest_turn_is_never_covered(world: World) -> None:
+    turns(world, 3, tokens=1_000)
+    turns(world, 3, tokens=1_000)
+    assert compact(world).result["covers"] == {"from": 5, "to": 6}

@@ -1,0 +1,96 @@
+"""The template as the local server reads it, and what it has to agree with elsewhere in the repository."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+
+from local.template import TEMPLATE, TemplateError, read_template
+from neve.http.problems import GATEWAY, GATEWAY_RETRY_S, PROBLEMS, gateway_body
+from neve.ports import INDEX_PROJECTION, QueueName
+
+TEXT = TEMPLATE.read_text(encoding="utf-8")
+
+
+class Plain(yaml.SafeLoader):
+    """Reads the file without knowing what CloudFormation's tags mean."""
+
+
+Plain.add_multi_constructor("!", lambda _, suffix, node: f"!{suffix} {node.value}")
+RESOURCES = yaml.load(TEXT, Plain)["Resources"]  # noqa: S506  (a subclass of the safe loader)
+
+
+def test_every_function_has_its_code() -> None:
+    template = read_template()
+    assert set(template.functions) == {
+        *("authorizer", "observe", "pack", "recall", "records", "admin"),
+        *("outbox", "embed", "extract", "compact", "sweep"),
+    }
+    missing = [name for name, function in template.functions.items() if not (function.code / "app.py").is_file()]
+    assert missing == []
+
+
+def test_routes_are_unique_and_only_health_is_public() -> None:
+    routes = read_template().routes
+    assert len({(route.method, route.path) for route in routes}) == len(routes)
+    assert [route.path for route in routes if route.public] == ["/v1/health"]
+
+
+def test_functions_take_the_globals_they_do_not_set() -> None:
+    functions = read_template().functions
+    assert (functions["observe"].timeout_s, functions["observe"].memory_mb) == (29, 512)
+    assert (functions["embed"].timeout_s, functions["embed"].memory_mb) == (60, 1769)
+    assert functions["pack"].environment["POWERTOOLS_LOG_LEVEL"] == "INFO"
+
+
+def test_queues_have_dead_letters_and_outwait_their_worker() -> None:
+    template = read_template()
+    assert {source.queue for source in template.queue_sources} == set(QueueName)
+    for source in template.queue_sources:
+        spec = template.queues[source.queue]
+        assert spec.visibility_s == 6 * template.functions[source.function].timeout_s
+        assert spec.dead_letters is not None
+        assert template.queues[spec.dead_letters].fifo == spec.fifo
+        assert source.partial_failures
+    assert template.queues["extract"].delay_s == 5
+    assert [name for name, spec in template.queues.items() if spec.fifo and spec.dead_letters] == ["extract", "compact"]
+
+
+def test_the_stream_and_the_schedule() -> None:
+    template = read_template()
+    (stream,) = template.stream_sources
+    assert (stream.function, stream.bisect, stream.partial_failures) == ("outbox", True, True)
+    assert template.queues[stream.on_failure or ""].dead_letters is None
+    (schedule,) = template.schedules
+    assert (schedule.function, schedule.every) == ("sweep", timedelta(minutes=10))
+
+
+def test_gateway_answers_are_those_of_the_problem_table() -> None:
+    answers = read_template().gateway_responses
+    assert set(answers) == set(GATEWAY)
+    for kind, code in GATEWAY.items():
+        answer = answers[kind]
+        assert answer.status == PROBLEMS[code].status
+        assert json.loads(answer.body) == gateway_body(code)
+        assert answer.headers["Content-Type"] == "application/problem+json"
+        assert answer.headers["X-Request-Id"] == "$context.requestId"
+        retry = GATEWAY_RETRY_S.get(code)
+        assert answer.headers.get("Retry-After") == (str(retry) if retry else None)
+
+
+def test_indexes_project_what_the_port_promises() -> None:
+    indexes = {index["IndexName"]: index for index in RESOURCES["Table"]["Properties"]["GlobalSecondaryIndexes"]}
+    projected = {name: set(index["Projection"].get("NonKeyAttributes", ())) for name, index in indexes.items()}
+    assert projected == {"recent": set()} | {index.value: set(names) for index, names in INDEX_PROJECTION.items()}
+    assert indexes["recent"]["Projection"]["ProjectionType"] == "ALL"
+
+
+def test_a_cron_schedule_is_refused_with_its_expression(tmp_path: Path) -> None:
+    changed = tmp_path / "template.yaml"
+    changed.write_text(TEXT.replace("rate(10 minutes)", "cron(0 3 * * ? *)"), encoding="utf-8")
+    with pytest.raises(TemplateError, match="cron"):
+        read_template(changed)

@@ -1,0 +1,243 @@
+"""Passes: exactly once, fenced, nothing lost, nothing observed twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from neve.domain.records import EventType, Priority
+from neve.ports import ModelUnavailable
+from neve.store import rows
+from neve.usecases.append_events import NewEvent, append_events
+from neve.usecases.create_memory import NewMemory, create_memory
+from neve.usecases.observe_session import ObservationReport, UserGone, observe_session
+from neve.usecases.read_sessions import get_session
+from neve.usecases.session_lease import LeaseHeld, LeaseLost, take_lease
+from tests.unit.world import NOTHING, World, kept
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.open()
+    yield world
+    world.table.close()
+
+
+def observe(world: World, *, closing: bool = False) -> ObservationReport:
+    return observe_session(world, world.tenant, "ann", "s1", 1, closing=closing)
+
+
+def marker_of(world: World) -> tuple[int, int]:
+    marker = get_session(world, world.tenant, "ann", "s1").marker
+    return marker.observed_seq, marker.offered_seq
+
+
+def test_a_pass_writes_one_row_with_its_range_and_a_second_asks_nobody(world: World) -> None:
+    world.say("I moved to Nice", "Lovely")
+    report = observe(world)
+    [memory] = world.memories()
+    assert report.written == [memory.id]
+    assert (memory.provenance.seq_from, memory.provenance.seq_to) == (1, 2)
+    assert memory.observed_date == "2026-03-10"
+    assert memory.time_of_day == "morning"
+    assert memory.priority is Priority.MEDIUM
+    assert marker_of(world) == (2, 2)
+    assert observe(world).reason == "nothing new since the last pass"
+    assert len(world.observer.passes) == 1
+
+
+def test_events_without_memory_are_offered_again_with_the_next(world: World) -> None:
+    world.observer.answers = [NOTHING, kept("🟡 moved", 1, 4)]
+    world.say("hm", "yes?")
+    observe(world)
+    assert world.memories() == []
+    assert marker_of(world) == (0, 2)
+    world.say("I moved", "Oh")
+    observe(world)
+    [memory] = world.memories()
+    assert (memory.provenance.seq_from, memory.provenance.seq_to) == (1, 4)
+    assert [len(given.events) for given in world.observer.passes] == [2, 4]
+
+
+def test_the_third_empty_offer_advances_the_marker(world: World) -> None:
+    world.observer.answers = [NOTHING] * 3
+    for _ in range(3):
+        world.say("hm", "yes?")
+        observe(world)
+    assert marker_of(world) == (6, 6)
+
+
+def test_closing_advances_past_events_without_memory(world: World) -> None:
+    world.observer.answers = [NOTHING]
+    world.say("hm", "yes?")
+    observe(world, closing=True)
+    assert marker_of(world) == (2, 2)
+
+
+def test_closing_offers_again_what_was_offered_before(world: World) -> None:
+    world.observer.answers = [NOTHING, kept("🟡 moved after all", 1, 2)]
+    world.say("hm", "yes?")
+    observe(world)
+    observe(world, closing=True)
+    assert [memory.text for memory in world.memories()] == ["🟡 moved after all"]
+    assert marker_of(world) == (2, 2)
+
+
+def test_a_long_tail_takes_consecutive_passes_oldest_first(world: World) -> None:
+    world.with_policy(observer_transcript_cap=280, observer_output_cap=100)
+    for text in "abcde":
+        append_events(world, world.tenant, "ann", "s1", [NewEvent(EventType.USER_MESSAGE, text * 320)])
+    observe(world)
+    ranges = [(m.provenance.seq_from, m.provenance.seq_to) for m in world.memories()]
+    assert ranges == [(1, 2), (3, 4), (5, 5)]
+
+
+def test_a_tail_longer_than_one_read_is_observed_to_its_end(world: World) -> None:
+    """Tool results weigh more in the log than in the transcript, so a read may end before a pass is full."""
+    world.with_policy(observer_transcript_cap=3_000, observer_output_cap=100)
+    data = {"tool_use_id": "t", "name": "read"}
+    for _ in range(8):
+        append_events(world, world.tenant, "ann", "s1", [NewEvent(EventType.TOOL_RESULT, "x" * 9_000, event_data=data)])
+    observe(world)
+    assert marker_of(world)[0] == 8
+
+
+def test_what_neve_rendered_is_not_shown_to_the_observer(world: World) -> None:
+    world.say("before <neve-memory>secret</neve-memory> after", "<neve-memory>all of it</neve-memory>")
+    observe(world)
+    [given] = world.observer.passes
+    assert "secret" not in str(given.events)
+    assert [event.seq for event in given.events] == [1]
+    assert marker_of(world)[0] == 2
+
+
+def test_only_rendered_text_moves_the_marker_without_asking(world: World) -> None:
+    world.say("<neve-memory>a</neve-memory>", "<neve-memory>b</neve-memory>")
+    observe(world)
+    assert world.observer.passes == []
+    assert marker_of(world)[0] == 2
+    assert world.memories() == []
+
+
+def test_a_citation_moves_last_used_and_only_of_cited_rows(world: World) -> None:
+    cited = create_memory(world, world.tenant, "ann", NewMemory("likes tea", session_id="s1"))
+    other = create_memory(world, world.tenant, "ann", NewMemory("likes coffee", session_id="s1"))
+    world.clock.move(days=1)
+    world.observer.answers = [replace(NOTHING, used_memory_ids=(cited.id, "mem_UNKNOWN"))]
+    world.say("tea please", "here")
+    report = observe(world)
+    assert report.reinforced == [cited.id]
+    assert world.memory(cited.id).last_used_at == "2026-03-11T09:30:00.000Z"
+    assert world.memory(cited.id).rev == 1
+    assert world.memory(other.id).last_used_at == other.last_used_at
+
+
+def test_prior_memories_are_shown(world: World) -> None:
+    create_memory(world, world.tenant, "ann", NewMemory("likes tea", session_id="s1"))
+    world.say("hello", "hi")
+    observe(world)
+    assert [(p.text, p.local) for p in world.observer.passes[0].prior] == [("likes tea", True)]
+
+
+def test_a_conflicting_write_is_redone_and_the_model_is_asked_once(world: World) -> None:
+    cited = create_memory(world, world.tenant, "ann", NewMemory("likes tea"))
+    world.say("tea please", "here")
+    world.observer.answers = [kept("🟡 wants tea", 1, 2, used_memory_ids=(cited.id,))]
+
+    def another_writer() -> None:
+        world.bump_directly(cited.id)
+        create_memory(world, world.tenant, "ann", NewMemory("typed meanwhile", session_id="s1"))
+
+    world.observer.meanwhile = lambda: setattr(world.table, "before_write", another_writer)
+    observe(world)
+    assert len(world.observer.passes) == 1
+    live = get_session(world, world.tenant, "ann", "s1").marker.live
+    assert [world.memory(row.id).text for row in live] == ["typed meanwhile", "🟡 wants tea"]
+
+
+def test_a_worker_past_its_lease_writes_nothing(world: World) -> None:
+    world.say("I moved", "Oh")
+
+    def sleep_while_another_finishes() -> None:
+        world.clock.move(seconds=71)
+        observe(world)
+
+    world.observer.meanwhile = sleep_while_another_finishes
+    with pytest.raises(LeaseLost):
+        observe(world)
+    assert len(world.observer.passes) == 2
+    assert len(world.memories()) == 1
+    assert marker_of(world) == (2, 2)
+
+
+def test_a_worker_past_its_lease_writes_nothing_although_nobody_took_it(world: World) -> None:
+    world.say("I moved", "Oh")
+    world.observer.meanwhile = lambda: world.clock.move(seconds=71)
+    with pytest.raises(LeaseLost):
+        observe(world)
+    assert world.memories() == []
+    assert observe(world).passes == 1
+
+
+def test_two_passes_of_one_session_do_not_run_together(world: World) -> None:
+    world.say("I moved", "Oh")
+    take_lease(world, world.tenant, "ann", "s1")
+    with pytest.raises(LeaseHeld):
+        observe(world)
+    assert world.observer.passes == []
+
+
+def test_a_failing_model_gives_the_lease_back_and_keeps_the_tail(world: World) -> None:
+    world.say("I moved", "Oh")
+    world.observer.answers = [ModelUnavailable("529")]
+    with pytest.raises(ModelUnavailable):
+        observe(world)
+    assert marker_of(world) == (0, 0)
+    assert observe(world).passes == 1
+
+
+def test_a_message_of_an_erased_user_writes_nothing(world: World) -> None:
+    world.say("I moved", "Oh")
+
+    def erase() -> None:
+        head = rows.read_head(world.table.get(world.tenant.keys.head("ann")))
+        world.table.write([rows.put_head(world.tenant.keys, "ann", replace(head, incarnation=2))])
+
+    world.observer.meanwhile = erase
+    with pytest.raises(UserGone):
+        observe(world)
+    assert world.memories() == []
+
+
+def test_a_crash_before_the_commit_leaves_nothing_and_a_retry_writes_once(world: World) -> None:
+    world.say("I moved", "Oh")
+    world.observer.meanwhile = lambda: setattr(world.table, "before_write", _crash)
+    with pytest.raises(KeyboardInterrupt):
+        observe(world)
+    assert world.memories() == []
+    observe(world)
+    assert len(world.memories()) == 1
+
+
+def _crash() -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_append_does_not_conflict_with_a_pass(world: World) -> None:
+    world.say("I moved", "Oh")
+    world.observer.meanwhile = lambda: setattr(world.table, "before_write", lambda: world.say("more"))
+    world.table.calls.clear()
+    observe(world)
+    assert [(m.provenance.seq_from, m.provenance.seq_to) for m in world.memories()] == [(1, 2), (3, 3)]
+
+
+def test_a_lost_response_of_a_commit_is_not_written_twice(world: World) -> None:
+    world.say("I moved", "Oh")
+    world.observer.meanwhile = lambda: setattr(world.table, "lose_response", True)
+    observe(world)
+    assert len(world.memories()) == 1
+    assert marker_of(world) == (2, 2)

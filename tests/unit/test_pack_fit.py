@@ -1,0 +1,33 @@
+"""Literals: vectors.md Greedy fit, and the candidate limit of engine.md §6."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neve.domain.pack_fit import candidate_limit, greedy_fit
+
+
+@pytest.mark.parametrize(
+    ("budget", "limit"), [(15_000, 300), (8_000, 160), (75_000, 1500), (2_500, 50), (2_501, 51), (150, 50), (0, 50)]
+)
+def test_candidate_limit(budget: int, limit: int) -> None:
+    assert candidate_limit(budget) == limit
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kept"),
+    [([60, 50, 30, 15], [60, 30]), ([60, 50, 30, 10], [60, 30, 10]), ([101, 100, 1], [100]), ([], []), ([200], [])],
+)
+def test_skip_and_continue(tokens: list[int], kept: list[int]) -> None:
+    assert [tokens[index] for index in greedy_fit(tokens, 100)] == kept
+
+
+@given(st.lists(st.integers(min_value=0, max_value=200)), st.integers(min_value=0, max_value=500))
+def test_every_row_left_out_did_not_fit_when_it_came(tokens: list[int], budget: int) -> None:
+    kept = greedy_fit(tokens, budget)
+    assert kept == sorted(set(kept))
+    assert sum(tokens[index] for index in kept) <= budget
+    for index in set(range(len(tokens))) - set(kept):
+        assert sum(tokens[earlier] for earlier in kept if earlier < index) + tokens[index] > budget

@@ -1,0 +1,30 @@
+"""Literals: vectors.md Budgets."""
+
+from __future__ import annotations
+
+import pytest
+
+from neve.domain.policy import Policy
+
+
+@pytest.mark.parametrize(
+    ("window", "compaction", "trigger", "target", "global_layer"),
+    [
+        (200_000, 100_000, 65_000, 32_500, 15_000),
+        (1_000_000, 500_000, 325_000, 162_500, 75_000),
+        (2_000, 1_000, 650, 325, 150),
+    ],
+)
+def test_budgets_follow_the_window(window: int, compaction: int, trigger: int, target: int, global_layer: int) -> None:
+    policy = Policy(window=window)
+    assert policy.compaction_at == compaction
+    assert (policy.reflection_trigger, policy.reflection_target) == (trigger, target)
+    assert policy.global_layer == global_layer
+
+
+@pytest.mark.parametrize("window", [2_000, 200_000, 1_000_000])
+def test_the_observers_caps_do_not_scale(window: int) -> None:
+    policy = Policy(window=window)
+    assert policy.observer_transcript_cap == 35_000
+    assert policy.observer_output_cap == 8_000
+    assert policy.prior_memory_cap == 4_000

@@ -1,0 +1,226 @@
+"""Reflections and the replacement of many rows: atomic for readers, crash-proof, nothing written meanwhile is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neve.domain.records import Kind, Priority, Status
+from neve.observing import Reflected, ReflectedRow
+from neve.ports import Conflict, StoreUnavailable, WriteOp
+from neve.store import rows
+from neve.usecases.create_memory import NewMemory, create_memory
+from neve.usecases.gather_pack import gather_pack
+from neve.usecases.import_memories import ImportedRow, import_memories
+from neve.usecases.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.observe_session import observe_session
+from neve.usecases.pack_versions import pack_versions
+from neve.usecases.read_pack import read_pack
+from neve.usecases.read_sessions import get_session
+from neve.usecases.reflect_session import reflect_session
+from neve.usecases.replace_rows import LEASE_S, ReplacementBusy
+from neve.usecases.sweep_due import sweep_due
+from tests.unit.world import World, kept
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.with_policy(window=2_000)  # trigger 650, target 325
+    world.open()
+    yield world
+    world.table.close()
+
+
+def fill(world: World, passes: int = 7, session: str = "s1", tokens: int = 100) -> None:
+    """``passes`` observations of 100 tokens each."""
+    for number in range(passes):
+        world.say("a", "b", session=session)
+        first = 2 * number + 1
+        world.observer.answers = [kept(f"🟡 {number} " + "x" * (tokens * 32 // 10 - 5), first, first + 1)]
+        observe_session(world, world.tenant, "ann", session, 1)
+
+
+def reflect(world: World) -> list[str]:
+    return reflect_session(world, world.tenant, "ann", "s1", 1)
+
+
+def listed(world: World, **where: str) -> list[str]:
+    memories, _ = list_memories(world, world.tenant, "ann", MemoryFilter(**where), 200, None)
+    return [memory.text for memory in memories]
+
+
+def test_below_the_trigger_nothing_happens(world: World) -> None:
+    fill(world, passes=6)
+    assert reflect(world) == []
+    assert world.observer.reflected == []
+
+
+def test_reflections_replace_the_rows(world: World) -> None:
+    world.open(session="s2")
+    fill(world, passes=2, session="s2")
+    note = create_memory(world, world.tenant, "ann", NewMemory("my note", Kind.NOTE, session_id="s1"))
+    fill(world)
+    sources = [
+        memory.id for memory in world.memories() if memory.kind is Kind.OBSERVATION and memory.session_id == "s1"
+    ]
+    first_half = tuple(sources[:3])
+    world.observer.reflections = [
+        Reflected((ReflectedRow("🔴 the first half", first_half), ReflectedRow("🔴 all of it")), "scripted")
+    ]
+    one, two = reflect(world)
+    assert world.observer.reflected[0].target_tokens == 325
+    first, second = get_memory(world, world.tenant, "ann", one), get_memory(world, world.tenant, "ann", two)
+    assert (first.kind, first.priority, first.supersedes) == (Kind.REFLECTION, Priority.HIGH, first_half)
+    assert (first.provenance.seq_from, first.provenance.seq_to) == (1, 6)
+    assert (second.provenance.seq_from, second.provenance.seq_to) == (1, 14)
+    for memory_id in sources:
+        old = get_memory(world, world.tenant, "ann", memory_id)
+        assert old.status is Status.SUPERSEDED
+        assert old.superseded_by == (one if memory_id in first_half else two)
+    live = get_session(world, world.tenant, "ann", "s1").marker.live
+    assert [row.id for row in live] == [note.id, one, two]
+    assert len(listed(world, session_id="s2")) == 2
+    versions, _ = pack_versions(world, world.tenant, "ann", "s1", 10, None)
+    assert [version.trigger for version in versions] == ["reflection"]
+
+
+def test_rows_over_the_target_are_dropped_from_the_end(world: World) -> None:
+    fill(world)
+    rows_ = tuple(ReflectedRow(f"🔴 {i} " + "y" * 400) for i in range(5))
+    world.observer.reflections = [Reflected(rows_, "scripted")]
+    assert len(reflect(world)) == 2
+
+
+def test_an_empty_answer_writes_nothing(world: World) -> None:
+    fill(world)
+    world.observer.reflections = [Reflected((), "scripted")]
+    assert reflect(world) == []
+    assert len(listed(world)) == 7
+
+
+def test_what_is_written_while_the_model_thinks_survives(world: World) -> None:
+    fill(world)
+    bumped = world.memories()[0].id
+
+    def meanwhile() -> None:
+        create_memory(world, world.tenant, "ann", NewMemory("typed meanwhile", session_id="s1"))
+        world.bump_directly(bumped)
+
+    world.observer.meanwhile = meanwhile
+    [new] = reflect(world)
+    assert listed(world) == ["typed meanwhile", "🔴 all of it, condensed"]
+    assert get_memory(world, world.tenant, "ann", bumped).last_used_at == "2027-01-01T00:00:00.000Z"
+    live = get_session(world, world.tenant, "ann", "s1").marker.live
+    assert [row.id for row in live][0] == new
+    assert len(live) == 2
+
+
+def test_readers_see_the_old_set_or_the_new_one(world: World) -> None:
+    """At every single write of a replacement of 150 rows, a list and a pack show either all sources or the reflection."""
+    lines = [ImportedRow(f"🟡 {i} " + "x" * 20, Kind.OBSERVATION, session_id="s1") for i in range(150)]
+    import_memories(world, world.tenant, "ann", lines)
+    world.open(session="s2")
+    fitting = gather_pack(world, world.tenant, "ann", "s2").text().count("xxx") // 6
+    assert fitting > 3
+    seen: list[tuple[int, int]] = []
+    write = world.table.write
+
+    def look_then_write(ops: list[WriteOp]) -> None:
+        texts = listed(world)
+        seen.append((sum("x" in text for text in texts), sum("condensed" in text for text in texts)))
+        packed = gather_pack(world, world.tenant, "ann", "s2").text()
+        assert (packed.count("xxx") // 6, packed.count("condensed")) in {(fitting, 0), (0, 1)}
+        write(ops)
+
+    world.table.write = look_then_write  # type: ignore[method-assign,assignment]
+    reflect(world)
+    assert set(seen) == {(150, 0), (0, 1)}
+    assert seen.count((150, 0)) > 3
+    assert seen.count((0, 1)) > 3
+
+
+def test_a_page_cursor_keeps_to_the_generation_of_its_first_page(world: World) -> None:
+    fill(world)
+    first, cursor = list_memories(world, world.tenant, "ann", MemoryFilter(), 4, None)
+    reflect(world)
+    rest, end = list_memories(world, world.tenant, "ann", MemoryFilter(), 4, cursor)
+    assert len(first) == 4
+    assert [memory.text[:3] for memory in rest] == ["🟡 4", "🟡 5", "🟡 6"]
+    assert end is None
+    assert listed(world) == ["🔴 all of it, condensed"]
+
+
+@pytest.mark.parametrize("crash_at", range(8))
+def test_a_replacement_that_crashed_is_finished_or_undone_before_the_next(world: World, crash_at: int) -> None:
+    fill(world)
+    writes = 0
+    write = world.table.write
+
+    def crash_at_nth(ops: list[WriteOp]) -> None:
+        nonlocal writes
+        if writes == crash_at:
+            raise KeyboardInterrupt
+        writes += 1
+        write(ops)
+
+    world.table.write = crash_at_nth  # type: ignore[method-assign,assignment]
+    with pytest.raises(KeyboardInterrupt):
+        reflect(world)
+    world.table.write = write  # type: ignore[method-assign]
+    assert sorted({text[:3] for text in listed(world)}) in ([f"🟡 {i}" for i in range(7)], ["🔴 a"])
+    if rows.read_head(world.table.get(world.tenant.keys.head("ann"))).replacement_job:
+        if len(listed(world)) > 1:
+            with pytest.raises(ReplacementBusy):
+                reflect(world)
+        world.clock.move(seconds=LEASE_S + 1)
+        swept = sweep_due(world, lambda _: world.tenant.policy)
+        assert swept["replacements"] == 1
+    reflect(world)
+    assert listed(world) == ["🔴 all of it, condensed"]
+    live = get_session(world, world.tenant, "ann", "s1").marker.live
+    assert [world.memory(row.id).text for row in live] == ["🔴 all of it, condensed"]
+    assert all(memory.died_gen is None or memory.status is Status.SUPERSEDED for memory in world.memories())
+
+
+def test_a_worker_taken_for_dead_writes_nothing_more(world: World) -> None:
+    """It sleeps before stamping the sources; the sweep undoes its work; then it wakes."""
+    fill(world)
+    stage = 0
+    write = world.table.write
+
+    def sleep_before_third_write(ops: list[WriteOp]) -> None:
+        nonlocal stage
+        stage += 1
+        if stage == 3:
+            world.table.write = write  # type: ignore[method-assign]
+            world.clock.move(seconds=LEASE_S + 1)
+            sweep_due(world, lambda _: world.tenant.policy)
+        write(ops)
+
+    world.table.write = sleep_before_third_write  # type: ignore[method-assign,assignment]
+    with pytest.raises((ReplacementBusy, Conflict)):
+        reflect(world)
+    assert len(listed(world)) == 7
+    assert all(memory.died_gen is None for memory in world.memories())
+
+
+def test_a_failed_rebuild_after_a_reflection_is_done_by_the_sweep(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(world)
+    read_pack(world, world.tenant, "ann", "s1")
+
+    def fail(*_: object, **__: object) -> None:
+        raise StoreUnavailable("objects", "down")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(world.objects, "put_new", fail)
+        reflect(world)
+    assert read_pack(world, world.tenant, "ann", "s1").degraded == ("pack:stale",)
+    assert sweep_due(world, lambda _: world.tenant.policy)["rebuilt"] == 1
+    view = read_pack(world, world.tenant, "ann", "s1")
+    assert view.degraded == ()
+    assert "condensed" in (view.text or "")

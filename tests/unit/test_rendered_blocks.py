@@ -1,0 +1,175 @@
+"""Never observe yourself: what Neve renders is taken out, whatever surrounds it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neve.domain.records import EventType
+from neve.domain.rendered_blocks import RENDERED_TAGS, strip_event, strip_rendered
+from tests.unit.domain_rows import event, image, text_block, tool_call, tool_result
+
+TAG = re.compile(r"</?neve-(?:memory|updates|retrieved|task|session)(?=[\s/>])[^<>]*>", re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("plain <b>text</b> 3 < 4 > 2", "plain <b>text</b> 3 < 4 > 2"),
+        ("a<neve-memory>x</neve-memory>b", "ab"),
+        ('a <neve-memory format="1">\n<local>x</local>\n</neve-memory> b', "a  b"),
+        ("a<NEVE-Memory>x</neve-MEMORY >b", "ab"),
+        ("a<neve-memory\nformat='1'\n>x</neve-memory\n>b", "ab"),
+        ("<neve-updates>u</neve-updates><neve-retrieved>r</neve-retrieved>hi<neve-task>t</neve-task>", "hi"),
+        ("<neve-session>s</neve-session>hi", "hi"),
+        # nested, and siblings
+        ("a<neve-memory>x<neve-memory>y</neve-memory>z</neve-memory>b", "ab"),
+        ("a<neve-memory>x<neve-task>y</neve-task>z</neve-memory>b", "ab"),
+        ("<neve-task>1</neve-task>a<neve-task>2</neve-task>b", "ab"),
+        # unclosed: just the token
+        ("a<neve-memory>b", "ab"),
+        ("a</neve-memory>b", "ab"),
+        ("a<neve-memory>b<neve-task>c</neve-task>d", "abd"),
+        ("a<neve-memory>b<neve-memory>c</neve-memory>d", "abd"),
+        ("a</neve-task><neve-task>b", "ab"),
+        # crossing
+        ("a<neve-memory>b<neve-task>c</neve-memory>d</neve-task>e", "ade"),
+        # empty elements
+        ("a<neve-memory/>b", "ab"),
+        ('a<neve-memory format="1" />b</neve-memory>c', "abc"),
+        # not Neve's
+        ("<neve-memoryx>a</neve-memoryx>", "<neve-memoryx>a</neve-memoryx>"),
+        ("<neve-memory-2>a</neve-memory-2>", "<neve-memory-2>a</neve-memory-2>"),
+        ("<neve>a</neve> <local>b</local>", "<neve>a</neve> <local>b</local>"),
+        ("a <neve-memory b", "a <neve-memory b"),
+        ("a <neve-memory <b>x</b>", "a <neve-memory <b>x</b>"),
+        ("<neve-task", "<neve-task"),
+        # taking one out does not put another together
+        ("<neve-<neve-task>x</neve-task>memory>a</neve-memory>b", "b"),
+        ("<neve-memory<neve-task/>>a</neve-memory>b", "b"),
+        ("<<neve-task>x > y</neve-task>neve-task>a</neve-task>b", "b"),
+        ("</neve-<neve-task>memory>a</neve-task>b", "ab"),
+        ("a<neve-<neve-task>memory>b</neve-task>c</neve-memory>d", "ad"),
+        ("", ""),
+    ],
+)
+def test_strip_rendered(text: str, left: str) -> None:
+    assert strip_rendered(text) == left
+
+
+def test_a_quoted_pack_leaves_the_question() -> None:
+    said = 'You gave me <neve-memory format="1">\n<global>\n🔴 Ana lives in Nice\n</global>\n</neve-memory>\nwhy?'
+    assert strip_rendered(said) == "You gave me \nwhy?"
+
+
+fragments = st.sampled_from(
+    [f"<{tag}>" for tag in RENDERED_TAGS]
+    + [f"</{tag}>" for tag in RENDERED_TAGS]
+    + ["<neve-memory", "<neve-", "memory>", "task>", "</", "<", ">", "/>", "/", " ", "x", '<NEVE-TASK a="1">', "<b>"]
+)
+texts = st.lists(fragments, max_size=40).map("".join)
+
+
+@given(texts)
+def test_no_tag_of_neve_is_left(text: str) -> None:
+    left = strip_rendered(text)
+    assert not TAG.search(left)
+    assert strip_rendered(left) == left
+
+
+@given(texts)
+def test_what_is_left_is_in_the_text_in_order(text: str) -> None:
+    letters = iter(text)
+    assert all(letter in letters for letter in strip_rendered(text))
+
+
+@given(st.text(max_size=200).filter(lambda text: "neve-" not in text.lower()))
+def test_text_without_neves_tags_is_untouched(text: str) -> None:
+    assert strip_rendered(text) == text
+
+
+@given(texts, st.text(alphabet="ab \n", max_size=20), st.text(alphabet="ab \n", max_size=20))
+def test_a_balanced_element_takes_everything_inside_with_it(inside: str, before: str, after: str) -> None:
+    clean = strip_rendered(inside)
+    assert strip_rendered(f"{before}<neve-session>{clean}</neve-session>{after}") == before + after
+
+
+SIZE = 262_144
+
+
+@pytest.mark.parametrize(
+    ("unit", "left"),
+    [
+        ("<", "<"),
+        (">", ">"),
+        ("< ", "< "),
+        ("<neve-memory", "<neve-memory"),
+        ("<neve-memory ", "<neve-memory "),
+        ("<neve-memory>", ""),
+        ("</neve-memory>", ""),
+        ("<neve-memory>a", "a"),
+        ("<neve-memory></neve-task>", ""),
+        ("<neve-", "<neve-"),
+        ("<neve-task/>", ""),
+        ("<neve-memory>a</neve-memory>b", "b"),
+    ],
+)
+def test_256_kib_of_hostile_repetition(unit: str, left: str) -> None:
+    times = SIZE // len(unit)
+    assert strip_rendered(unit * times) == left * times
+
+
+def test_256_kib_of_nesting() -> None:
+    depth = SIZE // 27
+    assert strip_rendered("<neve-memory>" * depth + "x" + "</neve-memory>" * depth + "y") == "y"
+    assert strip_rendered("<neve-memory>" * depth + "</neve-task>" * depth) == ""
+    assert strip_rendered("<neve-" * depth + "memory>" * depth) == ""
+
+
+def test_256_kib_before_a_tag_that_is_taken_out_again_and_again() -> None:
+    long_start = "<b " + " " * SIZE
+    assert strip_rendered(long_start + "<neve-task>></neve-task>" * 5000) == long_start
+    assert strip_rendered("<neve-memory " + " " * SIZE + "<neve-task>></neve-task>" * 5000) == ""
+
+
+def test_an_untouched_event_is_the_same_event() -> None:
+    plain = event(1, "hello <b>you</b>")
+    assert strip_event(plain) is plain
+
+
+def test_an_event_left_empty_is_skipped() -> None:
+    assert strip_event(event(1, " <neve-memory>x</neve-memory>\n")) is None
+    assert strip_event(event(1, [text_block("<neve-task>x</neve-task>")])) is None
+
+
+def test_an_event_keeps_the_rest_of_its_text() -> None:
+    left = strip_event(event(1, "<neve-memory>x</neve-memory>I moved to Nice"))
+    assert left is not None
+    assert left.content == "I moved to Nice"
+
+
+def test_an_image_survives_its_text() -> None:
+    left = strip_event(event(1, [text_block("<neve-memory>x</neve-memory>"), image(), text_block("look")]))
+    assert left is not None
+    assert left.content == [image(), text_block("look")]
+
+
+def test_tool_events_survive_without_their_text() -> None:
+    result = strip_event(tool_result(1, "recall_memory", "<neve-retrieved>x</neve-retrieved>"))
+    assert result is not None
+    assert (result.event_type, result.content) == (EventType.TOOL_RESULT, "")
+    call = strip_event(tool_call(2, "save", {"notes": ["<neve-memory>x</neve-memory>y", 3], "deep": {"a": None}}))
+    assert call is not None
+    assert call.event_data["args"] == {"notes": ["y", 3], "deep": {"a": None}}
+
+
+def test_deeply_nested_arguments_are_looked_into_only_so_far() -> None:
+    args: object = "<neve-task>x</neve-task>"
+    for _ in range(100_000):
+        args = [args]
+    left = strip_event(tool_call(1, "save", args))
+    assert left is not None
+    assert "neve-task" not in repr(left.event_data)

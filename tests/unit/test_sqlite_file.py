@@ -1,0 +1,92 @@
+"""What holds for every SQLite file of the embedded engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from local.engine.sqlite_file import SqliteFile, damage_of
+from neve.ports import StoreUnavailable
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS t (n INTEGER PRIMARY KEY, body TEXT)"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[SqliteFile]:
+    with closing(SqliteFile(tmp_path / "f.db", store="thing", schema=SCHEMA)) as opened:
+        yield opened
+
+
+def numbers(file: SqliteFile) -> list[int]:
+    with file.reading() as connection:
+        return [n for (n,) in connection.execute("SELECT n FROM t ORDER BY n")]
+
+
+def test_a_transaction_that_raises_leaves_nothing_and_frees_the_writer(file: SqliteFile) -> None:
+    with pytest.raises(KeyError), file.writing() as connection:
+        connection.execute("INSERT INTO t VALUES (1, 'x')")
+        raise KeyError
+    with pytest.raises(StoreUnavailable, match="thing: no such table"), file.writing() as connection:
+        connection.execute("INSERT INTO t VALUES (2, 'x')")
+        connection.execute("INSERT INTO missing VALUES (1)")
+    with file.writing() as connection:
+        connection.execute("INSERT INTO t VALUES (3, 'x')")
+    assert numbers(file) == [3]
+
+
+@pytest.mark.parametrize(("durable", "mode"), [(True, 2), (False, 1)])
+def test_a_commit_is_synced_unless_it_may_be_lost(file: SqliteFile, durable: bool, mode: int) -> None:
+    for again in (not durable, durable):
+        with file.writing(durable=again) as connection:
+            found = connection.execute("PRAGMA synchronous").fetchone()[0]
+    assert found == mode
+    with file.writing() as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)
+
+
+def test_readers_see_the_last_commit_while_a_writer_works(file: SqliteFile) -> None:
+    with file.writing() as connection:
+        connection.execute("INSERT INTO t VALUES (1, 'x')")
+        assert numbers(file) == []
+    assert numbers(file) == [1]
+
+
+def test_a_reader_cannot_write(file: SqliteFile) -> None:
+    with pytest.raises(StoreUnavailable, match="readonly"), file.reading() as connection:
+        connection.execute("INSERT INTO t VALUES (1, 'x')")
+
+
+def test_more_readers_than_the_pool_keeps(file: SqliteFile) -> None:
+    def nested(depth: int) -> list[int]:
+        with file.reading() as connection:
+            assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+            return nested(depth - 1) if depth else numbers(file)
+
+    assert nested(20) == []
+    assert numbers(file) == []
+
+
+def test_a_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "f.db").write_bytes(b"not a database, but long enough to be looked at" * 100)
+    with pytest.raises(StoreUnavailable, match="thing: file is not a database"):
+        SqliteFile(tmp_path / "f.db", store="thing", schema=SCHEMA)
+
+
+def test_looking_for_damage_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "f.db"
+    with closing(SqliteFile(path, store="thing", schema=SCHEMA)) as file:
+        with file.writing() as connection:
+            connection.execute("INSERT INTO t VALUES (1, ?)", ("x" * 100_000,))
+        for name in ("f.db", "f.db-wal"):
+            (tmp_path / f"copy-{name}").write_bytes((tmp_path / name).read_bytes())
+    copy, wal = tmp_path / "copy-f.db", tmp_path / "copy-f.db-wal"
+    before = copy.read_bytes(), wal.read_bytes()
+    assert damage_of(copy, thorough=True) is None
+    assert damage_of(copy, thorough=False) is None
+    assert (copy.read_bytes(), wal.read_bytes()) == before
+    with closing(SqliteFile(copy, store="thing", schema=SCHEMA)) as file:
+        assert numbers(file) == [1]

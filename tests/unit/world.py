@@ -1,0 +1,194 @@
+"""A tenant on real embedded engines in a temporary folder, with a clock that moves only when told and counted port calls."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+from local.engine.file_objects import FileObjects
+from local.engine.sqlite_table import SqliteTable
+from neve.adapters.clock import SystemIds, ThreadTasks
+from neve.domain.policy import Policy
+from neve.domain.records import EventType, Memory
+from neve.observing import Observed, ObservedLine, PassInput, Reflected, ReflectedRow, ReflectInput
+from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, WriteOp
+from neve.store import rows
+from neve.usecases.append_events import Appended, NewEvent, append_events
+from neve.usecases.open_session import OpenSession, open_session
+from neve.wiring import Tenant
+
+T = TypeVar("T")
+START = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
+
+
+class HandClock:
+    """Stands still until moved."""
+
+    def __init__(self) -> None:
+        self.at = START
+
+    def now(self) -> datetime:
+        return self.at
+
+    def monotonic_ms(self) -> float:
+        return self.at.timestamp() * 1000
+
+    def move(self, **by: float) -> None:
+        self.at += timedelta(**by)
+
+
+class CountedTable(SqliteTable):
+    """Counts calls by name; ``before_write`` runs once before the next write, as a concurrent writer would."""
+
+    calls: Counter[str]
+    before_write: Callable[[], None] | None
+    lose_response: bool
+
+    @classmethod
+    def at(cls, path: Path) -> CountedTable:
+        table = cls(path)
+        table.calls, table.before_write, table.lose_response = Counter(), None, False
+        return table
+
+    def get(self, key: Any) -> Any:
+        self.calls["get"] += 1
+        return super().get(key)
+
+    def get_many(self, keys: Any) -> Any:
+        self.calls["get_many"] += 1
+        return super().get_many(keys)
+
+    def query(self, *args: Any, **kwargs: Any) -> Any:
+        self.calls["query"] += 1
+        return super().query(*args, **kwargs)
+
+    def write(self, ops: Sequence[WriteOp]) -> None:
+        self.calls["write"] += 1
+        meddle, self.before_write = self.before_write, None
+        if meddle:
+            meddle()
+        super().write(ops)
+        if self.lose_response:
+            # what an adapter does whose answer was lost: it sends the same transaction again, and it fails
+            self.lose_response = False
+            raise Conflict
+
+
+class ListQueue:
+    def __init__(self) -> None:
+        self.sent: list[tuple[QueueName, Message]] = []
+
+    def send(self, queue: QueueName, messages: Sequence[Message]) -> None:
+        self.sent += [(queue, message) for message in messages]
+
+
+class ScriptedObserver:
+    """Answers in order; without a script it keeps each pass as one line, and reflects to one row. Remembers what it was
+    asked; ``meanwhile`` runs inside the next call, as other writers do while a model thinks."""
+
+    name = "scripted"
+
+    def __init__(self) -> None:
+        self.answers: list[Observed | Exception] = []
+        self.reflections: list[Reflected] = []
+        self.passes: list[PassInput] = []
+        self.reflected: list[ReflectInput] = []
+        self.meanwhile: Callable[[], None] | None = None
+
+    def observe(self, given: PassInput) -> Observed:
+        self.passes.append(given)
+        self._while_thinking()
+        if self.answers:
+            answer = self.answers.pop(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+        seqs = [event.seq for event in given.events]
+        return kept(f"🟡 said {seqs[0]} to {seqs[-1]}", seqs[0], seqs[-1])
+
+    def reflect(self, given: ReflectInput) -> Reflected:
+        self.reflected.append(given)
+        self._while_thinking()
+        if self.reflections:
+            return self.reflections.pop(0)
+        return Reflected((ReflectedRow("🔴 all of it, condensed"),), "scripted")
+
+    def _while_thinking(self) -> None:
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile:
+            meanwhile()
+
+
+def kept(text: str, seq_from: int, seq_to: int, **more: Any) -> Observed:
+    return Observed(True, (ObservedLine(text, seq_from, seq_to),), "scripted", **more)
+
+
+NOTHING = Observed(False, (), "scripted")
+
+
+@dataclass
+class World:
+    folder: Path
+    table: CountedTable
+    objects: FileObjects
+    clock: HandClock = field(default_factory=HandClock)
+    queue: ListQueue = field(default_factory=ListQueue)
+    observer: ScriptedObserver = field(default_factory=ScriptedObserver)
+    ids: SystemIds = field(default_factory=SystemIds)
+    tenant: Tenant = field(default_factory=lambda: Tenant("acme", Policy()))
+
+    def __post_init__(self) -> None:
+        self.tasks = ThreadTasks(self.clock)
+
+    @classmethod
+    def make(cls, folder: Path) -> World:
+        clock = HandClock()
+        objects = FileObjects(folder / "objects", clock, "http://127.0.0.1")
+        return cls(folder, CountedTable.at(folder / "table.db"), objects, clock)
+
+    @property
+    def search(self) -> SearchIndex:
+        raise AssertionError("this test does not search")
+
+    @property
+    def embedder(self) -> Embedder:
+        raise AssertionError("this test does not embed")
+
+    # --- shorthand ------------------------------------------------------------------------------
+
+    def with_policy(self, **numbers: Any) -> None:
+        self.tenant = Tenant("acme", Policy(**numbers))
+
+    def open(self, user: str = "ann", session: str = "s1", **more: Any) -> None:
+        open_session(self, self.tenant, user, OpenSession(session_id=session, budget_ms=0, **more))
+
+    def say(self, *texts: str, user: str = "ann", session: str = "s1") -> Appended:
+        """Alternating user and assistant messages."""
+        kinds = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)
+        events = [NewEvent(kinds[i % 2], text) for i, text in enumerate(texts)]
+        return append_events(self, self.tenant, user, session, events)
+
+    def memories(self, user: str = "ann") -> list[Memory]:
+        page = self.table.query(self.tenant.keys.user(user), prefix="MEM#", limit=1000)
+        return [rows.read_memory(item) for item in page.items]
+
+    def memory(self, memory_id: str, user: str = "ann") -> Memory:
+        item = self.table.get(self.tenant.keys.memory(user, memory_id))
+        assert item is not None
+        return rows.read_memory(item)
+
+    def bump_directly(self, memory_id: str, user: str = "ann") -> None:
+        """Another writer's citation."""
+        memory = self.memory(memory_id, user)
+        moved = replace(memory, last_used_at="2027-01-01T00:00:00.000Z")
+        self.table.write([rows.put_memory(self.tenant.keys, user, moved)])
+
+    def everything_stored(self) -> str:
+        """All rows and objects as one text."""
+        parts = [path.read_bytes().decode("latin-1") for path in self.folder.rglob("*") if path.is_file()]
+        return json.dumps([str(m) for m in self.queue.sent]) + "".join(parts)
