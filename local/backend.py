@@ -6,15 +6,23 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
+from local.fixture_embedder import FixtureEmbedder
 from local.template import ROOT, Template
+from neve.adapters.anthropic_model import DEFAULT_MODEL, AnthropicModel
+from neve.adapters.bge_small import BgeSmall
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
+from neve.adapters.no_embedder import NoEmbedder
+from neve.adapters.prompted_observer import PromptedObserver
 from neve.observing import Observer
-from neve.ports import Embedder, SearchIndex
+from neve.ports import Embedder, ModelAnswer, ModelRequest, SearchIndex
+
+if TYPE_CHECKING:
+    from local.engine.search_index import SqliteSearchIndex
 
 T = TypeVar("T")
 
@@ -29,9 +37,8 @@ MODEL_TIMEOUT_S = 45.0
 class Choices:
     """What a person chose for one run. ``anthropic_key`` None: observe without a language model."""
 
-    embedder: str
-    anthropic_key: str | None
-    anthropic_model: str | None = None
+    embedder: str = "bge-small"
+    anthropic_key: str | None = None
 
 
 class Lazy(Generic[T]):
@@ -55,8 +62,7 @@ class Lazy(Generic[T]):
 
 
 class EmbeddedPorts:
-    """``neve.wiring.Ports`` on one data folder. Table, queue and objects are opened at once; the search index (numpy) and
-    the observer (an SDK) when they are first used."""
+    """``neve.wiring.Ports`` on one data folder. The search index (numpy) is opened when it is first used."""
 
     def __init__(self, folder: Path, template: Template, base_url: str, choices: Choices) -> None:
         self.clock = SystemClock()
@@ -65,17 +71,13 @@ class EmbeddedPorts:
         self.table = SqliteTable(folder / TABLE)
         self.queue = SqliteQueue(folder / QUEUE, self.clock, queue_definitions(template))
         self.objects = FileObjects(folder / OBJECTS, self.clock, base_url)
-        self.embedder: Embedder = make_embedder(choices.embedder)
-        self._search = Lazy(lambda: _open_search(folder, self.embedder))
-        self._observer = Lazy(lambda: make_observer(choices))
+        self.embedder = make_embedder(choices.embedder)
+        self.observer = make_observer(choices.anthropic_key)
+        self._search = Lazy(lambda: _open_search(folder / SEARCH, self.embedder))
 
     @property
     def search(self) -> SearchIndex:
         return self._search()
-
-    @property
-    def observer(self) -> Observer:
-        return self._observer()
 
     def close(self) -> None:
         """Every port raises StoreUnavailable from now on."""
@@ -97,3 +99,36 @@ def queue_definitions(template: Template) -> Mapping[str, QueueDefinition]:
         )
         for spec in template.queues.values()
     }
+
+
+def make_embedder(name: str) -> Embedder:
+    """One of ``EMBEDDERS``. Nothing is loaded yet."""
+    if name == "none":
+        return NoEmbedder()
+    if name == "fixture":
+        return FixtureEmbedder()
+    return BgeSmall(ENCODER)
+
+
+def make_observer(anthropic_key: str | None) -> Observer:
+    if anthropic_key is None:
+        from neve.adapters.extractive import ExtractiveObserver
+
+        return ExtractiveObserver()
+    return PromptedObserver(_AnthropicWhenAsked(anthropic_key), DEFAULT_MODEL)
+
+
+class _AnthropicWhenAsked:
+    """The SDK takes a second to import: the first pass pays for it, not the start."""
+
+    def __init__(self, api_key: str) -> None:
+        self._model = Lazy(lambda: AnthropicModel(api_key, timeout_s=MODEL_TIMEOUT_S, max_retries=1))
+
+    def call_tool(self, request: ModelRequest) -> ModelAnswer:
+        return self._model().call_tool(request)
+
+
+def _open_search(path: Path, embedder: Embedder) -> SqliteSearchIndex:
+    from local.engine.search_index import SqliteSearchIndex
+
+    return SqliteSearchIndex(path, embedder.model)

@@ -38,13 +38,9 @@ from neve.ports import (
     TextQuery,
     WriteOp,
 )
-from neve.store.keys import TENANTS
 
 TARGETS = ("embed", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
 REFUSED_STATUSES = frozenset({400, 401, 403})
-CACHED_ON_AWS = (TENANTS, "KEY#")
-"""Partitions that a fault of the table spares: a stage caches the authorizer's answer and a function its policy, so an
-outage of the table does not turn every call away there."""
 
 
 class BadFault(ValueError):
@@ -130,11 +126,11 @@ class FaultyTable:
         self._inner, self._faults = inner, faults
 
     def get(self, key: Key) -> Item | None:
-        self._strike([key.pk])
+        self._faults.strike_store("table", "table")
         return self._inner.get(key)
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
-        self._strike([key.pk for key in keys])
+        self._faults.strike_store("table", "table")
         return self._inner.get_many(keys)
 
     def query(
@@ -148,7 +144,7 @@ class FaultyTable:
         limit: int,
         cursor: str | None = None,
     ) -> Page:
-        self._strike([partition])
+        self._faults.strike_store("table", "table")
         return self._inner.query(
             partition, index=index, prefix=prefix, between=between, reverse=reverse, limit=limit, cursor=cursor
         )
@@ -158,10 +154,6 @@ class FaultyTable:
         if any(isinstance(op, Put) and op.item.get("type") == "recall" for op in ops):
             self._faults.strike_store("ledger", "table")
         self._inner.write(ops)
-
-    def _strike(self, partitions: Sequence[str]) -> None:
-        if not all(partition.startswith(CACHED_ON_AWS) for partition in partitions):
-            self._faults.strike_store("table", "table")
 
 
 class FaultyObjects:

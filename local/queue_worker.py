@@ -17,7 +17,7 @@ from neve.ports import Clock
 
 CONSUMERS = 2
 """FIFO groups, and batches of a standard queue, are handled beside each other."""
-HURRIED_RETRY_S = 0.25
+HURRIED_RETRY_S = 0.1
 """Times the number of deliveries: a message that a drain cannot get handled reaches its DLQ in a few seconds."""
 DELAYED_LOOK_S, HIDDEN_LOOK_S = 0.5, 5.0
 """How often to look for messages that become visible because time passes, as long as there are some."""
@@ -84,7 +84,7 @@ class QueueWorker:
     def settled(self, held: int) -> bool:
         """Nothing is left to deliver, except to passes that a test holds, or behind them in their FIFO group."""
         counts = self.counts()
-        return counts.delayed == 0 and counts.in_flight <= held and (counts.visible == 0 or held > 0)
+        return counts.in_flight <= held and (held > 0 or counts.visible + counts.delayed == 0)
 
     def _receive(self, hurry: bool) -> list[Received]:
         with self._receiving:

@@ -85,11 +85,12 @@ class StreamWorker:
         segment = self._segments[0]
         handled = self._deliver(segment.changes)
         self._segments.popleft()
-        if handled:
-            self._advance(segment.changes[handled - 1])
-        rest = segment.changes[handled:]
-        if rest:
-            self._again(rest, 0 if handled else segment.attempts)
+        if not handled:
+            self._again(segment.changes, segment.attempts)
+            return
+        self._advance(segment.changes[handled - 1])
+        if handled < len(segment.changes):
+            self._segments.appendleft(_Segment(segment.changes[handled:]))
 
     def _deliver(self, changes: Sequence[Change]) -> int:
         """How many of the first records are done with: those before the earliest one that failed."""
@@ -102,16 +103,17 @@ class StreamWorker:
             return 0
         return next((at for at, number in enumerate(numbers) if number in failed), len(changes))
 
-    def _again(self, rest: Sequence[Change], attempts: int) -> None:
-        if self._source.bisect and len(rest) > 1:
-            middle = len(rest) // 2
-            self._segments.appendleft(_Segment(rest[middle:], attempts))
-            self._segments.appendleft(_Segment(rest[:middle], attempts))
+    def _again(self, changes: Sequence[Change], attempts: int) -> None:
+        """The first of ``changes`` failed."""
+        if self._source.bisect and len(changes) > 1:
+            middle = len(changes) // 2
+            self._segments.appendleft(_Segment(changes[middle:], attempts))
+            self._segments.appendleft(_Segment(changes[:middle], attempts))
         elif 0 <= self._source.max_retries <= attempts:
-            self._give_up(rest, attempts + 1)
-            self._advance(rest[-1])
+            self._give_up(changes, attempts + 1)
+            self._advance(changes[-1])
         else:
-            self._segments.appendleft(_Segment(rest, attempts + 1))
+            self._segments.appendleft(_Segment(changes, attempts + 1))
             self._failed_at = time.monotonic()
 
     def _advance(self, last: Change) -> None:

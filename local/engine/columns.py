@@ -69,8 +69,8 @@ class Names(Generic[V]):
         """The codes of those values that have one."""
         return [code for value in values if (code := self._codes.get(value)) is not None]
 
-    def value(self, code: int) -> V:
-        return self._values[code]
+    def values(self, codes: Iterable[int]) -> list[V]:
+        return list(map(self._values.__getitem__, codes))
 
     def matching(self, accepts: Callable[[V], bool]) -> Sequence[int]:
         """The codes of all values that a predicate accepts."""

@@ -143,9 +143,8 @@ def _sorted_block(snapshot: Snapshot, rows: Rows, scores: NDArray[Any]) -> Itera
 
 def _by_item(snapshot: Snapshot, rows: Rows) -> Iterator[int]:
     """Rows of one score. A heap, because a query of one common word ties most passages and few of them are needed."""
-    name_of = snapshot.names["item_id"].value
-    items, ns = snapshot.columns["item_id"][rows].tolist(), snapshot.columns["n"][rows].tolist()
-    heap = [(name_of(item) or "", n, row) for item, n, row in zip(items, ns, rows.tolist(), strict=True)]
+    item_ids = snapshot.names["item_id"].values(snapshot.columns["item_id"][rows].tolist())
+    heap = list(zip(item_ids, snapshot.columns["n"][rows].tolist(), rows.tolist(), strict=True))
     heapq.heapify(heap)
     while heap:
         yield heapq.heappop(heap)[2]

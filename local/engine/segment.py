@@ -89,7 +89,7 @@ class Snapshot:
 
     def name_of(self, name: str, row: int) -> str:
         """The value of an attribute that is never None."""
-        value = self.names[name].value(int(self.columns[name][row]))
+        [value] = self.names[name].values([int(self.columns[name][row])])
         if value is None:
             raise ValueError(f"a passage without {name}")
         return value

@@ -175,6 +175,8 @@ def test_readers_see_whole_objects_while_writers_replace_and_delete_them(objects
         for _ in range(20):
             store.put("d/k", b"%d" % thread * 50_000, content_type=TEXT)
             store.delete("d/k")
+            store.put_new("d/k", b"%d" % thread * 50_000, content_type=TEXT)
+            store.delete("d/k")
 
     def read() -> None:
         for _ in range(100):

@@ -33,7 +33,7 @@ def run_once(path: Path, *, orderly: bool = True) -> None:
         (folder.path / "objects").mkdir(exist_ok=True)
         folder.must_hold(HELD)
         before = len(rows(table))
-        table.write([Put({"pk": "P", "sk": f"{before}", "text": "x" * 100}) for _ in range(1)])
+        table.write([Put({"pk": "P", "sk": f"{before}"})])
         table.write([Put({"pk": "FILL", "sk": f"{before}-{n}", "text": "x" * 1000}) for n in range(100)])
     if orderly:
         folder.close()
@@ -236,13 +236,24 @@ def overwritten(offset: int, length: int) -> Callable[[Path], None]:
     return damage
 
 
+def written(name: str, content: bytes) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        (path / name).write_bytes(content)
+
+    return damage
+
+
 def cut(size: int) -> Callable[[Path], None]:
     return lambda path: os.truncate(path / "table.db", size)
 
 
 def lost(name: str) -> Callable[[Path], None]:
     """The files of the folder are looked for afterwards, so it is moved and not deleted."""
-    return lambda path: (path / name).rename(path.parent / "lost")
+
+    def damage(path: Path) -> None:
+        (path / name).rename(path.parent / "lost")
+
+    return damage
 
 
 @pytest.mark.parametrize(
@@ -261,8 +272,9 @@ def lost(name: str) -> Callable[[Path], None]:
         (lost("table.db"), False, "table.db is missing"),
         (lost("objects"), False, "objects is missing"),
         (lost("FORMAT"), True, "FORMAT is missing"),
-        (lambda path: (path / "FORMAT").write_bytes(b"\xff"), True, "FORMAT is missing or unreadable"),
-        (lambda path: (path / "FORMAT").write_text("[]"), True, "FORMAT is missing or unreadable"),
+        (written("FORMAT", b"\xff"), True, "FORMAT is missing or unreadable"),
+        (written("FORMAT", b"[]"), True, "FORMAT is missing or unreadable"),
+        (written("FORMAT", b'{"format": 1}'), True, "FORMAT is missing or unreadable"),
     ],
 )
 def test_a_damaged_folder_is_moved_aside_whole(
@@ -296,7 +308,7 @@ def test_a_clean_marker_that_cannot_be_read_means_a_closer_look(path: Path) -> N
     folder.close()
 
 
-def test_two_damaged_folders_of_one_second_are_both_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_folders_of_one_second_are_all_kept(path: Path) -> None:
     names = set()
     for _ in range(3):
         run_once(path)
@@ -322,7 +334,7 @@ def test_a_damaged_folder_that_cannot_be_moved_stays_and_is_reported(
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "rename", refuse)
-        with pytest.raises(DataFolderError, match="is damaged .* cannot be moved aside: .*busy"):
+        with pytest.raises(DataFolderError, match=r"is damaged .* cannot be moved aside: .*busy"):
             open_data_folder(path)
     assert {**contents(path), "LOCK": b""} == before
     open_data_folder(path).close()
@@ -333,7 +345,7 @@ def test_a_database_that_cannot_be_looked_at_is_not_called_damaged(path: Path) -
     (path / "table.db").rename(path.parent / "kept.db")
     (path / "table.db").mkdir()
     (path / "CLEAN").unlink()
-    with pytest.raises(DataFolderError, match="cannot be opened: unable to open database file"):
+    with pytest.raises(DataFolderError, match="cannot be opened: "):
         open_data_folder(path)
     assert [entry.name for entry in path.parent.iterdir() if "damaged" in entry.name] == []
 

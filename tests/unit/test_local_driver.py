@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -29,6 +31,10 @@ SOURCES = {source.queue: source for source in TEMPLATE.queue_sources}
 Answer = Callable[[dict[str, Any]], Any]
 
 
+def succeeding(_: dict[str, Any]) -> None:
+    """A handler without failures."""
+
+
 class MovableClock(SystemClock):
     """The real time, and what a test adds to it."""
 
@@ -48,13 +54,13 @@ class Machine:
         self.answers: dict[str, Answer] = {}
         self.events: list[tuple[str, dict[str, Any]]] = []
         self.given_up: list[tuple[list[int], int]] = []
-        self.held: dict[str, int] = {}
+        self.held: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def invoke(self, function: str, event: dict[str, Any]) -> Any:
         with self._lock:
             self.events.append((function, event))
-        return self.answers.get(function, lambda _: None)(event)
+        return self.answers.get(function, succeeding)(event)
 
     def stream(self, **changes: Any) -> StreamWorker:
         def give_up(changes: Any, attempts: int) -> None:
@@ -62,14 +68,19 @@ class Machine:
 
         return StreamWorker(replace(STREAM, **changes), self.table, self.invoke, give_up)
 
-    def worker(self, queue: str, **changes: Any) -> QueueWorker:
-        source = replace(SOURCES[queue], **changes)
-        return QueueWorker(source, TEMPLATE.queues[queue], self.queue, self.clock, self.invoke)
+    def fresh_worker(self, queue: str) -> QueueWorker:
+        """As a process has it that has just been started."""
+        return QueueWorker(SOURCES[queue], TEMPLATE.queues[queue], self.queue, self.clock, self.invoke)
+
+    def worker(self, queue: str) -> QueueWorker:
+        """Past its first, empty receive."""
+        worker = self.fresh_worker(queue)
+        assert not worker.step(hurry=False)
+        return worker
 
     def driver(self, *queues: str) -> Driver:
-        workers = [self.worker(queue) for queue in queues]
-        held = lambda name: self.held.get(name, 0)  # noqa: E731
-        return Driver([self.stream()], workers, TEMPLATE.schedules, self.invoke, self.clock, held)
+        workers = [self.fresh_worker(queue) for queue in queues]
+        return Driver([self.stream()], workers, TEMPLATE.schedules, self.invoke, self.clock, self.held.__getitem__)
 
     def put(self, *names: str) -> None:
         for name in names:
@@ -125,10 +136,12 @@ def raising_on(*wanted: Any) -> Answer:
 
 
 def step_all(worker: StreamWorker | QueueWorker) -> None:
-    """Hurry until nothing is deliverable at this moment; a pause before a retry is waited for."""
+    """Hurry until nothing is left; the pause before a retry is waited for."""
     for _ in range(1000):
-        if not worker.step(hurry=True) and worker.settled(0):
-            return
+        if not worker.step(hurry=True):
+            if worker.settled(0):
+                return
+            time.sleep(0.01)
     raise AssertionError("never settles")
 
 
@@ -186,7 +199,7 @@ def test_batches_are_as_large_as_the_source_says_and_come_once(machine: Machine)
 def test_a_reported_failure_is_repeated_from_that_record_on(machine: Machine) -> None:
     machine.put("a", "b", "c")
     answers = iter([failing("b")])
-    machine.answers["outbox"] = lambda event: next(answers, lambda _: None)(event)
+    machine.answers["outbox"] = lambda event: next(answers, succeeding)(event)
     step_all(machine.stream())
     assert machine.delivered("outbox") == [["a", "b", "c"], ["b", "c"]]
     assert machine.given_up == []
@@ -238,7 +251,7 @@ def test_later_changes_wait_for_a_retry_in_front_of_them(machine: Machine) -> No
 
 def test_a_message_becomes_an_sqs_record(machine: Machine) -> None:
     machine.queue.send(QueueName.EXTRACT, [Message({"n": 1}, "g1", dedup_id="d1")])
-    assert machine.worker("extract").step(hurry=True)
+    assert machine.fresh_worker("extract").step(hurry=True)
     ((function, event),) = machine.events
     (record,) = event["Records"]
     assert function == "extract"
@@ -252,9 +265,9 @@ def test_a_message_becomes_an_sqs_record(machine: Machine) -> None:
 
 
 def test_only_the_failed_message_of_a_batch_is_delivered_again(machine: Machine) -> None:
+    worker = machine.worker("embed")
     machine.send("embed", 1, 2, 3)
     machine.answers["embed"] = failing(2)
-    worker = machine.worker("embed")
     assert worker.step(hurry=False)
     assert not worker.step(hurry=False)  # hidden for the visibility timeout
     machine.answers.clear()
@@ -265,36 +278,37 @@ def test_only_the_failed_message_of_a_batch_is_delivered_again(machine: Machine)
 
 
 def test_a_raising_function_fails_its_whole_batch(machine: Machine) -> None:
+    worker = machine.worker("embed")
     machine.send("embed", 1, 2)
     machine.answers["embed"] = raising_on(2)
-    worker = machine.worker("embed")
-    worker.step(hurry=False)
+    assert worker.step(hurry=False)
     assert worker.counts().in_flight == 2
 
 
 def test_an_answer_that_names_unknown_items_fails_the_whole_batch(machine: Machine) -> None:
+    worker = machine.worker("embed")
     machine.send("embed", 1)
     machine.answers["embed"] = lambda _: {"batchItemFailures": [{"itemIdentifier": "another"}]}
-    worker = machine.worker("embed")
-    worker.step(hurry=False)
+    assert worker.step(hurry=False)
     assert worker.counts().in_flight == 1
 
 
 def test_after_its_last_receive_a_message_goes_to_the_dead_letters(machine: Machine) -> None:
+    worker = machine.worker("embed")
     machine.send("embed", "good", "bad")
     machine.answers["embed"] = failing("bad")
-    step_all(machine.worker("embed"))
+    step_all(worker)
     receives = TEMPLATE.queues["embed"].max_receives
     assert machine.delivered("embed") == [["good", "bad"]] + [["bad"]] * ((receives or 0) - 1)
     assert machine.queue.counts("embed") == (0, 0, 0, 1)
 
 
 def test_a_fifo_group_keeps_its_order_behind_a_failure(machine: Machine) -> None:
+    worker = machine.worker("compact")
     machine.send("compact", 1, 2, group="a")
     machine.send("compact", 3, group="b")
     answers = iter([failing(1)])
-    machine.answers["compact"] = lambda event: next(answers, lambda _: None)(event)
-    worker = machine.worker("compact")
+    machine.answers["compact"] = lambda event: next(answers, succeeding)(event)
     assert [worker.step(hurry=False) for _ in range(3)] == [True, True, False]
     assert machine.delivered("compact") == [[1], [3]]
     step_all(worker)
@@ -302,25 +316,26 @@ def test_a_fifo_group_keeps_its_order_behind_a_failure(machine: Machine) -> None
 
 
 def test_a_queue_delay_is_kept_unless_hurried(machine: Machine) -> None:
-    machine.send("extract", 1)
     worker = machine.worker("extract")
-    worker.step(hurry=False)  # the first, empty receive ends the taking over of a dead process's messages
-    machine.send("extract", 2)
+    machine.send("extract", 1)
     assert not worker.step(hurry=False)
     assert worker.counts().delayed == 1
     assert worker.step(hurry=True)
+    machine.send("extract", 2)
+    machine.clock.ahead = timedelta(seconds=6)
+    assert worker.step(hurry=False)
     assert machine.delivered("extract") == [[1], [2]]
 
 
 def test_what_a_dead_process_had_in_flight_is_delivered_at_once(machine: Machine) -> None:
     machine.send("embed", 1)
     machine.queue.receive("embed", 10, machine.clock.now())
-    worker = machine.worker("embed")
+    worker = machine.fresh_worker("embed")
     assert worker.step(hurry=False)
     assert not worker.step(hurry=False)
     machine.send("embed", 2)
     machine.queue.receive("embed", 10, machine.clock.now())
-    assert not worker.step(hurry=False)  # later, another consumer's message is not ours
+    assert not worker.step(hurry=False)  # from now on another consumer's message is not ours
     assert machine.delivered("embed") == [[1]]
 
 
@@ -397,7 +412,7 @@ def test_drain_comes_back_while_a_pass_is_held(machine: Machine) -> None:
     drained = driver.drain(timeout_s=20)
     assert inside.is_set()
     assert drained.done
-    assert drained.queues["extract"].visible == 1  # behind the held one, in its group
+    assert drained.queues["extract"].delayed == 1  # behind the held one, in its group
     machine.answers.clear()
     release.set()
     assert driver.drain(timeout_s=20).done

@@ -13,6 +13,7 @@ import pytest
 from local.engine.sqlite_table import SqliteTable
 from neve.ports import Check, Conflict, Delete, Expect, Item, Key, Put, StoreUnavailable, Version
 from tests.contract.endless_writer import killed_after_some_writes
+from tests.contract.patience import answers_at_once
 
 A = Key("P", "A")
 
@@ -97,9 +98,9 @@ def test_discarding_keeps_what_came_later(table: SqliteTable) -> None:
 def test_waiting_ends_at_once_when_something_is_unread(table: SqliteTable) -> None:
     assert not table.wait_for_changes(0)
     table.write([Put(row("A")), Put(row("B"))])
-    assert table.wait_for_changes(0)
+    assert answers_at_once(lambda: table.wait_for_changes(threading.TIMEOUT_MAX))
     [first] = table.read_changes(0, 1)
-    assert table.wait_for_changes(0)
+    assert answers_at_once(lambda: table.wait_for_changes(threading.TIMEOUT_MAX))
     table.read_changes(first.seq, 10)
     assert not table.wait_for_changes(0)
 

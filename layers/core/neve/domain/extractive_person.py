@@ -4,6 +4,7 @@ says; anything else is quoted."""
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from neve.domain.extractive_verbs import is_common_present, third_person_form
 
@@ -76,6 +77,7 @@ _WOULD_VERBS = frozenset(
         "choose",
     ]
 )
+_FIRST_PERSON = frozenset({"i", "i'm", "im", "i've", "ive", "i'll", "i'd"})
 _JOINERS = frozenset({"and", "or", "but", "then"})
 
 
@@ -88,39 +90,47 @@ def about(subject: str, sentence: str) -> str:
 
 
 class _Rewriter:
-    """Walks over the words. The subject is named once; after that it is "they"."""
+    """Walks over the words. The subject is named once; after that it is "they".
+
+    ``_awaiting`` is the form that the next verb must agree with; ``_joined`` says that an everyday verb behind an "and"
+    still belongs to the named subject: "lives in Bergen and works at the port"."""
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
         self._named = False
-        self._singular_verb = False
-        self._after_joiner = False
+        self._awaiting: Literal["", "singular", "plural"] = ""
+        self._conjugating = False
+        self._joined = False
+
+    def mention(self) -> None:
+        """The subject has been named in what comes before."""
+        self._named = True
 
     def rewrite(self, sentence: str) -> str:
         tokens = _TOKEN.findall(sentence)
         out = []
         for at, token in enumerate(tokens):
             following = next((word.lower() for word in tokens[at + 1 :] if word[0].isalpha()), "")
-            out.append(self._word(token, following))
+            out.append(self._replacement(token, following))
         text = "".join(out)
         return text[:1].upper() + text[1:]
 
-    def _word(self, token: str, following: str) -> str:
+    def _replacement(self, token: str, following: str) -> str:
         word = token.lower()
-        if word in ("i", "i'm", "im", "i've", "ive", "i'll", "i'd"):
+        if word in _FIRST_PERSON:
             return self._first_person(word, following)
         if word in ("my", "me", "mine", "myself"):
-            return self._possession(word)
+            return self._other_form(word)
         if not word[0].isalpha():
             if any(mark in token for mark in ",;:("):
-                self._after_joiner = False
+                self._joined = False
             return token
         return self._verb(token, word)
 
     def _first_person(self, word: str, following: str) -> str:
         first = not self._named
-        who = self._name() if first else "they"
-        be, have = ("is", "has") if first else ("are", "have")
+        who, be, have = (self._name(), "is", "has") if first else ("they", "are", "have")
+        self._conjugating = first
         if word in ("i'm", "im"):
             return f"{who} {be}"
         if word in ("i've", "ive"):
@@ -129,13 +139,10 @@ class _Rewriter:
             return f"{who} will"
         if word == "i'd":
             return f"{who} {'would' if following in _WOULD_VERBS else 'had'}"
-        self._singular_verb = first
-        self._plural_be = not first
+        self._awaiting = "singular" if first else "plural"
         return who
 
-    _plural_be = False
-
-    def _possession(self, word: str) -> str:
+    def _other_form(self, word: str) -> str:
         if word == "my":
             return "their" if self._named else f"{self._name()}'s"
         if word == "me":
@@ -143,27 +150,71 @@ class _Rewriter:
         return "theirs" if word == "mine" else "themselves"
 
     def _verb(self, token: str, word: str) -> str:
-        """The verb behind the subject, and everyday verbs joined to it by "and"."""
-        if self._plural_be:
-            self._plural_be = word in _ADVERBS
+        if self._awaiting and (word in _ADVERBS or word.endswith("ly")):
+            return token
+        if self._awaiting == "plural":
+            self._awaiting = ""
             return {"am": "are", "was": "were"}.get(word, token)
-        if self._singular_verb:
-            if word in _ADVERBS or word.endswith("ly"):
-                return token
-            self._singular_verb = False
+        if self._awaiting == "singular":
+            self._awaiting = ""
             self._conjugating = third_person_form(word) != word
             return third_person_form(word)
         if word in _JOINERS:
-            self._after_joiner = self._conjugating
-            return token
-        if self._after_joiner:
-            self._after_joiner = word in _ADVERBS
-            if is_common_present(word):
-                return third_person_form(word)
+            self._joined = self._conjugating
+        elif self._joined and word not in _ADVERBS:
+            self._joined = False
+            return third_person_form(word) if is_common_present(word) else token
         return token
-
-    _conjugating = False
 
     def _name(self) -> str:
         self._named = True
         return self._subject
+
+
+def wish(subject: str, sentence: str, kind: str) -> str:
+    """What a person asked to be remembered, to be reminded of, or to be done from now on."""
+    if kind == "remember":
+        return f"{about(subject, _without(_REMEMBER, sentence))} (asked to remember this)"
+    if kind == "remind":
+        return f"{subject} asked to be reminded {_rest_about(subject, _without(_REMIND, sentence))}"
+    if called := _CALL_ME.match(sentence):
+        return f"{subject} wants to be called {called[1]}"
+    return f"{subject}'s standing wish: {sentence[:1].upper()}{sentence[1:]}"
+
+
+def from_assistant(sentence: str) -> str:
+    """``I've booked your table`` -> ``Assistant has booked the user's table``."""
+    text = sentence
+    for pattern, replacement in _TO_USER:
+        text = pattern.sub(replacement, text)
+    if not _FIRST.match(text):
+        return f"Assistant reported: {text}"
+    return _Rewriter("Assistant").rewrite(text)
+
+
+_REMEMBER = re.compile(
+    r"^(?:please\s+)?(?:can you\s+)?(?:(?:remember|don't forget|do not forget|keep in mind|note|make a note|bear in mind)\s+"
+    r"(?:that\s+|this:?\s*)?|(?:important|for the record|fyi|note to self)\s*:\s*)",
+    re.IGNORECASE,
+)
+_REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+)?remind me\s*", re.IGNORECASE)
+_CALL_ME = re.compile(r"^(?:please\s+)?(?:just\s+)?call me\s+(.+)$", re.IGNORECASE)
+_FIRST = re.compile(r"^(?:i|i've|we've)\b", re.IGNORECASE)
+_TO_USER = (
+    (re.compile(r"\byou're\b", re.IGNORECASE), "the user is"),
+    (re.compile(r"\byours?\b", re.IGNORECASE), "the user's"),
+    (re.compile(r"\byou\b", re.IGNORECASE), "the user"),
+    (re.compile(r"^we've\b", re.IGNORECASE), "I've"),
+)
+
+
+def _without(head: re.Pattern[str], sentence: str) -> str:
+    return head.sub("", sentence, count=1)
+
+
+def _rest_about(subject: str, rest: str) -> str:
+    """The rest of a sentence whose subject was named before it."""
+    rewriter = _Rewriter(subject)
+    rewriter.mention()
+    text = rewriter.rewrite(rest)
+    return text[:1].lower() + text[1:]

@@ -134,8 +134,10 @@ def _groups(clauses: Sequence[_Clause], *, keep_stop_words: bool) -> list[tuple[
             if keep_stop_words or not _is_stop_word(chunk, at_start=at_start):
                 groups.append((chunk,))
             at_start = False
-    once = {tuple(whole(chunk) for chunk in group): group for group in reversed(groups)}
-    return list(reversed(once.values()))[:MAX_GROUPS]
+    once: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for group in groups:
+        once.setdefault(tuple(whole(chunk) for chunk in group), group)
+    return list(once.values())[:MAX_GROUPS]
 
 
 def _is_stop_word(chunk: str, *, at_start: bool) -> bool:

@@ -97,7 +97,8 @@ class MemoryPassage:
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One durable row. ``passages`` joined by a newline are ``text``; a single-passage row may leave them empty.
-    ``version`` is the storage version (0 = not stored yet) and never leaves the service; ``rev`` does."""
+    ``version`` is the storage version (0 = not stored yet) and never leaves the service; ``rev`` does.
+    ``embed_queued_at``: when the sweep last queued its embedding again."""
 
     id: str
     kind: Kind
@@ -137,6 +138,7 @@ class Memory:
     last_accessed_at: str | None = None
     embedding_state: EmbeddingState = EmbeddingState.PENDING
     embedding_model: str | None = None
+    embed_queued_at: str | None = None
     died_gen: int | None = None
     rev_at: str | None = None
     version: int = 0

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from neve.domain.errors import FieldError, NeveError, invalid
 
@@ -113,7 +114,7 @@ def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True
         return model.model_validate(value, strict=strict)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)[:MAX_ERRORS]
-        errors = [FieldError(field_path(e["loc"], value, at), message_of(e["type"], e["msg"])) for e in found]
+        errors = [FieldError(field_path(_place(e), value, at), _message(e)) for e in found]
         detail = "; ".join(f"{e.field}: {e.message}" for e in errors[:3])
         raise NeveError("validation_failed", detail, errors=errors) from None
 
@@ -132,14 +133,24 @@ def field_path(loc: Sequence[int | str], value: Any, at: str) -> str:
     return path or "body"
 
 
-_MESSAGES = {"missing": "is required", "extra_forbidden": "is not a known field"}
+def _place(error: ErrorDetails) -> tuple[int | str, ...]:
+    """The location; for an object of an unknown kind, the member that says its kind."""
+    if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        return (*error["loc"], error["ctx"]["discriminator"].strip("'"))
+    return error["loc"]
+
+
+_MESSAGES = {"missing": "is required", "union_tag_not_found": "is required", "extra_forbidden": "is not a known field"}
 _REWORDED = (("Value error, ", ""), ("Input should ", "must "), ("String should ", "must "), ("List should ", "must "))
 
 
-def message_of(kind: str, message: str) -> str:
-    """Pydantic's sentence as the rest of one that begins with the field's name."""
+def _message(error: ErrorDetails) -> str:
+    """Pydantic's sentence as the rest of one that begins with the field's name. It never repeats what was sent."""
+    kind, message = error["type"], error["msg"]
     if kind in _MESSAGES:
         return _MESSAGES[kind]
+    if kind == "union_tag_invalid":
+        return f"must be one of {error['ctx']['expected_tags']}"
     for prefix, better in _REWORDED:
         if message.startswith(prefix):
             return better + message.removeprefix(prefix)

@@ -20,7 +20,7 @@ def api_key_row(key_id: str) -> Key:
 
 
 def due_partition(kind: str, shard: int) -> str:
-    """Index ``due``. ``kind``: embed | rebuild | replace."""
+    """Index ``due``. ``kind``: embed | failed | rebuild | replace."""
     return f"DUE#{kind}#{shard}"
 
 
@@ -86,6 +86,10 @@ class Keys:
 
     def recall(self, user: str, recall_id: str) -> Key:
         return Key(self.ledger(user), f"RCL#{recall_id.removeprefix('rcl_')}")
+
+    def ledger_secret(self) -> Key:
+        """What keys the hashes of queries in the tenant's recall ledger."""
+        return Key(f"T#{self.tenant}#SECRET", "LEDGER")
 
     def vector(self, user: str, fingerprint: str, model: str) -> Key:
         return Key(self.vectors(user), f"{fingerprint}#{model}")

@@ -144,8 +144,8 @@ def read_memory(item: Item) -> Memory:
 
 
 def put_memory(keys: Keys, user: str, memory: Memory) -> Put:
-    """The row with its index keys: ``rank`` while active, ``due`` while its embedding is pending, ``recent`` while
-    ``rev_at`` is set (the embed worker clears it when the search index has the row)."""
+    """The row with its index keys: ``rank`` while active; ``recent`` and ``due`` (embed) while ``rev_at`` is set, which the
+    embed worker clears when the search index has the row; ``due`` (failed) while it is there without its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     item = _item(keys.memory(user, memory.id), "memory", attributes)
     item |= {"tenant_id": keys.tenant, "user_id": user}
@@ -154,9 +154,9 @@ def put_memory(keys: Keys, user: str, memory: Memory) -> Put:
         item |= {"rank_pk": keys.user(user), "rank_sk": rank_key(rank, memory.id)}
     if memory.rev_at is not None:
         item |= {"recent_pk": keys.user(user), "recent_sk": f"{memory.rev_at}#{memory.id}"}
-        if memory.embedding_state is EmbeddingState.PENDING:
-            at = datetime.fromisoformat(memory.rev_at)
-            item |= due_keys("embed", keys.tenant, user, memory.id, at)
+        item |= due_keys("embed", keys.tenant, user, memory.id, datetime.fromisoformat(memory.rev_at))
+    elif memory.embedding_state is EmbeddingState.FAILED:
+        item |= due_keys("failed", keys.tenant, user, memory.id, datetime.fromisoformat(memory.created_at))
     return Put(item, expectation(memory.version))
 
 

@@ -1,8 +1,8 @@
 """One keyword ranking from the index's answer and from rows that are too new to be in it.
 
 BM25 scores of rows outside the index do not exist, so a new row is placed by its share of the query's terms: behind as
-many indexed hits as match a larger share, that is, before the hits of an equal share. Indexed hits keep their BM25 order,
-and between new rows the larger share comes first, then the newer row, then the smaller id."""
+many indexed hits as match a larger share, that is, before the hits of an equal share. Indexed hits keep their BM25
+order, and between new rows the larger share comes first, then the newer row, then the smaller id."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ REMEMBERED = 500
 
 
 class QueryVectors:
-    """Least recently used first out, one shelf a model. Keyed by tenant as well: that a question is known already must not
-    tell one tenant what another one asked."""
+    """Least recently used first out, one shelf a model. Keyed by tenant as well: that a question is known already must
+    not tell one tenant what another one asked."""
 
     def __init__(self, size: int = REMEMBERED) -> None:
         self._size = size

@@ -27,8 +27,8 @@ NEUTRAL_IMPORTANCE = 3
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How a row matched: the passage that stands for it in each leg, and with what score. ``share``: of query terms in the
-    passage. Scores are None where a leg did not find the row; ``bm25`` also where it was too new for the index."""
+    """How a row matched: the passage that stands for it in each leg, and with what score. ``share``: of query terms in
+    the passage. Scores are None where a leg did not find the row; ``bm25`` also where it was too new for the index."""
 
     n: int
     share: float

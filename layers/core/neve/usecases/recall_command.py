@@ -57,7 +57,8 @@ class RecallCommand:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A command with every number settled. ``where`` leaves out ``exclude_ids``; what the pack holds is not known yet."""
+    """A command with every number settled. ``where`` leaves out ``exclude_ids``; what the pack holds is not known
+    yet."""
 
     command: RecallCommand
     k: int

@@ -1,4 +1,5 @@
-"""The search filter applied to one passage: what both legs do inside the index, for rows that did not come from there."""
+"""The search filter applied to one passage: what both legs do inside the index, for rows that did not come from
+there."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ OTHER_MODEL = "vector:dimension_mismatch"
 
 @dataclass(slots=True)
 class LegReport:
-    """``started_ms``: after the recall's own start. ``ms`` includes the embedding of the query, ``embed_ms`` is its part.
-    ``embed_cache``: whether the query's vector was remembered."""
+    """``started_ms``: after the recall's own start. ``ms`` includes the embedding of the query, ``embed_ms`` is its
+    part. ``embed_cache``: whether the query's vector was remembered."""
 
     status: Status = "skipped"
     depth: int = 0
@@ -65,8 +65,8 @@ class _QueryVector:
 
 @dataclass
 class Legs:
-    """``lexical`` and ``vector`` are the candidates of a leg that completed, best first; None for one that did not or was
-    not asked for. ``read_depth``: how many were asked of the index."""
+    """``lexical`` and ``vector`` are the candidates of a leg that completed, best first; None for one that did not or
+    was not asked for. ``read_depth``: how many were asked of the index."""
 
     ports: Ports
     owner: Owner

@@ -1,4 +1,5 @@
-"""Rows as recall answers with them: a memory or an utterance, with its passages and the one check that lets it be seen."""
+"""Rows as recall answers with them: a memory or an utterance, with its passages and the one check that lets it be
+seen."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ class _GenerationMoved(Exception):
 
 
 def search(ports: Ports, tenant: Tenant, user: str, asked: Asked, budget: TimeBudget) -> Found:
-    """Raises session_not_found and user_closed. A store or an embedder that fails, and time that runs out, degrade it."""
+    """Raises session_not_found and user_closed. A store or an embedder that fails, and time that runs out, degrade
+    it."""
     for attempt in range(1, GENERATIONS + 1):
         one = _Search(ports, tenant, user, asked, budget, last=attempt == GENERATIONS)
         try:
@@ -157,7 +158,7 @@ class _Search:
         where = self.asked.where
         return replace(
             where,
-            exclude_ids=where.exclude_ids | self.dropped.ids.keys() | self.dropped.hidden,
+            exclude_ids=where.exclude_ids | self.dropped.hidden | frozenset(self.dropped.ids),
             exclude_fingerprints=frozenset(self.dropped.fingerprints),
         )
 

@@ -1,7 +1,7 @@
 """The utterances of a session's log as passages of the search index.
 
-An utterance is one message with its speaker. What tools said is no utterance, and neither is an event that holds nothing
-but an image or text that Neve itself rendered."""
+An utterance is one message with its speaker. What tools said is no utterance, and neither is an event that holds
+nothing but an image or text that Neve itself rendered."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _ROLES = {EventType.USER_MESSAGE: "user", EventType.ASSISTANT_RESPONSE: "assista
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """``speaker``: the name that the caller gave, else the role. ``parts``: one, or several of at most 500 tokens where a
-    message is longer than that: the encoder reads no further."""
+    """``speaker``: the name that the caller gave, else the role. ``parts``: one, or several of at most 500 tokens
+    where a message is longer than that: the encoder reads no further."""
 
     session: str
     seq: int

@@ -44,7 +44,7 @@ def _timezone(name: str) -> str:
     return name
 
 
-def _whole_number(value: object) -> object:
+def whole_number(value: object) -> object:
     """Pydantic's lax integers allow spaces, signs and underscores."""
     if isinstance(value, str) and not _INTEGER.fullmatch(value):
         raise ValueError("must be a whole number")
@@ -73,10 +73,9 @@ Timezone = Annotated[str, AfterValidator(_timezone), Field(max_length=64)]
 Filled = Annotated[str, AfterValidator(_filled), Field(min_length=1)]
 """Text that is not blank."""
 
-QueryInt = Annotated[int, BeforeValidator(_whole_number)]
-Limit = Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=200, description="Rows of a page.")]
+Limit = Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=200, description="Rows of a page.")]
 Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR, description="The `next_cursor` of the page before.")]
 Seq = Annotated[
-    int, BeforeValidator(_whole_number), Field(ge=1, le=10**9, description="A position in the session's log.")
+    int, BeforeValidator(whole_number), Field(ge=1, le=10**9, description="A position in the session's log.")
 ]
 QueryFlag = Annotated[bool, BeforeValidator(lambda value: {"true": True, "false": False}.get(value, value))]

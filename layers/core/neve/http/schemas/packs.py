@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from neve.domain.errors import invalid
 from neve.domain.records import PackEntry, PackManifest
 from neve.http.operations import Nothing, Operation, Parameters, Response, View
-from neve.http.schemas.fields import Cursor, Identifier, Limit, QueryInt
+from neve.http.schemas.fields import Cursor, Identifier, Limit, whole_number
 from neve.usecases.pack_versions import PackDiff
 from neve.usecases.read_pack import PackView
 
@@ -135,16 +135,14 @@ class PackDiffOut(View):
         return cls(added=added, removed=removed, changed=changed, unified=diff.unified)
 
 
-PackVersion = QueryInt
+PackVersion = Annotated[int, BeforeValidator(whole_number), Field(ge=1, lt=10**8)]
 
 
 class PackQuery(Parameters):
     session_id: Identifier | None = Field(
         default=None, description="Without it: an unversioned preview of the user's memory."
     )
-    version: PackVersion | None = Field(
-        default=None, ge=1, lt=10**8, description="An old version; the current one when absent."
-    )
+    version: PackVersion | None = Field(default=None, description="An old version; the current one when absent.")
     format: Literal["json", "text"] = "json"
 
     @model_validator(mode="after")
@@ -162,8 +160,8 @@ class PackVersionsQuery(Parameters):
 
 class PackDiffQuery(Parameters):
     session_id: Identifier
-    from_: PackVersion = Field(alias="from", ge=1, lt=10**8)
-    to: PackVersion = Field(ge=1, lt=10**8)
+    from_: PackVersion = Field(alias="from")
+    to: PackVersion
 
 
 _ETAG = {

@@ -1,0 +1,101 @@
+"""Send a conversation through the API as a chat backend would, and ask its questions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from evals.locomo.dataset import Conversation, Question, Turn
+from evals.locomo.scoring import WIDEST_RANGE, Ranking
+from local.api_client import ApiClient
+from neve.domain.times import iso
+
+BATCH = 48
+"""The most events a call takes."""
+SETTLE_S = 600.0
+DEPTH = 20
+SOURCES: dict[str, list[str]] = {"event": ["event"], "memory": ["memory"], "both": ["memory", "event"]}
+
+
+def send(client: ApiClient, conversation: Conversation) -> None:
+    """Sessions in order, each event with its time, speaker and a client id, so that a repeated run appends nothing."""
+    for session, turns in _sessions(conversation):
+        base = f"/v1/users/{conversation.id}/sessions"
+        opened = {"session_id": session, "budget_ms": 0}
+        client.expect(200, "POST", base, opened)
+        for start in range(0, len(turns), BATCH):
+            events = [_event(turn) for turn in turns[start : start + BATCH]]
+            client.expect(201, "POST", f"{base}/{session}/events", {"events": events})
+
+
+def _sessions(conversation: Conversation) -> list[tuple[str, list[Turn]]]:
+    return [(session, list(turns)) for session, turns in groupby(conversation.turns, key=lambda turn: turn.session)]
+
+
+def _event(turn: Turn) -> dict[str, Any]:
+    return {
+        "client_id": turn.dia_id,
+        "event_type": "user_message" if turn.is_user else "assistant_response",
+        "name": turn.speaker,
+        "content": turn.text,
+        "created_at": iso(turn.at),
+    }
+
+
+def settle(client: ApiClient, conversation: Conversation) -> None:
+    """Wait until every session is observed and indexed to its end and nothing is pending. Raises TimeoutError."""
+    end = time.monotonic() + SETTLE_S
+    for session, turns in _sessions(conversation):
+        path = f"/v1/users/{conversation.id}/sessions/{session}"
+        client.call("POST", f"{path}/observe", {"wait": False})
+        while True:
+            view = client.expect(200, "GET", path)
+            if view["observed_seq"] >= turns[-1].seq and view["indexed_seq"] >= turns[-1].seq:
+                break
+            _wait(end, f"{conversation.id} {session}: {view}")
+    while client.expect(200, "GET", f"/v1/users/{conversation.id}/stats")["embeddings"]["pending"]:
+        _wait(end, f"{conversation.id}: embeddings pending")
+
+
+def _wait(end: float, what: str) -> None:
+    if time.monotonic() > end:
+        raise TimeoutError(what)
+    time.sleep(0.05)
+
+
+def ask(
+    client: ApiClient,
+    conversation: Conversation,
+    question: Question,
+    sources: Sequence[str],
+    legs: Sequence[str] | None,
+) -> Ranking:
+    """The hits' credit, best first: threshold 0, no time budget to speak of, so that what is measured is the
+    ranking."""
+    body: dict[str, Any] = {
+        "query": question.text,
+        "k": DEPTH,
+        "mode": "tool",
+        "sources": list(sources),
+        "threshold": 0,
+    }
+    if legs is not None:
+        body["legs"] = list(legs)
+    answer = client.expect(200, "POST", f"/v1/users/{conversation.id}/recall", body)
+    if answer.get("degraded"):
+        raise RuntimeError(f"a degraded answer is not a measurement: {answer['degraded']}")
+    place = {(turn.session, turn.seq): turn.dia_id for turn in conversation.turns}
+    return [_credit(hit, place) for hit in answer["hits"]]
+
+
+def _credit(hit: dict[str, Any], place: dict[tuple[str, int], str]) -> frozenset[str]:
+    session = hit.get("session_id")
+    if hit["source"] == "event":
+        return frozenset({place[session, hit["seq"]]})
+    passage = hit["passage"]
+    first, last = passage.get("seq_from"), passage.get("seq_to")
+    if session is None or first is None or last is None or last - first >= WIDEST_RANGE:
+        return frozenset()
+    return frozenset(place[session, seq] for seq in range(first, last + 1))

@@ -1,0 +1,35 @@
+"""An observer without a model or a network: English cue phrases decide what is kept (engine.md §3, "Observers")."""
+
+from __future__ import annotations
+
+from neve.domain.extractive_lines import lines_of_pass
+from neve.domain.extractive_reflection import reflected_rows
+from neve.domain.extractive_thread import current_task, thread_title
+from neve.domain.zones import zone
+from neve.observing import Observed, ObservedLine, PassInput, Reflected, ReflectedRow, ReflectInput
+
+NAME = "extractive"
+
+
+class ExtractiveObserver:
+    """Same events, same memories: it never fails, waits or costs anything."""
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    def observe(self, given: PassInput) -> Observed:
+        kept = lines_of_pass(given.events, given.prior, zone(given.timezone))
+        return Observed(
+            has_memory=bool(kept.lines),
+            lines=tuple(ObservedLine(line.shown, line.seq_from, line.seq_to) for line in kept.lines),
+            model=NAME,
+            used_memory_ids=kept.restated,
+            current_task=current_task(given.events),
+            thread_title=thread_title(given.events),
+            calls=0,
+        )
+
+    def reflect(self, given: ReflectInput) -> Reflected:
+        rows = reflected_rows(given.groups, given.target_tokens)
+        return Reflected(rows=tuple(ReflectedRow(row.text, row.group_ids) for row in rows), model=NAME, calls=0)

@@ -1,0 +1,150 @@
+"""Bring the search index to what a user's memory rows say now (engine.md §8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from neve.domain.records import EmbeddingState, Memory, Status
+from neve.ports import Conflict, Item, Owner, Passage, WriteOp
+from neve.store import rows
+from neve.store.keys import Keys
+from neve.usecases.embed_texts import Pause
+from neve.usecases.memory_passages import memory_passages
+from neve.usecases.user_vectors import UserErased, VectorsFound, passage_texts, vectors_for
+from neve.wiring import Ports
+
+NEVER_RECALLED = frozenset({Status.ARCHIVED})
+"""Not in the index at all. A superseded row stays, with its status: recall finds it when asked to."""
+ATTEMPTS = 5
+"""Writes of one row's new state: each repetition means that somebody else changed the row in between."""
+
+
+def index_memories(ports: Ports, tenant: str, user: str, revs: Mapping[str, int], pause: Pause) -> set[str]:
+    """``revs``: memory ids with the rev that was told of. The ids that are to be told again: their text could not be
+    embedded for now; until then they are in the index by their words. Raises StoreUnavailable."""
+    return _Batch(ports, Keys(tenant), user, revs, pause).run()
+
+
+@dataclass
+class _Batch:
+    ports: Ports
+    keys: Keys
+    user: str
+    revs: Mapping[str, int]
+    pause: Pause
+    again: set[str] = field(default_factory=set)
+
+    @property
+    def owner(self) -> Owner:
+        return Owner(self.keys.tenant, self.user)
+
+    def run(self) -> set[str]:
+        places = [self.keys.memory(self.user, i) for i in self.revs]
+        found = self.ports.table.get_many([self.keys.head(self.user), *places])
+        head = rows.read_head(found.get(self.keys.head(self.user)))
+        memories = self._still_there(found)
+        to_index = {m.id: memory_passages(m) for m in memories if self._to_be_indexed(m)}
+        try:
+            vectors = self._vectors(memories, to_index, head.incarnation)
+        except UserErased:
+            memories, to_index = [], {}
+            self._forget(list(self.revs))
+            return set()
+        self._upsert(memories, to_index, vectors)
+        self._settle([m for m in memories if m.id in to_index or m.status in NEVER_RECALLED], to_index, vectors)
+        return self.again
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def _still_there(self, found: Mapping[object, Item]) -> list[Memory]:
+        """The rows that exist; what is gone leaves the index."""
+        items = {i: found.get(self.keys.memory(self.user, i)) for i in self.revs}
+        self._forget([i for i, item in items.items() if item is None])
+        return [rows.read_memory(item) for item in items.values() if item is not None]
+
+    def _forget(self, ids: list[str]) -> None:
+        for identifier in ids:
+            self.ports.search.trim(self.owner, identifier, keep=0, version=self.revs[identifier])
+
+    def _to_be_indexed(self, memory: Memory) -> bool:
+        """Not what the index has already: ``rev_at`` is cleared when a rev is in it."""
+        if memory.status in NEVER_RECALLED:
+            return False
+        model = self.ports.embedder.model
+        settled = EmbeddingState.READY if model.dimensions else EmbeddingState.SKIPPED
+        known = memory.embedding_state is settled and (not model.dimensions or memory.embedding_model == model.tag)
+        return memory.rev_at is not None or not known
+
+    def _vectors(
+        self, memories: list[Memory], to_index: Mapping[str, list[Passage]], incarnation: int
+    ) -> VectorsFound:
+        """A superseded row is not worth an embedding, but keeps the vectors that it has."""
+        old = {m.id for m in memories if m.status is Status.SUPERSEDED}
+        wanted = passage_texts(p for i, passages in to_index.items() if i not in old for p in passages)
+        known_only = passage_texts(p for i, passages in to_index.items() if i in old for p in passages)
+        return vectors_for(self.ports, self.keys, self.user, incarnation, wanted, known_only, self.pause)
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def _upsert(self, memories: list[Memory], to_index: Mapping[str, list[Passage]], found: VectorsFound) -> None:
+        passages = [replace(p, vector=found.vectors.get(p.text)) for many in to_index.values() for p in many]
+        if passages:
+            self.ports.search.upsert(self.owner, passages)
+        for memory in memories:
+            if memory.status in NEVER_RECALLED:
+                self.ports.search.trim(self.owner, memory.id, keep=0, version=memory.rev)
+            elif memory.rev > 1 and memory.id in to_index:
+                keep = len(to_index[memory.id])
+                self.ports.search.trim(self.owner, memory.id, keep=keep, version=memory.rev)
+
+    def _settle(self, done: list[Memory], to_index: Mapping[str, list[Passage]], found: VectorsFound) -> None:
+        """Look at the rows again: one that was deleted meanwhile leaves the index, the others note what they have."""
+        again = self.ports.table.get_many([self.keys.memory(self.user, m.id) for m in done]) if done else {}
+        ops: list[WriteOp] = []
+        for memory in done:
+            item = again.get(self.keys.memory(self.user, memory.id))
+            state = self._state(memory, to_index.get(memory.id, []), found)
+            if item is None:
+                self._forget([memory.id])
+            elif state is EmbeddingState.PENDING:
+                self.again.add(memory.id)
+            elif item["rev"] == memory.rev:
+                ops.append(rows.put_memory(self.keys, self.user, self._noted(rows.read_memory(item), state)))
+        try:
+            if ops:
+                self.ports.table.write(ops)
+        except Conflict:
+            for memory in done:
+                self._settle_one(memory, self._state(memory, to_index.get(memory.id, []), found))
+
+    def _settle_one(self, memory: Memory, state: EmbeddingState) -> None:
+        """As ``_settle``, for a row that somebody else is changing."""
+        if state is EmbeddingState.PENDING:
+            return
+        for _ in range(ATTEMPTS):
+            item = self.ports.table.get(self.keys.memory(self.user, memory.id))
+            if item is None:
+                return self._forget([memory.id])
+            if item["rev"] != memory.rev:
+                return None
+            try:
+                noted = self._noted(rows.read_memory(item), state)
+                return self.ports.table.write([rows.put_memory(self.keys, self.user, noted)])
+            except Conflict:
+                continue
+        self.again.add(memory.id)
+        return None
+
+    def _state(self, memory: Memory, passages: list[Passage], found: VectorsFound) -> EmbeddingState:
+        """PENDING: to be told again."""
+        texts = {passage.text for passage in passages}
+        if found.wanted and texts <= found.vectors.keys() and texts:
+            return EmbeddingState.READY
+        if not found.wanted or not texts or memory.status is Status.SUPERSEDED:
+            return EmbeddingState.SKIPPED
+        return EmbeddingState.FAILED if found.unavailable is not None else EmbeddingState.PENDING
+
+    def _noted(self, memory: Memory, state: EmbeddingState) -> Memory:
+        model = self.ports.embedder.model.tag if state is EmbeddingState.READY else None
+        return replace(memory, embedding_state=state, embedding_model=model, rev_at=None, embed_queued_at=None)

@@ -1,0 +1,100 @@
+"""A small HTTP client for the demo, the tests, the evals and the benchmark: JSON in and out over a kept connection."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """``headers`` by lower-case name."""
+
+    status: int
+    headers: dict[str, str] = field(repr=False)
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+
+class ApiError(Exception):
+    """An answer that was not the expected one."""
+
+    def __init__(self, method: str, path: str, reply: Reply) -> None:
+        super().__init__(f"{method} {path} -> {reply.status}: {reply.text[:1000]}")
+        self.reply = reply
+
+
+class ApiClient:
+    """One connection a thread, opened again when the server closed it. ``base_url``: http or https, with or without a
+    stage path."""
+
+    def __init__(self, base_url: str, key: str | None = None) -> None:
+        parts = urlsplit(base_url)
+        self._secure, self._host, self._prefix = parts.scheme == "https", parts.netloc, parts.path.rstrip("/")
+        self._key = key
+        self._local = threading.local()
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+        raw: bytes | None = None,
+    ) -> Reply:
+        """One request. ``body`` is sent as JSON, ``raw`` as it is. Raises OSError when nobody answers."""
+        sent = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        content = raw
+        if body is not None:
+            content = json.dumps(body).encode()
+            sent["Content-Type"] = "application/json"
+        target = self._prefix + path + (f"?{urlencode(query, doseq=True)}" if query else "")
+        return self._exchange(method, target, content, sent | (headers or {}))
+
+    def expect(self, status: int, method: str, path: str, body: Any = None, **more: Any) -> Any:
+        """The JSON of an answer with this status. Raises ApiError for another."""
+        reply = self.call(method, path, body, **more)
+        if reply.status != status:
+            raise ApiError(method, path, reply)
+        return reply.json() if reply.body else None
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+            self._local.connection = None
+
+    def _exchange(self, method: str, target: str, content: bytes | None, headers: dict[str, str]) -> Reply:
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            try:
+                return _send(connection, method, target, content, headers)
+            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+                # an idle connection that the server closed: nothing of this request was read
+                connection.close()
+        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+        self._local.connection = connection = kind(self._host, timeout=TIMEOUT_S)
+        return _send(connection, method, target, content, headers)
+
+
+def _send(
+    connection: http.client.HTTPConnection, method: str, target: str, content: bytes | None, headers: dict[str, str]
+) -> Reply:
+    connection.request(method, target, content, headers)
+    answer = connection.getresponse()
+    return Reply(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())

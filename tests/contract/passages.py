@@ -1,0 +1,35 @@
+"""Passages for tests of the search index: everything has a default but the id and the text."""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from typing import Any
+
+from neve.ports import Owner, Passage, SearchFilter, Source
+
+ANY = SearchFilter()
+
+
+def new_owner() -> Owner:
+    """An owner that no engine has seen."""
+    return Owner(f"t-{uuid.uuid4().hex}", "ada")
+
+
+def vector(*values: float) -> bytes:
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def passage(item_id: str, text: str = "", **changes: Any) -> Passage:
+    values: dict[str, Any] = {
+        "n": 0,
+        "version": 1,
+        "source": Source.MEMORY,
+        "fingerprint": f"fp-{item_id}",
+        "kind": "observation",
+        "status": "active",
+        "scope": "user",
+        "tier": "working",
+        "observed_at": "2026-03-10T09:30:00.000Z",
+    }
+    return Passage(item_id=item_id, text=text, **values | changes)

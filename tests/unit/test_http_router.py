@@ -1,0 +1,494 @@
+"""What every call goes through, shown on operations made for these tests."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field
+
+from neve.domain.errors import NeveError
+from neve.domain.policy import Policy
+from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.problems import PROBLEMS, as_refusal, problem_body
+from neve.http.request import MAX_BODY_BYTES
+from neve.http.router import Answer, Call, Router, once
+from neve.http.schemas.fields import Identifier, Limit, Time
+from neve.http.tenancy import policies
+from neve.ports import BadCursor, Conflict, StoreUnavailable
+from neve.store.keys import tenant_row
+from neve.store.tenants import read_tenant
+from neve.usecases.write_policy import write_policy
+from tests.unit.api_world import Api, Reply, installed, proxy_event
+from tests.unit.world import World
+
+THINGS = "/v1/users/{user_id}/things"
+THING = "/v1/users/{user_id}/things/{thing_id}"
+
+
+class Part(Body):
+    text: str = Field(min_length=1)
+
+
+class ThingBody(Body):
+    name: str = Field(max_length=10)
+    id: Identifier | None = None
+    at: Time | None = None
+    size: int | None = None
+    share: float | None = None
+    parts: list[Part] = Field(default_factory=list)
+    data: dict[str, object] = Field(default_factory=dict)
+
+
+class ThingQuery(Parameters):
+    limit: Limit = 50
+    kind: Literal["a", "b"] | None = None
+
+
+class ThingView(View):
+    user: str
+    name: str | None = None
+    limit: int | None = None
+
+
+PUT_THING = Operation(
+    method="PUT",
+    path=THING,
+    id="putThing",
+    tag="t",
+    summary="",
+    scope="records",
+    query=Nothing,
+    body=ThingBody,
+    responses={200: Response("", ThingView)},
+    idempotent=True,
+    if_match=True,
+)
+LIST_THINGS = Operation(
+    method="GET",
+    path=THINGS,
+    id="listThings",
+    tag="t",
+    summary="",
+    scope="chat",
+    query=ThingQuery,
+    body=Nothing,
+    responses={200: Response("", ThingView)},
+    if_none_match=True,
+    answers_without_stores=True,
+)
+OPEN = Operation(
+    method="GET",
+    path="/v1/open",
+    id="open",
+    tag="t",
+    summary="",
+    scope=None,
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("")},
+)
+
+failures: list[Exception] = []
+made: list[str] = []
+router = Router("things")
+
+
+@router.on(PUT_THING)
+def put_thing(call: Call[Nothing, ThingBody]) -> Answer:
+    def work() -> Answer:
+        if failures:
+            raise failures.pop()
+        made.append(call.body.name)
+        return Answer(200, ThingView(user=call.user, name=call.body.name, limit=call.if_match))
+
+    return once(call, work)
+
+
+@router.on(LIST_THINGS)
+def list_things(call: Call[ThingQuery, Nothing]) -> Answer:
+    if failures:
+        raise failures.pop()
+    view = ThingView(user=call.user, limit=call.query.limit)
+    return Answer(body=view, degraded=["vector:error", "pack:stale"] if call.query.kind == "b" else ())
+
+
+@router.on(OPEN)
+def open_(call: Call[Nothing, Nothing]) -> Answer:
+    return Answer(204)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made.clear()
+    failures.clear()
+    yield from installed(World.make(tmp_path))
+
+
+@pytest.fixture
+def api(world: World) -> Api:
+    return Api(router)
+
+
+def put(api: Api, body: object = None, **more: object) -> Reply:
+    ids = {"user_id": "ann", "thing_id": "t1"}
+    return api.call("PUT", THING, {"name": "n"} if body is None else body, **ids, **more)  # type: ignore[arg-type]
+
+
+def refused(reply: Reply, status: int, code: str) -> Reply:
+    assert (reply.status, reply.json["code"]) == (status, code), reply.text
+    assert reply.json == problem_body(code, reply.json["detail"], "req-1") | {
+        key: reply.json[key] for key in ("errors",) if key in reply.json
+    }
+    assert reply.headers["Content-Type"] == "application/problem+json"
+    assert reply.headers["X-Request-Id"] == "req-1"
+    assert reply.headers["Cache-Control"] == "no-store"
+    return reply
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def test_answer_has_the_request_id_and_no_absent_fields(api: Api) -> None:
+    reply = api.call("GET", THINGS, user_id="ann")
+    assert reply.status == 200
+    assert reply.json == {"user": "ann", "limit": 50}
+    assert reply.headers == {"X-Request-Id": "req-1", "Cache-Control": "no-store", "Content-Type": "application/json"}
+
+
+def test_degraded_header(api: Api) -> None:
+    assert (
+        api.call("GET", THINGS, query="kind=b", user_id="ann").headers["X-Neve-Degraded"] == "vector:error, pack:stale"
+    )
+
+
+def test_empty_answer_has_no_content_type(api: Api) -> None:
+    reply = api.call("GET", "/v1/open")
+    assert (reply.status, reply.text) == (204, "")
+    assert "Content-Type" not in reply.headers
+
+
+# --- who is calling -----------------------------------------------------------------------------
+
+
+def test_unknown_route(api: Api) -> None:
+    refused(api.call("DELETE", THINGS, user_id="ann"), 404, "route_not_found")
+
+
+@pytest.mark.parametrize("scopes", ["", "chat", "admin", "chat admin", "recordsx"])
+def test_scope_is_checked_and_admin_implies_nothing(world: World, scopes: str) -> None:
+    refused(put(Api(router, scopes=scopes)), 403, "forbidden")
+
+
+def test_call_without_authorizer_context(api: Api) -> None:
+    event = proxy_event(api, "GET", THINGS, None, "", {}, {"user_id": "ann"})
+    del event["requestContext"]["authorizer"]
+    refused(api.send(event), 401, "unauthorized")
+
+
+def test_tenant_that_no_longer_exists(world: World) -> None:
+    refused(Api(router, tenant="gone").call("GET", THINGS, user_id="ann"), 401, "unauthorized")
+
+
+def test_scope_is_checked_before_the_rest_of_the_request(world: World) -> None:
+    refused(Api(router, scopes="chat").call("PUT", THING, raw="{", user_id="#", thing_id="t1"), 403, "forbidden")
+
+
+# --- path, query, headers -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("user", ["", ".ann", "a b", "a/b", "ü", "a" * 129, "a%00", "a#b", "%ff"])
+def test_id_outside_the_grammar(api: Api, user: str) -> None:
+    assert refused(api.call("GET", THINGS, user_id=user), 422, "validation_failed").fields == ["path.user_id"]
+
+
+@pytest.mark.parametrize("user", ["a", "a" * 128, "ann@x.org", "a:b", "0-._"])
+def test_id_inside_the_grammar(api: Api, user: str) -> None:
+    assert api.call("GET", THINGS, user_id=user).json["user"] == user
+
+
+def test_percent_encoded_id_is_decoded(api: Api) -> None:
+    assert api.call("GET", THINGS, user_id="ann%40x.org").json["user"] == "ann@x.org"
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("limit=0", "query.limit"),
+        ("limit=-1", "query.limit"),
+        ("limit=201", "query.limit"),
+        ("limit=", "query.limit"),
+        ("limit=x", "query.limit"),
+        ("limit=1_0", "query.limit"),
+        ("limit=%201", "query.limit"),
+        ("limit=1.0", "query.limit"),
+        ("limit=99999999999999999999", "query.limit"),
+        ("limit=1&limit=2", "query.limit"),
+        ("kind=c", "query.kind"),
+        ("kind=", "query.kind"),
+        ("nonsense=1", "query.nonsense"),
+        ("kind=a%00", "query.kind"),
+    ],
+)
+def test_bad_query_names_the_parameter(api: Api, query: str, field: str) -> None:
+    reply = api.call("GET", THINGS, query=query, user_id="ann")
+    assert refused(reply, 422, "validation_failed").fields == [field]
+
+
+def test_single_value_query_parameters_alone_are_enough(api: Api) -> None:
+    event = proxy_event(api, "GET", THINGS, None, "limit=7", {}, {"user_id": "ann"})
+    del event["multiValueQueryStringParameters"], event["multiValueHeaders"]
+    assert api.send(event).json["limit"] == 7
+
+
+@pytest.mark.parametrize("sent", ["3", '"x"', 'W/"3"', '"1", "2"', '""', '"3'])
+def test_bad_if_match(api: Api, sent: str) -> None:
+    reply = put(api, headers={"if-match": sent})
+    assert refused(reply, 422, "validation_failed").fields == ["header.If-Match"]
+
+
+@pytest.mark.parametrize(("sent", "rev"), [('"3"', 3), ("*", None)])
+def test_if_match(api: Api, sent: str, rev: int | None) -> None:
+    assert put(api, headers={"If-MATCH": sent}).json.get("limit") == rev
+
+
+@pytest.mark.parametrize("sent", ["x", '"a" "b"', '"a', 'w/"a"', '*, "a"'])
+def test_bad_if_none_match(api: Api, sent: str) -> None:
+    reply = api.call("GET", THINGS, headers={"If-None-Match": sent}, user_id="ann")
+    assert refused(reply, 422, "validation_failed").fields == ["header.If-None-Match"]
+
+
+@pytest.mark.parametrize("sent", ["", "a b", "é", "a" * 256, "a\x7f"])
+def test_bad_idempotency_key(api: Api, sent: str) -> None:
+    reply = put(api, headers={"Idempotency-Key": sent})
+    assert refused(reply, 422, "validation_failed").fields == ["header.Idempotency-Key"]
+
+
+def test_idempotency_key_given_twice(api: Api) -> None:
+    event = proxy_event(api, "PUT", THING, '{"name":"n"}', "", {}, {"user_id": "ann", "thing_id": "t1"})
+    event["multiValueHeaders"] = {"Idempotency-Key": ["a"], "idempotency-key": ["b"]}
+    assert refused(api.send(event), 422, "validation_failed").fields == ["header.Idempotency-Key"]
+
+
+# --- bodies -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "{",
+        "{'a': 1}",
+        '{"name": NaN}',
+        '{"name": -Infinity}',
+        '{"name": "a", "name": "b"}',
+        '{"name": "a\nb"}',
+        '{"name": "a"} x',
+        "\ufeff{}",
+        "[" * 100_000,
+        '{"size": ' + "9" * 5000 + "}",
+        "\ud800",
+    ],
+)
+def test_malformed_json(api: Api, raw: str) -> None:
+    refused(put(api, raw=raw), 400, "malformed_json")
+
+
+def test_body_that_is_not_utf8(api: Api) -> None:
+    event = proxy_event(api, "PUT", THING, "", "", {}, {"user_id": "ann", "thing_id": "t1"})
+    event |= {"body": base64.b64encode(b'{"name": "\xff"}').decode(), "isBase64Encoded": True}
+    assert "byte 10" in refused(api.send(event), 400, "malformed_json").json["detail"]
+    refused(api.send(event | {"body": "%%%"}), 400, "malformed_json")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ([], "body"),
+        ("x", "body"),
+        (1, "body"),
+        ({}, "name"),
+        ({"name": None}, "name"),
+        ({"name": 1}, "name"),
+        ({"name": "elevenchars"}, "name"),
+        ({"name": "n", "nonsense": 1}, "nonsense"),
+        ({"name": "n", "id": "a b"}, "id"),
+        ({"name": "n", "size": "5"}, "size"),
+        ({"name": "n", "size": True}, "size"),
+        ({"name": "n", "size": 1.5}, "size"),
+        ({"name": "n", "parts": {}}, "parts"),
+        ({"name": "n", "parts": [{"text": "a"}, {"text": ""}]}, "parts[1].text"),
+        ({"name": "n", "parts": [{"text": "a", "b": 1}]}, "parts[0].b"),
+        ({"name": "n", "parts": ["a"]}, "parts[0]"),
+        ({"name": "n", "data": {"a": [1, {"b": "x\x00"}]}}, "data.a[1].b"),
+        ({"name": "n", "data": {"a\x00": 1}}, "data.a\ufffd"),
+        ({"name": "\ud800"}, "name"),
+        ({"name": "a\x1b"}, "name"),
+        ({"name": "a\x85"}, "name"),
+        ({"name": "n", "at": "2026-02-30T00:00:00Z"}, "at"),
+        ({"name": "n", "at": "2026-02-03"}, "at"),
+        ({"name": "n", "at": "2026-02-03T00:00:00"}, "at"),
+        ({"name": "n", "at": "1969-12-31T23:59:59Z"}, "at"),
+        ({"name": "n", "at": "2201-01-01T00:00:00Z"}, "at"),
+        ({"name": "n", "at": "0001-01-01T00:00:00+23:59"}, "at"),
+        ({"name": "n", "at": "2026-02-03T25:00:00Z"}, "at"),
+        ({"name": "n", "at": "2026-02-03T00:00:00+99:00"}, "at"),
+    ],
+)
+def test_unacceptable_body_names_the_field(api: Api, body: object, field: str) -> None:
+    assert refused(put(api, body), 422, "validation_failed").fields == [field]
+    assert made == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "field"),
+    [
+        ('{"name": "n", "share": 1e999}', "share"),
+        ('{"name": "n", "data": {"a": ' + "[" * 64 + "]" * 64 + "}}", "data.a" + "[0]" * 62),
+    ],
+)
+def test_numbers_out_of_range_and_deep_nesting(api: Api, raw: str, field: str) -> None:
+    assert refused(put(api, raw=raw), 422, "validation_failed").fields == [field]
+
+
+def test_long_field_names_are_cut(api: Api) -> None:
+    [field] = refused(put(api, {"name": "n", "x" * 5000: 1}), 422, "validation_failed").fields
+    assert len(field) == 64
+
+
+def test_a_refusal_does_not_repeat_values(api: Api) -> None:
+    reply = put(api, {"name": "a secret that is too long", "id": "my secret", "at": "secret", "size": "secret"})
+    assert len(refused(reply, 422, "validation_failed").fields) == 4
+    assert "secret" not in reply.text
+
+
+def test_at_most_twenty_errors(api: Api) -> None:
+    reply = put(api, {"name": "n", **{f"x{n}": 1 for n in range(50)}})
+    assert len(refused(reply, 422, "validation_failed").fields) == 20
+
+
+def test_times_are_normalised() -> None:
+    assert ThingBody(name="n", at="2026-03-10T10:30:00.123456+01:00").at == "2026-03-10T09:30:00.123Z"
+
+
+def test_tabs_and_line_breaks_are_text(api: Api) -> None:
+    assert put(api, {"name": "a\tb\r\nc"}).json["name"] == "a\tb\r\nc"
+
+
+def test_no_body_counts_as_empty_object(api: Api) -> None:
+    assert refused(put(api, raw=""), 422, "validation_failed").fields == ["name"]
+
+
+def test_body_of_exactly_one_mebibyte(api: Api) -> None:
+    frame = '{"name": "n", "data": {"a": "é"}}'
+    fill = "x" * (MAX_BODY_BYTES - len(frame.encode()))
+    raw = frame.replace("é", "é" + fill)
+    assert put(api, raw=raw).status == 200
+    refused(put(api, raw=raw + " "), 413, "payload_too_large")
+
+
+def test_size_is_checked_after_base64(api: Api) -> None:
+    event = proxy_event(api, "PUT", THING, "", "", {}, {"user_id": "ann", "thing_id": "t1"})
+    big = base64.b64encode(b"x" * (MAX_BODY_BYTES + 1)).decode()
+    refused(api.send(event | {"body": big, "isBase64Encoded": True}), 413, "payload_too_large")
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_no_json_value_is_a_server_error(value: object) -> None:
+    """Bodies are checked before any engine is asked for."""
+    api = Api(router)
+    reply = put(api, {"name": "far too long a name", "data": value})
+    assert reply.status in (400, 422)
+    reply.text.encode()
+
+
+# --- failures -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "retry"),
+    [
+        (StoreUnavailable("table", "secret path"), "store_unavailable", "2"),
+        (Conflict([1]), "conflict", None),
+        (BadCursor("x"), "validation_failed", None),
+        (ValueError("secret value"), "internal", None),
+        (NeveError("erasing", "Later.", retry_after_s=30), "erasing", "30"),
+        (NeveError("not in the table", "secret"), "internal", None),
+    ],
+)
+def test_failures_become_problems_without_their_reasons(
+    api: Api, caplog: pytest.LogCaptureFixture, error: Exception, code: str, retry: str | None
+) -> None:
+    failures.append(error)
+    reply = refused(api.call("GET", THINGS, user_id="ann"), PROBLEMS[code].status, code)
+    assert reply.headers.get("Retry-After") == retry
+    assert "secret" not in reply.text
+    assert "secret" not in str([vars(record) for record in caplog.records])
+    assert ("failed" in caplog.messages) is (PROBLEMS[code].status >= 500)
+
+
+def test_every_refusal_of_an_operation_is_declared() -> None:
+    assert "idempotency_mismatch" in PUT_THING.all_codes
+    assert "precondition_failed" in PUT_THING.all_codes
+    assert "unauthorized" not in OPEN.all_codes
+    with pytest.raises(ValueError, match="no_such_code"):
+        Operation(
+            method="GET",
+            path="/v1/x",
+            id="x",
+            tag="t",
+            summary="",
+            scope=None,
+            query=Nothing,
+            body=Nothing,
+            responses={},
+            codes=("no_such_code",),
+        )
+
+
+def test_unknown_codes_are_internal() -> None:
+    assert as_refusal(KeyError("x")).code == "internal"
+
+
+# --- the tenant's policy ------------------------------------------------------------------------
+
+
+def test_policy_is_held_for_a_minute(world: World, api: Api) -> None:
+    policies.forget("acme")
+    api.call("GET", THINGS, user_id="ann")
+    write_policy(world, world.tenant, Policy(recall_k=7))
+    held = policies.tenant(world, "acme", without_store=False)
+    world.clock.move(seconds=59)
+    assert policies.tenant(world, "acme", without_store=False).policy.recall_k == held.policy.recall_k == 5
+    world.clock.move(seconds=1)
+    assert policies.tenant(world, "acme", without_store=False).policy.recall_k == 7
+
+
+def test_policy_of_another_set_of_engines_is_not_used(world: World, tmp_path: Path) -> None:
+    write_policy(world, world.tenant, Policy(recall_k=9))
+    policies.forget("acme")
+    assert policies.tenant(world, "acme", without_store=False).policy.recall_k == 9
+    other = World.make(tmp_path / "other")
+    row = read_tenant(world.table.get(tenant_row("acme")) or {})
+    assert row.policy.recall_k == 9
+    for _ in installed(other):
+        assert policies.tenant(other, "acme", without_store=False).policy.recall_k == 5
+
+
+def test_chat_reads_are_answered_without_a_policy(world: World, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    policies.forget("acme")
+
+    def down(_: object) -> None:
+        raise StoreUnavailable("table", "down")
+
+    monkeypatch.setattr(world.table, "get", down)
+    assert api.call("GET", THINGS, user_id="ann").status == 200
+    refused(put(api), 503, "store_unavailable")

@@ -1,0 +1,166 @@
+"""Shaping of the keyword query and the share of its words in a text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neve.domain.query import MAX_GROUPS, TextQuery, contains_phrase, shape, share_of_terms
+from neve.domain.words import QUERY_STOP_WORDS, light_stem, parts, plain_words
+
+TERMS = [
+    ("When did Caroline go to the LGBTQ support group?", ("caroline", "go", "lgbtq", "support", "group")),
+    ("What's Caroline’s dog's name?", ("caroline", "dog", "name")),
+    ("I don't know, didn't they've it'll", ("know",)),
+    ("what is it", ("what", "is", "it")),
+    ("", ()),
+    (" ?! -- ", ()),
+    ("kayak Kayak KAYAK", ("kayak",)),
+    ("café Straße 東京 Zürich", ("café", "straße", "東", "京", "zürich")),
+    ("I paid 5,000 or 1,234,567 in 2023", ("paid", "5000", "1234567", "2023")),
+    ("v2.19.1 snake_case layers/core/ports.py C++ c#", ("v2.19.1", "snake_case", "layers/core/ports.py", "c++", "c#")),
+    ("does Will know the US and will it do", ("will", "know", "us")),
+    ("Will they go", ("go",)),
+    ('5" screen', ("5", "screen")),
+    ("it's 20 -5 degrees --verbose", ("20", "5", "degrees", "verbose")),
+    ("cats,dogs;birds", ("cats", "dogs", "birds")),
+    ("rock'n'roll o'brien", ("rock'n'roll", "o'brien")),
+]
+
+
+@pytest.mark.parametrize(("query", "terms"), TERMS)
+def test_terms_are_the_content_words(query: str, terms: tuple[str, ...]) -> None:
+    shaped = shape(query)
+    assert shaped.terms == terms
+    assert tuple(group[0] for group in shaped.text_query.groups) == terms
+    assert shaped.text_query.min_match == 1
+
+
+QUERIES = [
+    ('ride "red bicycle"', TextQuery((("ride",), ("red",), ("bicycle",)), phrases=(("red", "bicycle"),))),
+    ("“the plan” again", TextQuery((("plan",),), phrases=(("the", "plan"),))),
+    (
+        '"to be or not to be"',
+        TextQuery((("to",), ("be",), ("or",), ("not",)), (("to", "be", "or", "not", "to", "be"),)),
+    ),
+    ('"a" ""', TextQuery((("a",),), phrases=(("a",),))),
+    ("say \"v2.1 o'brien's\"", TextQuery((("say",), ("v2.1", "v2"), ("o'brien",)), (("v2", "1", "o'brien"),))),
+    ("trip -car -Bikes", TextQuery((("trip",),), excluded=("car", "bikes"))),
+    ('trip -"car" -"two words" - bus', TextQuery((("trip",), ("bus",)), excluded=("car",))),
+    ("-car", TextQuery((), excluded=("car",))),
+    ("cat OR dog sleeps", TextQuery((("cat", "dog"), ("sleeps",)))),
+    ("cat | dog OR bird", TextQuery((("cat", "dog", "bird"),))),
+    ("cat or dog", TextQuery((("cat",), ("dog",)))),
+    ("OR cat OR", TextQuery((("cat",),))),
+    ('cat OR "big dog"', TextQuery((("cat", "big", "dog"),))),
+    ("cat OR -dog bird", TextQuery((("cat",), ("bird",)), excluded=("dog",))),
+    ("the OR cat", TextQuery((("the", "cat"),))),
+    ("snake_case", TextQuery((("snake_case", "snake", "case"),))),
+    ("getUserName", TextQuery((("getusername", "user", "name"),))),
+    ("state-of-the-art", TextQuery((("state-of-the-art", "state", "art"),))),
+]
+
+
+@pytest.mark.parametrize(("query", "expected"), QUERIES, ids=[query for query, _ in QUERIES])
+def test_operators(query: str, expected: TextQuery) -> None:
+    assert shape(query).text_query == expected
+
+
+def test_a_long_prompt_is_searched_by_its_first_words() -> None:
+    shaped = shape(" ".join(f"word{i}" for i in range(500)))
+    assert len(shaped.text_query.groups) == MAX_GROUPS == len(shaped.terms)
+    assert shaped.terms[-1] == f"word{MAX_GROUPS - 1}"
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_a_query(query: str) -> None:
+    shaped = shape(query)
+    assert shape(query) == shaped
+    assert all(word for group in shaped.text_query.groups for word in group)
+    assert 0.0 <= share_of_terms(shaped, query) <= 1.0
+    assert len(set(shaped.terms)) == len(shaped.terms) <= sum(len(group) for group in shaped.text_query.groups)
+
+
+@given(st.lists(st.sampled_from(sorted(QUERY_STOP_WORDS) + ["kayak", "tent"]), min_size=1, max_size=12))
+def test_stop_words_stay_only_when_nothing_else_is_there(words: list[str]) -> None:
+    content = set(words) - QUERY_STOP_WORDS
+    assert set(shape(" ".join(words)).terms) == (content or {word.removesuffix("'s") for word in words})
+
+
+WORDS = st.lists(st.text(alphabet="abcdefghij", min_size=1, max_size=8), min_size=1, max_size=12)
+
+
+@given(WORDS)
+def test_a_text_has_all_words_of_itself(words: list[str]) -> None:
+    text = " ".join(words)
+    assert share_of_terms(shape(text), text) == 1.0
+    assert contains_phrase(f"x {text} y", words)
+
+
+SHARES = [
+    ("painting sunrise lake", "She painted two sunrises.", 2 / 3),
+    ("cat OR dog sleeps", "Dogs sleep", 1.0),
+    ("deploy v2.19.1 tonight", "we deployed it", 1 / 3),
+    ("ports.py", "see layers/core/neve/ports.py", 1.0),
+    ("Caroline's studies", "Caroline: I study law", 1.0),
+    ("trip -cars", "a trip by car", 0.0),
+    ('red "red bicycle"', "bicycle, red", 0.0),
+    ('red "red bicycle"', "a RED, bicycle", 1.0),
+    ("what is it", "what was that", 1 / 3),
+    ("", "anything", 0.0),
+    ("-car", "anything", 0.0),
+]
+
+
+@pytest.mark.parametrize(("query", "text", "share"), SHARES)
+def test_share_of_terms(query: str, text: str, share: float) -> None:
+    assert share_of_terms(shape(query), text) == pytest.approx(share)
+
+
+def test_shadow_score_literals() -> None:
+    """0.7 times the calibrated similarity and 0.3 times the share: 0.604 with 3 of 4 words, 0.537 with 4 of 4."""
+    shaped = shape("kayak river tent stove")
+    three, four = (share_of_terms(shaped, text) for text in ("kayaks, rivers, a tent", "stoves tents river kayak"))
+    assert round(0.7 * 0.604 + 0.3 * three, 4) == 0.6478
+    assert round(0.7 * 0.537 + 0.3 * four, 4) == 0.6759
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "hike hikes hiked hiking",
+        "run runs running",
+        "study studies studied studying",
+        "box boxes",
+        "class classes",
+        "make makes making",
+        "painting paintings paint painted",
+        "plan plans planned planning",
+    ],
+)
+def test_light_stems_equate_inflections(words: str) -> None:
+    assert len({light_stem(word) for word in words.split()}) == 1
+
+
+@pytest.mark.parametrize("words", ["bus us", "kayak kayo", "red read", "2023 2024", "sing s", "class clan"])
+def test_light_stems_keep_other_words_apart(words: str) -> None:
+    assert len({light_stem(word) for word in words.split()}) == 2
+
+
+def test_parts_of_compounds() -> None:
+    assert parts("getUserName") == ["get", "user", "name"]
+    assert parts("HTTPServer/v2.1") == ["httpserver", "http", "server", "v2", "1"]
+    assert parts("kayak") == [] == parts("Kayak's")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Red-hot, O'Brien's 5,000!", ["red", "hot", "o'brien", "5000"]),
+        ("v2.19.1", ["v2", "19", "1"]),
+        ("東京へ", ["東", "京", "へ"]),
+    ],
+)
+def test_plain_words(text: str, words: list[str]) -> None:
+    assert plain_words(text) == words
