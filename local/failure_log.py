@@ -6,11 +6,14 @@ import os
 import sys
 import traceback
 
+OF_CODE = (ImportError, SyntaxError, NameError, AttributeError, TypeError, OSError)
+"""Errors whose message speaks of the program or the machine."""
+
 
 def report(what: str, error: BaseException) -> None:
-    """The type of the error and its traceback. Its message may hold what a person wrote, so it is printed only with
+    """The type of the error and its traceback. A message that may hold what a person wrote is printed only with
     ``POWERTOOLS_LOG_LEVEL=DEBUG``."""
-    if os.environ.get("POWERTOOLS_LOG_LEVEL") == "DEBUG":
+    if isinstance(error, OF_CODE) or os.environ.get("POWERTOOLS_LOG_LEVEL") == "DEBUG":
         shown = "".join(traceback.format_exception(error))
     else:
         cause = error.__cause__

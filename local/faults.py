@@ -10,7 +10,6 @@ from typing import Any
 
 from local.call_log import CallLog
 from local.virtual_time import spend
-from neve.observing import Observed, Observer, PassInput, Reflected, ReflectInput
 from neve.ports import (
     Calibration,
     Candidate,
@@ -22,8 +21,6 @@ from neve.ports import (
     Item,
     Key,
     Message,
-    ModelRefused,
-    ModelUnavailable,
     ObjectStore,
     Owner,
     Page,
@@ -40,7 +37,6 @@ from neve.ports import (
 )
 
 TARGETS = ("embed", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
-REFUSED_STATUSES = frozenset({400, 401, 403})
 
 
 class BadFault(ValueError):
@@ -257,28 +253,4 @@ class FaultyEmbedder:
         except Failure as failure:
             final = failure.status is not None and 400 <= failure.status < 500 and failure.status != 429
             kind = EmbeddingUnavailable if final else EmbeddingRetryable
-            raise kind(f"injected fault: {failure}") from None
-
-
-class FaultyObserver:
-    def __init__(self, inner: Observer, faults: Faults) -> None:
-        self._inner, self._faults = inner, faults
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    def observe(self, given: PassInput) -> Observed:
-        self._strike()
-        return self._inner.observe(given)
-
-    def reflect(self, given: ReflectInput) -> Reflected:
-        self._strike()
-        return self._inner.reflect(given)
-
-    def _strike(self) -> None:
-        try:
-            self._faults.strike("llm")
-        except Failure as failure:
-            kind = ModelRefused if failure.status in REFUSED_STATUSES else ModelUnavailable
             raise kind(f"injected fault: {failure}") from None

@@ -69,10 +69,6 @@ class Functions:
                 self._handlers[name] = _import_handler(self._functions[name])
             return self._handlers[name]
 
-    def load_all(self) -> None:
-        for name in self._functions:
-            self.load(name)
-
 
 def _import_handler(function: Function) -> Handler:
     module_name, _, attribute = function.handler.rpartition(".")

@@ -46,15 +46,17 @@ class Unreadable(Exception):
 
 
 class HttpServer(ThreadingMixIn, TCPServer):
-    """``port`` 0 picks a free one; the real one is ``.port``. Raises OSError when the port is taken."""
+    """Listens from the start and answers from ``start`` on. ``port`` 0 picks a free one; the real one is ``.port``.
+    Raises OSError when the port is taken."""
 
     allow_reuse_address = True
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, app: App, port: int) -> None:
-        self.app = app
+    app: App
+
+    def __init__(self, port: int) -> None:
         self._connections: set[socket.socket] = set()
         self._busy = 0
         self._state = threading.Condition()
@@ -62,7 +64,8 @@ class HttpServer(ThreadingMixIn, TCPServer):
         super().__init__((HOST, port), _Connection)
         self.port: int = self.server_address[1]
 
-    def start(self) -> None:
+    def start(self, app: App) -> None:
+        self.app = app
         threading.Thread(target=self.serve_forever, args=(0.5,), name="http", daemon=True).start()
 
     def stop(self, patience_s: float = 10.0) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from neve.usecases.drain_embeddings import drain_embeddings
-
 from neve.domain.policy import Policy
 from neve.http.job_answers import job_answer
 from neve.http.operations import Nothing
@@ -12,6 +10,7 @@ from neve.http.schemas import admin as a
 from neve.http.schemas import jobs as j
 from neve.http.tenancy import policies
 from neve.usecases.create_key import create_key
+from neve.usecases.drain_embeddings import drain_embeddings
 from neve.usecases.read_jobs import get_job
 from neve.usecases.read_policy import read_policy
 from neve.usecases.revoke_key import revoke_key
@@ -25,17 +24,18 @@ handler = router.handle
 
 router.on(a.HEALTH)(lambda call: Answer(body=a.HealthOut.of(service_health(call.ports))))
 router.on(a.STATS)(lambda call: Answer(body=a.StatsOut.of(user_stats(*call.context))))
-router.on(a.USAGE)(lambda call: Answer(body=a.TenantUsageOut.of(tenant_usage(call.ports, call.tenant))))
-router.on(a.READ_POLICY)(lambda call: Answer(body=a.PolicyOut.of(read_policy(call.ports, call.tenant))))
-router.on(j.READ_ADMIN_JOB)(
-    lambda call: Answer(body=j.JobOut.of(get_job(call.ports, call.tenant, None, call.ids["job_id"])))
+router.on(a.USAGE)(lambda call: Answer(body=a.TenantUsageOut.of(tenant_usage(*call.tenancy))))
+router.on(a.READ_POLICY)(lambda call: Answer(body=a.PolicyOut.of(read_policy(*call.tenancy))))
+router.on(j.DRAIN_EMBEDDINGS)(
+    lambda call: once(call, lambda: job_answer(drain_embeddings(*call.tenancy, call.body.user_id, call.body.wait)))
 )
+router.on(j.READ_ADMIN_JOB)(lambda call: Answer(body=j.JobOut.of(get_job(*call.tenancy, None, call.ids["job_id"]))))
 
 
 @router.on(a.WRITE_POLICY)
 def replace_policy(call: Call[Nothing, Policy]) -> Answer:
     def written() -> Answer:
-        found = write_policy(call.ports, call.tenant, call.body, call.if_match)
+        found = write_policy(*call.tenancy, call.body, call.if_match)
         policies.forget(call.tenant.id)
         return Answer(body=a.PolicyOut.of(found))
 
@@ -45,17 +45,15 @@ def replace_policy(call: Call[Nothing, Policy]) -> Answer:
 @router.on(a.CREATE_KEY)
 def new_key(call: Call[Nothing, a.CreateKeyBody]) -> Answer:
     def created() -> Answer:
-        return Answer(201, a.KeyOut.of(create_key(call.ports, call.tenant, call.body.scopes, call.body.label)))
+        return Answer(201, a.KeyOut.of(create_key(*call.tenancy, call.body.scopes, call.body.label)))
 
     return once(call, created, keep=a.without_secret)
 
 
 @router.on(a.REVOKE_KEY)
 def revoke(call: Call[Nothing, Nothing]) -> Answer:
-    revoke_key(call.ports, call.tenant, call.ids["key_id"])
-    return Answer(204)
+    def revoked() -> Answer:
+        revoke_key(*call.tenancy, call.ids["key_id"])
+        return Answer(204)
 
-
-@router.on(j.DRAIN_EMBEDDINGS)
-def drain(call: Call[Nothing, j.DrainBody]) -> Answer:
-    return once(call, lambda: job_answer(drain_embeddings(call.ports, call.tenant, call.body.user_id, call.body.wait)))
+    return once(call, revoked)

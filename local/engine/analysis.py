@@ -22,6 +22,7 @@ ANALYSIS: Final = f"1 {' '.join(FIELDS)}"
 """What the stored term counts were made with. A file with another value is analysed again when it is opened."""
 
 _REMEMBERED_CHUNKS = 200_000
+_LONGEST_REMEMBERED = 64
 _pack_counts = struct.Struct(f"<Q{len(FIELDS)}B").pack
 
 Term = int
@@ -61,9 +62,10 @@ class Analyzer:
 
     def _analyse_chunk(self, chunk: str) -> tuple[Term, ...]:
         terms = tuple(self.whole_terms((whole(chunk), *parts(chunk))))
-        if len(self._terms_of_chunk) >= _REMEMBERED_CHUNKS:
-            self._terms_of_chunk.clear()
-        self._terms_of_chunk[chunk] = terms
+        if len(chunk) <= _LONGEST_REMEMBERED:
+            if len(self._terms_of_chunk) >= _REMEMBERED_CHUNKS:
+                self._terms_of_chunk.clear()
+            self._terms_of_chunk[chunk] = terms
         return terms
 
     def _term(self, word: str) -> Term:

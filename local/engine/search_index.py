@@ -22,7 +22,7 @@ from neve.domain.words import plain_words
 from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, TextQuery
 
 CACHE_BYTES = 1024 * 1024 * 1024
-"""About 400,000 passages of 25 words with 384-dimensional vectors."""
+"""About 350,000 passages of 25 words with 384-dimensional vectors."""
 _LOCKS = 64
 _UNIT = 1e-6
 

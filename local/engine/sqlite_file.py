@@ -18,8 +18,6 @@ READER_CACHE_KB = 8 * 1024
 WRITER_CACHE_KB = 32 * 1024
 LARGEST_IDLE_WAL = 64 * 1024 * 1024
 """A burst may grow the write-ahead log beyond this; the next checkpoint gives the disk space back."""
-
-
 NO_DATABASE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 PRIMARY_CODE = 0xFF
 

@@ -158,7 +158,7 @@ class SqliteQueue:
         ``max_receives`` times moves to the dead-letter queue instead."""
         definition = self._definition(queue)
         with self._moved:
-            self._looked[queue] = self._moves[queue]
+            moves = self._moves[queue]
         now_ms = _ms(now)
         batch: list[Received] = []
         exhausted: list[_Row] = []
@@ -175,6 +175,9 @@ class SqliteQueue:
                     break
         if exhausted and definition.dlq is not None:
             self._announce(definition.dlq)
+        if not batch:
+            with self._moved:
+                self._looked[queue] = max(self._looked[queue], moves)
         return batch
 
     def delete(self, queue: str, receipt: str) -> bool:
@@ -207,9 +210,9 @@ class SqliteQueue:
             return Counts(*connection.execute(COUNTS, given).fetchone())
 
     def wait_for_messages(self, queues: Collection[str], timeout_s: float) -> bool:
-        """Until one of ``queues`` may have something new since the last ``receive`` on it; False when the time is over
-        or the queue was closed. Call ``receive`` until it is empty before waiting. A message that becomes visible
-        because time passes wakes nobody: that is what the timeout is for."""
+        """Until one of ``queues`` may have something that the last empty ``receive`` on it, by whatever thread, did not
+        see; False when the time is over or the queue was closed. A message that becomes visible because time passes
+        wakes nobody: that is what the timeout is for."""
         with self._moved:
             self._moved.wait_for(lambda: self._closed or self._has_moved(queues), timeout_s)
             return not self._closed and self._has_moved(queues)

@@ -78,7 +78,7 @@ class SqliteTable:
         self._changed = threading.Condition()
         with self._file.reading() as connection:
             self._newest_seq: int = connection.execute("SELECT coalesce(max(seq), 0) FROM outbox").fetchone()[0]
-        self._read_seq = 0
+        self._discarded_seq = 0
         self._closed = False
 
     # --- ports.Table ----------------------------------------------------------------------------
@@ -147,23 +147,22 @@ class SqliteTable:
                 "SELECT seq, old_body, old_raw, new_body, new_raw FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?",
                 (after, limit),
             ).fetchall()
-        changes = [_change(*row) for row in found]
-        with self._changed:
-            self._read_seq = max(self._read_seq, after, changes[-1].seq if changes else 0)
-        return changes
+        return [_change(*row) for row in found]
 
     def discard_changes(self, through: int) -> None:
-        """Forget the changes up to and including ``through``: they have been handled. A crash before this returns
-        delivers them once more, and so does a power cut shortly after it."""
+        """Forget the changes up to and including ``through``, a number that ``read_changes`` gave: they have been
+        handled. A crash before this returns delivers them once more, and so does a power cut shortly after it."""
         with self._file.writing(durable=False) as connection:
             connection.execute("DELETE FROM outbox WHERE seq <= ?", (through,))
+        with self._changed:
+            self._discarded_seq = max(self._discarded_seq, through)
 
     def wait_for_changes(self, timeout_s: float) -> bool:
-        """Until there is a change that ``read_changes`` has not handed out; False when the time is over or the table
-        was closed. Never misses a change that was committed between the last read and this call."""
+        """Until there is a change that was not discarded, be it from before this call; False when the time is over or
+        the table was closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._newest_seq > self._read_seq, timeout_s)
-            return not self._closed and self._newest_seq > self._read_seq
+            self._changed.wait_for(lambda: self._closed or self._newest_seq > self._discarded_seq, timeout_s)
+            return not self._closed and self._newest_seq > self._discarded_seq
 
     def close(self) -> None:
         self._file.close()

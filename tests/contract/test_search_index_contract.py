@@ -407,6 +407,14 @@ def test_what_was_removed_does_not_come_back_with_an_older_version(desk: Desk) -
     assert ids(desk.find("again")) == ["doc"] == ids(desk.near(EAST))
 
 
+def test_an_older_removal_does_not_undo_a_newer_one(desk: Desk) -> None:
+    desk.put(passage("doc", "kayak", version=3))
+    desk.trim("doc", version=7)
+    desk.trim("doc", version=5)
+    desk.put(passage("doc", "late kayak", version=6))
+    assert desk.find("kayak") == [] and desk.count() == 0
+
+
 def test_trim_is_idempotent(desk: Desk) -> None:
     desk.put(passage("a", "kayak", vector=EAST), passage("b", "kayak", vector=EAST))
     for _ in range(2):

@@ -11,14 +11,14 @@ import pytest
 from ulid import ULID
 
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
-from neve.ports import DeadlineExceeded
+from neve.ports import Clock, DeadlineExceeded, Ids, Tasks
 
 AT = datetime(2026, 3, 10, 9, 30, 0, 123_000, tzinfo=UTC)
 caller: ContextVar[str] = ContextVar("caller", default="nobody")
 
 
 def test_now_is_aware_and_the_monotonic_scale_counts_milliseconds() -> None:
-    clock = SystemClock()
+    clock: Clock = SystemClock()
     assert clock.now().tzinfo is UTC
     wall, scale = clock.now(), clock.monotonic_ms()
     threading.Event().wait(0.02)
@@ -27,7 +27,7 @@ def test_now_is_aware_and_the_monotonic_scale_counts_milliseconds() -> None:
 
 
 def test_ids_of_one_millisecond_sort_in_the_order_of_their_creation() -> None:
-    ids = SystemIds()
+    ids: Ids = SystemIds()
     made = [ids.ulid(AT) for _ in range(1000)]
     assert made == sorted(set(made))
     assert {ULID.from_str(made_id).milliseconds for made_id in made} == {1773135000123}
@@ -63,7 +63,7 @@ def test_a_token_has_128_random_bits() -> None:
 
 
 def test_work_runs_beside_the_caller_and_sees_its_context() -> None:
-    tasks = ThreadTasks(SystemClock())
+    tasks: Tasks = ThreadTasks(SystemClock())
     meeting = threading.Barrier(3, timeout=30)
 
     def work() -> tuple[str, str]:

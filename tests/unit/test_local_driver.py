@@ -60,7 +60,8 @@ class Machine:
     def invoke(self, function: str, event: dict[str, Any]) -> Any:
         with self._lock:
             self.events.append((function, event))
-        return self.answers.get(function, succeeding)(event)
+        answer: Answer = self.answers.get(function, succeeding)
+        return answer(event)
 
     def stream(self, **changes: Any) -> StreamWorker:
         def give_up(changes: Any, attempts: int) -> None:

@@ -136,8 +136,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         (folder / "functions" / name).mkdir(parents=True)
         (folder / "functions" / name / "app.py").write_text(code)
     template = read_template(folder / "template.yaml")
-    server = HttpServer(Gateway(template, Functions(template.functions).invoke), 0)
-    server.start()
+    server = HttpServer(0)
+    server.start(Gateway(template, Functions(template.functions).invoke))
     with closing(Client(server.port)) as client:
         yield client
     server.stop()
@@ -352,8 +352,8 @@ def test_stop_lets_a_request_finish_and_closes_idle_connections() -> None:
         def refuse(self, kind: str) -> Response:
             raise AssertionError(kind)
 
-    server = HttpServer(Slow(), 0)
-    server.start()
+    server = HttpServer(0)
+    server.start(Slow())
     with closing(Client(server.port)) as client:
         status, headers, body = client("GET", "/")
     assert (status, headers["Connection"], body) == (200, "close", b"finished")

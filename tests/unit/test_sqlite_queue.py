@@ -100,8 +100,9 @@ def test_a_batch_ends_before_the_first_message_that_is_still_delayed(queue: Sqli
 def test_a_clock_that_goes_back_does_not_change_the_order_of_a_group(queue: SqliteQueue, clock: ManualClock) -> None:
     queue.send(FIFO, [message(1)])
     clock.advance(-60)
-    queue.send(FIFO, [message(2)])
+    queue.send(FIFO, [message(2), message(3, group="other")])
     clock.advance(5)
+    assert bodies(queue.receive(FIFO, 10, clock.now())) == ['{"n":3}']
     assert queue.receive(FIFO, 10, clock.now()) == []
     clock.advance(60)
     assert bodies(queue.receive(FIFO, 10, clock.now())) == ['{"n":1}', '{"n":2}']
@@ -194,7 +195,9 @@ def test_a_receipt_is_good_for_its_own_queue_and_delivery_only(queue: SqliteQueu
     assert not queue.delete(STANDARD, second.receipt)
 
 
-def test_waiting_ends_when_something_may_be_new_since_the_last_look(queue: SqliteQueue, clock: ManualClock) -> None:
+def test_waiting_ends_when_something_may_be_new_since_the_last_empty_look(
+    queue: SqliteQueue, clock: ManualClock
+) -> None:
     both = [STANDARD, FIFO]
     assert queue.wait_for_messages(both, 0)
     for name in both:
@@ -205,10 +208,13 @@ def test_waiting_ends_when_something_may_be_new_since_the_last_look(queue: Sqlit
     assert answers_at_once(lambda: queue.wait_for_messages(both, threading.TIMEOUT_MAX))
     clock.advance(5)
     [received] = queue.receive(FIFO, 1, clock.now())
+    assert queue.wait_for_messages(both, 0), "another consumer may find the next one"
+    assert queue.receive(FIFO, 1, clock.now()) == []
     assert not queue.wait_for_messages(both, 0)
     queue.release(FIFO, received.receipt, 0)
     assert queue.wait_for_messages([FIFO], 0)
     [received] = queue.receive(FIFO, 1, clock.now())
+    assert queue.receive(FIFO, 1, clock.now()) == []
     queue.delete(FIFO, received.receipt)
     assert queue.wait_for_messages([FIFO], 0)
 

@@ -31,7 +31,8 @@ def process_fifo(event: Mapping[str, Any], context: Any, name: str, work: Work) 
             raise
 
     # one processor a call: it holds the state of its batch
-    processor = SqsFifoPartialProcessor(skip_group_on_error=True, raise_on_entire_batch_failure=False)
+    processor = SqsFifoPartialProcessor(skip_group_on_error=True)
+    processor.raise_on_entire_batch_failure = False
     return dict(
         process_partial_response(event=dict(event), record_handler=handle, processor=processor, context=context)
     )

@@ -1,8 +1,8 @@
-"""Which English sentences are worth remembering, by cue phrases, and how much (engine.md §3, "extractive").
+"""Which English statements are worth remembering, by cue phrases, and how much (engine.md §3, "extractive").
 
-The marks follow the observer's scale: 🔴 durable identity, preference, standing wish, correction, unresolved blocker; 🟡
-plans, events, decisions, work; 🟢 tentative; ✅ a change of state that really happened. The weights only order the lines of
-one pass against each other, where more qualify than a pass may keep."""
+The marks follow the observer's scale: 🔴 durable identity, preference, standing wish, correction, unresolved blocker;
+🟡 plans, events, decisions, work; 🟢 tentative; ✅ a change of state that really happened. The weights only order the
+lines of one pass against each other, where more qualify than a pass may keep."""
 
 from __future__ import annotations
 
@@ -10,40 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Mark = Literal["🔴", "🟡", "🟢", "✅"]
+from neve.domain.extractive_chatter import is_dangling, is_hypothetical, is_platitude, is_small_talk, speaks_of_self
+from neve.domain.extractive_vocabulary import ADVERB, DONE_VERB, EVENT_VERB, FAMILY, any_of
 
-_ADVERB = (
-    r"(?:really|also|just|still|always|usually|finally|recently|already|actually|even|never|now|only|so|absolutely|totally"
-    r"|truly|definitely|probably|often|sometimes|kinda|mostly|generally|typically|currently|simply|both|all|officially"
-    r"|successfully|once|first|then|kind of|sort of)"
-)
-_I = rf"\b(?:i|we|my (?:\w+ ){{0,2}}and i)(?:\s+{_ADVERB})*\s+"
-_IM = rf"\b(?:i'm|im|i am|we're|we are)(?:\s+{_ADVERB})*\s+"
-_IVE = rf"\b(?:i've|ive|i have|we've|we have)(?:\s+{_ADVERB})*\s+"
-_WILL = rf"\b(?:i'll|i will|we'll|we will|i'm going to|i am going to|i'm gonna|im gonna|we're going to|we're gonna)(?:\s+{_ADVERB})*\s+"
-_FAMILY = (
-    r"(?:wife|husband|partner|spouse|fianc[eé]e?|girlfriend|boyfriend|ex|mother|mom|mum|father|dad|parents?|sisters?|brothers?"
-    r"|siblings?|sons?|daughters?|kids?|child(?:ren)?|baby|twins|grandma|grandpa|grandmother|grandfather|grandparents|aunt"
-    r"|uncle|cousins?|nieces?|nephews?|(?:best )?friends?|roommates?|flatmates?|neighbou?rs?|boss|manager|dogs?|cats?|pets?"
-    r"|pupp(?:y|ies)|kittens?|horse|bird|rabbit|parrot|turtles?|fish|family|team|mentor|doctor|therapist|landlord|colleagues?)"
-)
-_DONE_VERBS = (
-    r"(?:finished|completed|booked|bought|sold|moved|shipped|deployed|released|launched|fixed|solved|resolved|submitted|sent"
-    r"|signed|passed|graduated|quit|resigned|retired|started|opened|closed|published|paid|cancell?ed|ordered|merged|adopted"
-    r"|received|won|lost|registered|enrolled|joined|left|installed|migrated|upgraded|renewed|delivered|built|renovated|rented"
-    r"|hired|fired|promoted|accepted|applied|got married|got engaged|got divorced|got promoted|got hired|got fired|got accepted"
-    r"|got the job|got a (?:new )?(?:job|dog|cat|puppy|kitten|car|bike|raise|promotion|degree|house|apartment|place|offer|visa)"
-    r"|got my|gave birth|became|broke up|switched|changed|reached|achieved|earned|founded|created|recorded|wrapped up|set up"
-    r"|picked up|turned in|handed in|broke my|hurt my|sprained|lost my|named)"
-)
-_EVENT_VERBS = (
-    r"(?:went|met|saw|visited|attended|took|had|made|cooked|baked|ran|hiked|camped|travell?ed|flew|drove|swam|played|watched"
-    r"|read|wrote|painted|drew|learned|learnt|tried|spent|celebrated|volunteered|helped|taught|gave|talked|spoke|called|found"
-    r"|discovered|hosted|organi[sz]ed|ran into|came|returned|got|did|heard|worked|stayed|performed|participated|took part"
-    r"|checked out|came across|explored|grew up|grew|lived|studied|used to|planted|donated|raised|shared|presented|interviewed"
-    r"|been|gone|done|seen|had to|decorated|designed|carved|sewed|knitted|photographed|rescued|fostered|competed|trained)"
-)
-_SMALL_OBJECT = r"(?!\s+(?:that|it|this|these|those|them|you|your|how|what|the way|the idea|the sound|hearing|seeing|to hear|to see|to know)\b)"
+Mark = Literal["🔴", "🟡", "🟢", "✅"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,269 +25,417 @@ class Cue:
     weight: int
 
 
+FEWEST_WORDS = 3
+FEWEST_DATED_WORDS = 6
+"""Of a statement that only its date makes worth keeping; the resolved date adds two."""
+
+# --- pieces of patterns -------------------------------------------------------------------------
+
+_I = rf"\b(?:i|we|my (?:\w+ ){{0,2}}and i)(?:\s+{ADVERB})*\s+"
+_IM = rf"\b(?:i'm|im|i am|we're|we are)(?:\s+{ADVERB})*\s+"
+_IVE = rf"\b(?:i've|ive|i have|we've|we have)(?:\s+{ADVERB})*\s+"
+_WILL = rf"\b(?:(?:i|we)'ll|(?:i|we) will|(?:i'm|im|i am|we're|we are) (?:going to|gonna))(?:\s+{ADVERB})*\s+"
+_PLEASE = r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?"
+_MY = r"\b(?:my|our)\s+(?:[\w-]+\s+){0,2}"
+_BE = r"(?:\s+(?:is|are|was|were)|'s|'re)\b"
+_OBJECT = (
+    r"(?!\s+"
+    + any_of(
+        "that it this these those them their you your how what hearing seeing so such",
+        "the way|the idea|the sound|to hear|to see|to know|to be|no idea",
+    )
+    + r"\b)"
+)
+"""Not followed by an object that only the conversation explains, or that is the listener."""
+
+
+def _not(*lists: str) -> str:
+    return rf"(?!{any_of(*lists)}\b)"
+
+
 def _cue(kind: str, mark: Mark, weight: int, *patterns: str) -> tuple[Cue, re.Pattern[str]]:
     return Cue(kind, mark, weight), re.compile("|".join(patterns), re.IGNORECASE)
 
 
-_CUES: tuple[tuple[Cue, re.Pattern[str]], ...] = (
-    _cue(
-        "remember",
-        "🔴",
-        10,
-        r"^(?:please\s+)?(?:can you\s+)?(?:remember|don't forget|do not forget|keep in mind|note|make a note|bear in mind)\s+"
-        r"(?:that\s+|this:?\s*|to\s+)?(?!when|how|me\b|the time|if\b)\w",
-        r"^(?:important|for the record|fyi|note to self)\s*:",
-    ),
-    _cue("remind", "🟡", 7, r"^(?:please\s+)?(?:can you\s+)?remind me\b"),
-    _cue(
-        "rule",
-        "🔴",
-        9,
-        r"^(?:please\s+)?(?:always|never)\s+(?!mind|know|knew|seen|heard|thought|a\b|the\b|been|had\b|gonna|going|ever|again|been)\w+",
-        r"\bfrom now on\b|\bin (?:the )?future,? (?:please|always|never|don't|use|call|write|answer)",
-        r"^(?:please\s+)?(?:whenever|every time|each time) (?:i|you)\b.*\b(?:please|always|use|do|don't|run|reply|answer|write|ask|send)\b",
-        r"^(?:please\s+)?(?:don't|do not|stop|avoid|quit)\s+(?:ever\s+)?(?:use|using|call|calling|write|writing|add|adding|include"
-        r"|including|send|sending|ask|asking|suggest|suggesting|mention|mentioning|recommend|recommending|start|starting"
-        r"|put|putting|say|saying|repeat|repeating)\b",
-        r"^(?:please\s+)?call me\s+(?!back|later|when|if|on\b|at\b|tomorrow|asap|crazy)\w+",
-        r"^(?:please\s+)?(?:answer|reply|respond|write|speak|talk)(?:\s+(?:to )?me)?\s+(?:only\s+|always\s+)?(?:in|with|without|more|less)\b",
-        r"^(?:please\s+)?keep (?:your |the |all )?(?:answers|replies|responses)\b",
-        r"\bi (?:want|need|expect|ask|would like) you to (?:always|never|stop|call)\b",
-        r"\b(?:i|we) (?:always|only|never) want\b",
-    ),
-    _cue(
-        "correction",
-        "🔴",
-        9,
-        r"\b(?:no longer|not anymore|changed my mind|i was wrong|i misspoke|i meant)\b",
-        r"\b(?:don't|doesn't|do not|isn't|aren't|am not|'m not|haven't|can't|won't|not)\b(?!.*\bknow\b).*\bany ?more\b",
-        r"\b(?:i|we|my|it|that|he|she)\b.*\bused to\b.*\b(?:but|now|until)\b",
-        r"\bis (?:actually |really )?[\w'-]+, not [\w'-]+",
-        r"\b(?:it's|that's|i'm|it is|i am) not [\w' -]{2,40}[,;] (?:but|it's|i'm|that's|it is)\b",
-    ),
-    _cue(
-        "identity",
-        "🔴",
-        8,
-        r"\bmy (?:\w+ ){0,2}(?:name|birthday|anniversary|pronouns|nationality|religion|address|hometown|e-?mail|phone number"
-        r"|time ?zone|job|profession|blood type|shoe size|native language|mother tongue|major|degree)(?:'s| is|s are| was)\b",
-        r"\b(?:my name's|i go by|i'm called|i am called|people call me|everyone calls me)\b",
-        _IM + r"(?:an?\s+)?(?:\w+\s+)?(?:years? old|\d{1,3} years old|vegan|vegetarian|pescatarian|allergic|intolerant|diabetic"
-        r"|celiac|coeliac|asthmatic|pregnant|married|single|divorced|widowed|engaged|retired|unemployed|self-employed|freelance"
-        r"|left-handed|colou?r-?blind|deaf|blind|dyslexic|autistic|transgender|trans|gay|lesbian|bisexual|queer|non-?binary"
-        r"|jewish|muslim|christian|buddhist|hindu|atheist|an only child|bilingual|lactose)\b",
-        _IM + r"an?\s+(?!(?:bit|little|lot|huge fan|big fan|fan|couple|few|good|great|bad|big|total|complete|mess|wreck|idiot|sucker"
-        r"|morning|night|pro|beginner|step|year|month|week|day|while|hundred|firm|strong|true|proud|lucky|happy|nervous|different"
-        r"|better|new|long|real|part|sure)\b)(?:[\w-]+\s+){0,3}?[\w-]*(?:er|or|ist|ian|ant|ent|nurse|chef|cook|pilot|coach|parent|mom"
-        r"|mum|dad|mother|father|guide|student|dev|lawyer|artist|engineer|doctor|scientist|vet|judge|clerk|introvert|extrovert)\b",
-        _I + r"(?:live|lived|grew up|was born|were born|was raised|come|came originally)\s+(?:in|at|on|near|with|from|outside)\b",
-        _IM + r"(?:originally\s+)?(?:from|based in|living in|located in)\s+(?!what|now|here|there|the)\w+",
-        _I + r"(?:work|works|worked|teach|study|studied|major|majored)\s+(?:as|at|for|in|with|part|full|remotely|from)\b",
-        _I + r"(?:have|own|'ve got|got)\s+(?:an?|one|two|three|four|five|six|\d|twin)\s+(?:[\w-]+\s+){0,3}" + _FAMILY + r"\b",
-        rf"\b(?:my|our) (?:[\w-]+ ){{0,2}}{_FAMILY}(?:'s)?(?:,? [A-Z]\w+,?)? (?:is|are|'s|name|named|called|lives?|works?|has|have|was|turns?|turned"
-        r"|loves?|likes?|hates?|plays?|speaks?|goes|studies|studied|moved|died|passed away|got|just|needs?)\b",
-        rf"\b(?:my|our) (?:[\w-]+ ){{0,2}}{_FAMILY} [A-Z]\w+\b",
-        _I + r"speak\s+\w+",
-        r"\b(?:i|we) (?:have|suffer from|was diagnosed with|'ve been diagnosed with) (?:an? )?(?:\w+ )?(?:allerg|asthma|diabetes|migraine"
-        r"|anxiety|depression|adhd|celiac|arthritis|insomnia|epilepsy|cancer|autism|dyslexia|high blood|condition)\w*",
-    ),
-    _cue(
-        "preference",
-        "🔴",
-        7,
-        _I + r"(?:like|love|prefer|enjoy|hate|dislike|adore|despise|loathe|avoid|favou?r|appreciate|swear by)" + _SMALL_OBJECT + r"\s+\w+",
-        _I + r"(?:don't|do not|can't|cannot|never)\s+(?:really\s+|actually\s+)?(?:like|eat|drink|enjoy|stand|tolerate|watch|use|wear|drive"
-        r"|fly|smoke|read|trust|do well)" + _SMALL_OBJECT + r"\b",
-        r"\bmy (?:\w+ ){0,2}(?:favou?rite|fave|go-to|preferred|comfort|dream|biggest fear|passion|hobb(?:y|ies)|specialty)\b",
-        r"\b(?:is|are|was|were|'s)\s+(?:also\s+|still\s+|definitely\s+|probably\s+|one of\s+)?my\s+(?:\w+\s+){0,2}(?:favou?rites?|fave|passion"
-        r"|thing|hobby|go-to|dream|love)\b",
-        r"\bi'd (?:much )?rather\b|\bi would rather\b",
-        _IM + r"(?:a\s+)?(?:big\s+|huge\s+|great\s+|massive\s+|not a\s+|not a big\s+)*(?:fan|lover) of\s+(?!that|it|this|you)\w+",
-        _IM + r"(?:really\s+|very\s+|super\s+|not\s+|so\s+)*(?:into|keen on|fond of|passionate about|obsessed with|addicted to|afraid of"
-        r"|scared of|terrified of|interested in|crazy about|sick of)\s+(?!that|it|this|you|what)\w+",
-        r"\b(?:i|we) (?:usually|always|never|typically|normally|tend to|mostly|rarely|only|often)\s+(?!thought|wanted|know|knew|had\b|been|was"
-        r"|felt|say|said|mind|loved|got\b|hoped|wonder|think|feel)\w+",
-        r"\b(?:every|each) (?:morning|day|night|evening|week|weekend|month|year|summer|winter|monday|tuesday|wednesday|thursday|friday"
-        r"|saturday|sunday)\b.*\b(?:i|we)\b|\b(?:i|we)\b.*\b(?:every|each) (?:morning|day|night|evening|week|weekend|month|year|summer"
-        r"|winter|monday|tuesday|wednesday|thursday|friday|saturday|sunday|other)\b",
-        r"\b(?:helps|calms|relaxes|inspires|motivates|energi[sz]es) me\b",
-    ),
-    _cue(
-        "blocker",
-        "🔴",
-        7,
-        _IM + r"(?:completely\s+|totally\s+)?(?:stuck|blocked|locked out)\b",
-        r"\b(?:doesn't|does not|won't|isn't|still not|not) (?:work|working|start|starting|build|building|compile|load|loading|connect)\b(?! out)",
-        r"\b(?:keeps?|still|kept) (?:failing|crashing|breaking|timing out|throwing|getting (?:an?|the) error)\b",
-        r"\b(?:i|we) (?:can't|cannot|couldn't) (?:log in|login|access|find|figure out|connect|get .* to work|open|reach|install|reproduce)\b",
-        r"\b(?:is|are) (?:broken|down|failing|blocked|crashing)\b(?! to)",
-    ),
-    _cue(
-        "decision",
-        "🟡",
-        8,
-        _I + r"(?:decided|chose|agreed|settled|opted|picked|resolved to|concluded|switched|went with|made up my mind|ended up)\b",
-        _IVE + r"(?:decided|chosen|agreed|settled|opted|picked|switched|made up my mind|concluded|selected)\b",
-        _IM + r"(?:going with|switching to|sticking with|dropping|giving up|keeping|choosing)\s+\w+",
-        _WILL + r"(?:go with|use|take|stick with|switch to|choose|pick|drop|keep)\s+(?!care|a look|it easy|in mind|an eye|you|that in|your)\w+",
-        r"^let's (?:go with|use|take|do|stick with|switch to|keep|make it|call it|drop|move|meet|schedule|plan)\b",
-        r"\b(?:the|our|my) decision (?:is|was)\b",
-    ),
-    _cue(
-        "done",
-        "✅",
-        7,
-        _I + _DONE_VERBS + r"\b" + _SMALL_OBJECT,
-        _IVE + _DONE_VERBS + r"\b" + _SMALL_OBJECT,
-        r"\b(?:is|are|was|were|got|has been|have been|'s been) (?:now |finally |already |just |successfully )*(?:done|finished|deployed|fixed|live"
-        r"|merged|released|shipped|published|approved|accepted|signed|sold|booked|paid|resolved|cancell?ed|completed|delivered)\b",
-    ),
-    _cue(
-        "plan",
-        "🟡",
-        6,
-        _IM + r"(?:going to|gonna|planning|hoping|about to|off to|heading to|flying|travell?ing|moving|starting|leaving|getting|taking|meeting"
-        r"|visiting|seeing|having|hosting|running|doing|returning|attending|signing up|looking for|looking into|saving|applying|preparing"
-        r"|training|expecting|buying|selling|renovating|launching|organi[sz]ing|throwing|volunteering|performing|participating)\s+"
-        r"(?!better|well|good|great|okay|ok|fine|it\b|that\b|a blast|fun|so\b)\w+",
-        _I + r"(?:plan|want|hope|intend|wish|aim|need|have|got|'ve got|'d like|would like|would love)\s+to\s+(?!know|hear|see (?:it|them|that|your|you|what"
-        r"|how)|ask|thank|say|share|talk|tell|admit|agree|be honest|hear|check (?:it|that|them)|think about it|apologi)\w+",
-        _I + r"(?:want|need)\s+(?:an?|some|my|more|new|better)\s+\w+",
-        _I + r"(?:have|'ve got|got)\s+(?:an?|my|the|our)\s+(?:[\w-]+\s+){0,3}(?:appointment|meeting|interview|exam|test|flight|trip|deadline|call"
-        r"|surgery|date|class|lesson|party|wedding|concert|show|game|match|race|tournament|conference|workshop|presentation|reservation"
-        r"|event|visit|check-?up|performance|competition|gig|goal|plan|project|idea for|dream)\b",
-        _WILL + r"(?!be (?:here|there|fine|ok|okay|back|around|sure)|let you|keep (?:that|you|it|in)|try (?:it|that)|check (?:it|that|them|out)"
-        r"|think about|definitely (?:check|keep|try)|do (?:that|it)|see|look (?:it|into that)|take care|miss|remember that|talk|catch|ask|tell you"
-        r"|send you|have to (?:check|try)|give it|get back|never forget|cherish|support|always)\w+",
-        r"\b(?:my|our|the) (?:[\w-]+ ){0,3}(?:deadline|appointment|meeting|interview|exam|flight|trip|wedding|surgery|launch|release|move|party"
-        r"|concert|show|race|tournament|conference|presentation|due date|graduation|performance|class|event|opening|competition) (?:is|are|'s"
-        r"|starts?|begins?|will|was moved|got moved|has been)\b",
-        r"\b(?:looking forward to|can't wait (?:for|to)|excited (?:for|about|to))\s+(?!it\b|that\b|see(?:ing)? (?:it|what|you|how)|hear|know|your|you)"
-        r"(?:the|my|our|next|this|a|\w+ing|start|begin|visit|move|try|show|share|meet|get|go|perform|teach|play|take|join)\b",
-        r"\b(?:my|our) (?:\w+ ){0,2}(?:goal|plan|dream|aim|next step|ambition|resolution)s? (?:is|are|was|for)\b",
-        r"\bone day i\b|\bsomeday i\b",
-    ),
-    _cue(
-        "ongoing",
-        "🟡",
-        6,
-        _IM + r"(?:learning|working on|working|studying|trying to|teaching|writing|reading|building|making|developing|struggling|dealing|recovering"
-        r"|raising|caring|restoring|designing|painting|taking care|researching|practi[sc]ing|creating|practicing|growing|managing|focusing"
-        r"|considering|reorgani[sz]ing|on (?:a|the) (?:diet|waiting list|team|committee|medication))\b(?! hard$| on it$)",
-        r"\bi(?:'ve| have) been (?:\w+ ){0,1}(?!thinking about you|good|great|well|busy|okay|ok\b|there\b|so\b|up to\b|doing (?:great|well|good|ok))\w+ing\b",
-        r"\b(?:i|we)(?:'ve| have) (?:\w+ )?(?:been|known|lived|worked|had|owned|played|studied|loved)\b.*\b(?:for|since)\b",
-        r"\b(?:we|i) (?:use|run|host|deploy|develop|maintain|manage|build|support|sell|offer|target|drive|own|rent|take|teach|coach|lead"
-        r"|collect|grow|belong to|volunteer|play|practi[sc]e|train|organi[sz]e)\s+(?!it\b|that\b|this\b|you\b|care\b)\w+",
-    ),
-    _cue(
-        "event",
-        "🟡",
-        4,
-        _I + _EVENT_VERBS + r"\b(?!\s+(?:it|that|you|this|so|no idea|a blast|what you|fun|great|good)\b)",
-        _IVE + _EVENT_VERBS + r"\b(?!\s+(?:it|that|you|this|so|there|great|good|fun)\b)",
-        r"\b(?:my|our) (?:[\w'-]+ ){1,3}(?:was|were|broke|died|arrived|came|went|won|lost|got|had|failed|passed|fell|made|gave|took|started|ended|turned)\b",
-    ),
-    _cue(
-        "tentative",
-        "🟢",
-        3,
-        r"\b(?:i|we) (?:might|may|could)\s+(?!be wrong|as well|have missed|say|not|imagine|use a|never|tell|see|relate)\w+",
-        _IM + r"(?:thinking (?:about|of)|considering|not sure (?:if|whether)|torn between|wondering (?:if|whether)|tempted to|curious about)\b",
-        r"^maybe (?:i|we)\b|\b(?:i|we)(?:'ve| have) been thinking (?:about|of)\b",
-        _I + r"(?:need|could use) help\b",
-    ),
+# --- what an assistant is told ------------------------------------------------------------------
+
+_REMEMBER = _cue(
+    "remember",
+    "🔴",
+    10,
+    _PLEASE
+    + any_of("remember note", "don't forget|do not forget|keep in mind|make a note|bear in mind")
+    + r"\s+"
+    + _not("when how me if", "the time|to be")
+    + r"(?:that\s+|this\b:?\s*)?\w",
+    r"^(?:important|for the record|fyi|note to self)\s*:",
+)
+_REMIND = _cue("remind", "🟡", 7, _PLEASE + r"remind me\b")
+_INSTRUCTED = any_of(
+    "use using call calling write writing add adding include including send sending ask asking suggest suggesting",
+    "mention mentioning recommend recommending start starting put putting say saying repeat repeating answer reply",
+)
+_RULE = _cue(
+    "rule",
+    "🔴",
+    9,
+    r"^(?:please\s+)?(?:always|never)\s+"
+    + _not("mind know knew seen heard thought a the been had gonna again")
+    + r"\w+",
+    r"\bfrom now on\b|\bin (?:the )?future,? (?:please|always|never|don't|use|call|write|answer)\b",
+    r"^(?:please\s+)?(?:whenever|every time|each time) (?:i|you)\b.*\b"
+    r"(?:please|always|use|do|don't|run|reply|answer|write|ask|send)\b",
+    rf"^(?:please\s+)?(?:don't|do not|stop|avoid|quit)\s+(?:ever\s+)?{_INSTRUCTED}\b",
+    r"^(?:please\s+)?(?:just\s+)?call me\s+"
+    + _not("back later when if on at tomorrow asap crazy today tonight")
+    + r"\w+",
+    r"^(?:please\s+)?(?:answer|reply|respond|write|speak|talk)(?:\s+(?:to )?me)?\s+(?:only\s+|always\s+)?"
+    r"(?:in|with|without)\b",
+    r"^(?:please\s+)?keep (?:your |the |all )?(?:answers|replies|responses)\b",
+    r"\bi (?:want|need|expect|ask|would like|prefer) you to\b",
 )
 
-_SMALL_TALK = re.compile(
-    r"^(?:thanks|thank you|thx|cheers|welcome|no problem|no worries|good (?:luck|night|morning|point|idea|job|one)|sounds|that sounds|that's|thats"
-    r"|that is|that must|that was (?:so )?(?:great|awesome|fun|amazing|nice|cool)$|see you|talk (?:to you|soon)|take care|bye|have (?:a|fun)|enjoy"
-    r"|congrat|how (?:about|are)|glad|happy to|nice|cool|awesome|amazing|wow|same here|me too|i see|got it|i (?:agree|understand|get it|hear you"
-    r"|bet|guess so|know,? right|know what you|totally get|can (?:imagine|see|relate|totally|only)|appreciate (?:it|that|you)|hope (?:you|so|your|it|that)"
-    r"|wish you|love (?:it|that|how|your|hearing|the idea|this|those|them)|can't (?:believe|imagine|agree|thank|wait to (?:see|hear))|couldn't agree|feel you"
-    r"|really appreciate (?:it|you|that|your)|'?d love to (?:hear|see|know|check)|would love to (?:hear|see|know)|'?ll (?:keep that|be there|let you|check)"
-    r"|think (?:so|that's|you|it's)|don't (?:know|mind|think so)|mean)\b"
-    r"|i'?m (?:so |really |very |super |just |always |also )*(?:glad|happy|proud|excited|sorry|here|rooting|impressed|thrilled|grateful|thankful|good|great|fine|ok|okay"
-    r"|doing|sure|all ears|with you|there|not sure|curious|lucky|blessed)\b(?! (?:my|our|we|i|to (?:announce|share that|have (?:found|finished|started|my)))\b)"
-    r"|(?:keep|let me know|let's (?:chat|talk|catch)|don't (?:worry|give up|forget to)|what a|such a|you|your|you're|you've|you'll|hope|wishing|sending)\b)",
+_REQUEST = _cue(
+    "request",
+    "🟡",
+    5,
+    _PLEASE
+    + any_of("book schedule reschedule order cancel move send buy reserve set add plan arrange", "set up")
+    + r"\s+\w+",
+)
+"""Only with a date: "book a table for Friday" is an appointment in the making."""
+
+# --- who someone is -----------------------------------------------------------------------------
+
+_CORRECTION = _cue(
+    "correction",
+    "🔴",
+    9,
+    r"\b(?:no longer|not anymore|changed my mind|i was wrong|i misspoke|i meant)\b",
+    r"(?:n't|\bnot)\b(?!.*\bknow\b).*\bany ?more\b",
+    r"\b(?:i|we|it|he|she|they) used to (?!it\b|her\b|him\b|them\b|the\b|my\b).*\b(?:but|now|until)\b",
+    r"\bis (?:actually |really )?[\w'-]+, not [\w'-]+",
+    r"\b(?:it's|that's|i'm|it is|i am) not [\w' -]{2,40}[,;] (?:but|it's|i'm|that's|it is)\b",
+)
+_TRAIT = any_of(
+    "vegan vegetarian pescatarian allergic intolerant diabetic celiac coeliac asthmatic pregnant married single",
+    "divorced widowed engaged retired unemployed self-employed freelance left-handed color-blind colour-blind",
+    "colorblind deaf blind dyslexic autistic transgender trans gay lesbian bisexual queer nonbinary non-binary",
+    "jewish muslim christian buddhist hindu atheist bilingual",
+    r"\d{1,3} years old|an only child|lactose intolerant",
+)
+_ROLE = any_of(
+    r"[\w-]*(?:eer|ist|ian|tor|cher|ver|per|ger|ner|der|yer|wer|ter|ser|ker)|cook",
+    "nurse chef pilot coach parent mom mum dad mother father guide student dev artist scientist vet judge clerk",
+    "introvert extrovert accountant assistant consultant actress intern freshman sophomore junior senior veteran",
+)
+_NOT_A_ROLE = any_of(
+    "bit little lot fan couple few good great bad big total complete mess wreck idiot sucker morning night step",
+    "year month week day while hundred firm strong true proud lucky happy nervous different better new long real",
+    "part sure believer huge supporter lover winner loser fighter matter never",
+)
+_AILMENT = r"(?:allerg|asthma|diabetes|migraine|anxiety|depression|adhd|celiac|arthritis|insomnia|epilepsy|cancer)\w*"
+_IDENTITY = _cue(
+    "identity",
+    "🔴",
+    8,
+    _MY
+    + any_of(
+        "name birthday anniversary pronouns nationality religion address hometown email e-mail job profession major",
+        "degree age",
+        "phone number|time ?zone|blood type|shoe size|native language|mother tongue|first language",
+    )
+    + _BE,
+    r"\b(?:my name's|i go by|i'm called|i am called|people call me|everyone calls me)\b",
+    rf"{_IM}(?:an?\s+)?(?:\w+\s+)?{_TRAIT}\b",
+    rf"{_IM}an?\s+(?!{_NOT_A_ROLE}\b)(?:(?!{_NOT_A_ROLE}\b)[\w-]+\s+){{0,3}}?{_ROLE}\b",
+    _I + r"(?:live|lived|grew up|was born|were born|was raised|come)\s+(?:in|at|on|near|with|from|outside)\b"
+    r"(?!\s+(?:a world|the moment|that|it)\b)",
+    _IM + r"(?:originally\s+)?(?:from|based in|living in|located in)\s+" + _not("what now here there the") + r"\w+",
+    _I + r"(?:work|works|worked|teach|study|studied|major|majored)\s+(?:as|at|for|in|part|full|remotely|from)\b"
+    r"(?!\s+(?:it|that|them|the)\b)",
+    _I + rf"(?:have|own|'ve got|got)\s+(?:an?|one|two|three|four|five|six|\d|twin)\s+(?:[\w-]+\s+){{0,2}}{FAMILY}\b",
+    rf"{_MY}{FAMILY}(?:'s)?\s+"
+    + any_of("name named called live lives work works study studies studied speak speaks died", "was born|passed away")
+    + r"\b",
+    rf"{_MY}{FAMILY}{_BE}\s+(?:an?|the|named|called|\d+|from|{_TRAIT})\b",
+    rf"{_MY}{FAMILY},?\s+(?-i:[A-Z])\w+",
+    _I + r"speak\s+(?-i:[A-Z])\w+",
+    r"\b(?:i|we)(?: have|'ve(?: got)?| suffer from| was diagnosed with| have been diagnosed with) (?:an? )?(?:\w+ )?"
+    + _AILMENT,
+)
+_PREFERENCE = _cue(
+    "preference",
+    "🔴",
+    7,
+    _I
+    + any_of(
+        "like love prefer enjoy hate dislike adore despise loathe avoid favor favour", "swear by|can't live without"
+    )
+    + _OBJECT
+    + r"\s+\w+",
+    r"\b(?:i|we) (?:don't|do not|can't|cannot|never)\s+(?:really\s+|actually\s+)?"
+    + any_of("like eat drink enjoy stand tolerate watch wear drive fly smoke trust")
+    + _OBJECT
+    + r"\b",
+    _MY + any_of("favorite favourite favorites favourites fave go-to preferred") + r"\b",
+    rf"{_MY}(?:passion|hobby|hobbies|biggest fear|specialty|comfort food){_BE}",
+    r"(?:\b(?:is|are|was|were)|'s)\s+(?:also\s+|still\s+|definitely\s+|probably\s+|one of\s+)?my\s+(?:\w+\s+){0,2}"
+    r"(?:favou?rites?|fave|passion|thing|hobby|go-to|dream|love)\b",
+    r"\bi(?:'d| would) (?:much )?rather\b",
+    _IM + r"(?:not\s+)?(?:an?\s+)?(?:big\s+|huge\s+|great\s+|massive\s+)*(?:fan|lover) of\s+"
+    r"(?!(?:that|it|this|you)\b)\w+",
+    _IM
+    + r"(?:not\s+)?"
+    + any_of(
+        "into",
+        "keen on|fond of|passionate about|obsessed with|addicted to|afraid of|scared of|terrified of|interested in",
+        "crazy about|tired of",
+    )
+    + r"\s+(?!(?:that|it|this|you|what)\b)\w+",
+    r"\b(?:helps|calms|relaxes|inspires|motivates) me (?:to )?\w+",
+)
+
+# --- what is going on ---------------------------------------------------------------------------
+
+_BLOCKER = _cue(
+    "blocker",
+    "🔴",
+    7,
+    _IM + r"(?:stuck|blocked|locked out)\b",
+    r"\b(?:doesn't|does not|won't|isn't|still not|not) "
+    r"(?:work|working|start|build|building|compile|load|loading|connect)\b(?! out)",
+    r"\b(?:keeps?|still|kept) (?:failing|crashing|breaking|timing out|throwing|getting (?:an?|the) error)\b",
+    r"\b(?:i|we) (?:still )?(?:can't|cannot|couldn't) "
+    r"(?:log in|login|access|figure out|connect|open|install|reproduce|get .{2,40} to work)\b",
+    r"\b(?:is|are) (?:still )?(?:broken|failing|blocked|crashing)\b",
+)
+_DECISION = _cue(
+    "decision",
+    "🟡",
+    8,
+    _I
+    + any_of("decided chose agreed settled opted picked concluded switched", "went with|made up my mind|ended up")
+    + _OBJECT
+    + r"\b",
+    _IVE + any_of("decided chosen agreed settled opted picked switched selected", "made up my mind|gone with") + r"\b",
+    _IM + r"(?:going with|switching to|sticking with|dropping|giving up)\s+\w+",
+    _WILL + r"(?:go with|use|stick with|switch to|choose|pick|drop)\s+(?!(?:that in|your|it)\b)\w+",
+    r"^let's (?:go with|use|take|do|stick with|switch to|keep|call it|drop|move|meet|schedule)\s+"
+    + _not("it that this motivating going up", "in touch|it up"),
+    r"\b(?:the|our|my) decision (?:is|was)\b",
+)
+_DONE = _cue(
+    "done",
+    "✅",
+    7,
+    rf"{_I}{DONE_VERB}\b(?!'){_OBJECT}",
+    rf"{_IVE}{DONE_VERB}\b{_OBJECT}",
+    r"\b(?:is|are|was|were|got|has been|have been) (?:now |finally |already |just |successfully )*"
+    + any_of("finished deployed fixed live merged released shipped published approved accepted signed sold booked paid")
+    + r"\b",
+)
+_DOING = any_of(
+    "planning hoping flying traveling travelling moving leaving getting meeting visiting seeing having hosting",
+    "running returning attending saving applying preparing training expecting buying selling renovating launching",
+    "organizing organising throwing volunteering performing participating",
+    r"going to|gonna|about to|signing up|looking for|looking into|starting(?! to\b)|taking(?! care| in\b)",
+)
+_OCCASION = any_of(
+    "appointment meeting interview exam test flight trip deadline call surgery date class lesson party wedding",
+    "concert show game match race tournament conference workshop presentation reservation event visit checkup",
+    "check-up performance gig competition goal plan project dream launch release move graduation opening vacation",
+    "holiday",
+    "due date|idea for",
+)
+_PLAN = _cue(
+    "plan",
+    "🟡",
+    6,
+    rf"{_IM}{_DOING}\s+"
+    + _not("better well good great okay ok fine it that fun so there", "the most|used to|a blast|a great time")
+    + r"\w+",
+    r"\b(?:i|we)(?:'d| would)?(?:\s+(?:really|also|still))*\s+"
+    r"(?:plan|want|hope|intend|wish|aim|need|have|like|love)\s+to\s+"
+    + _not(
+        "know hear ask thank say share talk tell admit be agree apologize relax believe keep help make",
+        "see (?:it|them|that|your|you|what|how)|check (?:it|that|them)|think about it|give a shout",
+    )
+    + r"\w+",
+    r"\b(?:i|we) (?:want|need) (?:an?|some|my|more|new)\s+\w+",
+    _I + rf"(?:have|'ve got|got)\s+(?:an?|my|the|our)\s+(?:[\w-]+\s+){{0,3}}{_OCCASION}\b",
+    _WILL
+    + _not(
+        "see miss talk catch ask support always definitely make keep do be try get give love never cherish let think",
+        "tell send forget remember enjoy",
+        "add (?:it|that)|look into that|look forward|take care|check (?:it|that|them|out)|have to (?:check|try|watch)",
+    )
+    + r"\w+",
+    rf"{_MY}{_OCCASION}(?:{_BE}|\s+starts?\b|\s+begins?\b|\s+will\b|\s+got moved\b)",
+    r"\bi'?m (?:really |so |super |also )*(?:looking forward to|excited (?:for|about|to))\s+"
+    + _not("it that hear know your you more", "see(?:ing)? (?:it|what|you|how)|what's")
+    + r"\w+",
+    r"\bi can't wait (?:for|to)\s+"
+    + _not("it that hear know your you", "see (?:it|what|you|how|all|your|where)|show you|tell you|chat|catch")
+    + r"\w+",
+    rf"{_MY}(?:goal|plan|dream|aim|next step|ambition|resolution)s?{_BE}",
+)
+_ONGOING = _cue(
+    "ongoing",
+    "🟡",
+    6,
+    _IM
+    + any_of(
+        "learning studying teaching writing reading building developing struggling dealing recovering raising",
+        "restoring designing painting researching practising practicing creating growing managing considering",
+        "reorganizing working",
+        "trying (?:to|out)|on (?:a|the) (?:diet|waiting list|team|committee|medication)|making (?!sure)",
+    )
+    + r"\b(?! hard$| on it\b| that$)",
+    r"\bi(?:'ve| have) been (?:\w+ )?(?!doing (?:great|well|good|ok)|feeling)\w+ing\b(?! (?:great|well|good|ok|you)\b)",
+    r"\b(?:i|we)(?:'ve| have) (?:\w+ )?(?:been|known|lived|worked|had|owned|played|studied|loved)\b"
+    r".*\b(?:for|since)\b.*\b(?:years?|months?|weeks?|ago|\d+|i)\b",
+    r"\b(?:we|i) "
+    + any_of(
+        "use run host deploy develop maintain manage build sell target drive own rent coach lead collect grow",
+        "volunteer play practise practice train",
+    )
+    + r"\s+"
+    + _not("it that this you care into for out")
+    + r"\w+",
+)
+_CALENDAR = any_of(
+    "morning day night evening week weekend month year summer winter",
+    "monday tuesday wednesday thursday friday saturday sunday",
+)
+_HABIT = _cue(
+    "habit",
+    "🟡",
+    6,
+    r"\b(?:i|we) (?:usually|always|never|typically|normally|tend to|mostly|rarely|often)\s+"
+    + _not("thought wanted know knew had been was felt say said mind loved got hoped wonder think feel try be expected")
+    + r"\w+",
+    rf"\bevery (?:other )?{_CALENDAR}\b.*\b(?:i|we)\b",
+    rf"\b(?:i|we|i'm|im|i've)\b.*\b(?:each|every|every other) {_CALENDAR}\b",
+)
+_TENTATIVE = _cue(
+    "tentative",
+    "🟢",
+    3,
+    r"\b(?:i|we) (?:might|may)\s+" + _not("say not", "be wrong|as well|have missed") + r"\w+",
+    _IM
+    + any_of(
+        "thinking (?:about|of)|not sure (?:if|whether)|torn between|wondering (?:if|whether)|tempted to|curious about"
+    )
+    + r"\s+(?!you\b)",
+    r"^maybe (?:i|we)\b|\bi(?:'ve| have) been thinking (?:about|of)\b",
+    r"\b(?:i|we) (?:need|could use) (?:some )?help (?:with|to)\b",
+    r"\bi think (?:we|i) should\b|\bi(?:'m| am) leaning towards?\b",
+)
+_EVENT = _cue(
+    "event",
+    "🟡",
+    4,
+    rf"{_I}{EVENT_VERB}\b(?!'){_OBJECT}(?!\s+(?:a blast|fun|great|good)\b)",
+    rf"{_IVE}{EVENT_VERB}\b{_OBJECT}(?!\s+(?:there|great|good|fun|through)\b)",
+    _MY
+    + any_of("was were broke died arrived came went won lost got had failed passed fell gave took started ended turned")
+    + r"\b",
+)
+_FAMILY_NEWS = _cue("family", "🟡", 5, rf"{_MY}{FAMILY}\s+(?!and\b|mean\b|moments\b)\w+")
+
+_STATE = _cue(
+    "state",
+    "🟡",
+    3,
+    r"^(?:the|our|my|(?-i:[A-Z])[\w-]+(?:'s)?)\s+[\w' -]{2,40}?\s"
+    + any_of(
+        "is are was were has have runs? uses? wants? needs? costs? expires? starts? ends? closes? opens? prefers? moved",
+        "changed",
+    )
+    + r"\b\s+\w+",
+    r"^[\w' -]{2,40}\s(?:is|are|was|were|costs?)\s[^.]{0,20}\d",
+)
+"""How things are in the user's world: the client wants it in green, the server runs on port 8443."""
+
+_CUES = (
+    *(_REMEMBER, _REMIND, _RULE, _CORRECTION, _IDENTITY, _PREFERENCE, _BLOCKER, _DECISION, _DONE),
+    *(_PLAN, _HABIT, _ONGOING, _TENTATIVE, _EVENT, _FAMILY_NEWS, _REQUEST, _STATE),
+)
+"""The surest first: the first that matches decides."""
+_ORDERS = frozenset({"remember", "remind", "rule"})
+"""Kinds that are said to an assistant, and that small talk does not look like."""
+
+# --- judgement ----------------------------------------------------------------------------------
+
+_STATES = re.compile(
+    r"^(?:it|that|the|this|he|she|they)\b.*\b(?:is|are|was|were|isn't|aren't|has|have)\b|^(?:it|that|he|she)'s\b",
     re.IGNORECASE,
 )
-_FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me|we|we're|we've|we'll|our|us)\b", re.IGNORECASE)
-_HYPOTHETICAL = re.compile(r"^(?:if|imagine|suppose|what if|let's say|say i|pretend)\b|\b(?:hypothetically|just kidding|j/k)\b", re.IGNORECASE)
-_DANGLING = re.compile(r"^(?:it|it's|that|this|these|those|they|they're|he|she|he's|she's|there|then|which|because|cause)\b", re.IGNORECASE)
-_STATES = re.compile(r"^(?:it|that|the|this|he|she|they)\b.*\b(?:is|are|was|were|isn't|aren't|has|have)\b|^(?:it's|that's|he's|she's)\b", re.IGNORECASE)
-_NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'-]+")
+_NAME = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w'-]+")
 _REASON = re.compile(r"\b(?:because|since|so that|due to|in order to|therefore)\b", re.IGNORECASE)
 
-FEWEST_WORDS = 3
 
-
-def judge(sentence: str, *, dated: bool, corrects: bool) -> Cue | None:
-    """The cue of a statement with a subject, or None for what is not worth keeping. ``dated``: it holds a date that was
-    resolved, which alone makes a statement an event. ``corrects``: it began by taking something back."""
-    words = sentence.split()
-    if len(words) < FEWEST_WORDS or _HYPOTHETICAL.search(sentence):
+def judge(sentence: str, *, dated: bool, corrects: bool, among_people: bool, casual: bool) -> Cue | None:
+    """The cue of a statement, or None for what is not worth keeping. ``dated``: it holds a date that was resolved, which
+    alone makes a statement an event. ``corrects``: it began by taking something back. ``among_people``: the listener is
+    a person, who is given advice where an assistant is given orders. ``casual``: the message is too short to be pasted."""
+    if len(sentence.split()) < FEWEST_WORDS or is_hypothetical(sentence):
         return None
-    cue = next((cue for cue, pattern in _CUES if pattern.search(sentence)), None)
-    small = _SMALL_TALK.search(sentence) is not None
-    if corrects and not small and (_FIRST_PERSON.search(sentence) or _STATES.search(sentence)):
-        cue = Cue("correction", "🔴", 9)
-    if cue is None or (small and cue.kind not in _SURE_KINDS):
-        cue = Cue("dated", "🟡", 3) if dated and not small else None
-    if cue is None:
+    if corrects and not is_small_talk(sentence) and (speaks_of_self(sentence) or _STATES.search(sentence)):
+        cue: Cue | None = Cue("correction", "🔴", 9)
+    else:
+        cue = next((cue for cue, pattern in _CUES if pattern.search(sentence)), None)
+        if not (cue and cue.kind in _ORDERS):
+            cue = _of_statement(sentence, cue, dated, among_people)
+        if cue and not _meant(cue.kind, dated, among_people, casual):
+            cue = None
+    return cue and Cue(cue.kind, cue.mark, max(0, cue.weight + _bonus(sentence, dated)))
+
+
+def _of_statement(sentence: str, cue: Cue | None, dated: bool, among_people: bool) -> Cue | None:
+    """The cue, unless the sentence is chat or cannot be understood alone; a date may stand in for one."""
+    if is_small_talk(sentence) or (among_people and not dated and is_platitude(sentence)):
         return None
-    return Cue(cue.kind, cue.mark, max(0, cue.weight + _bonus(sentence, dated)))
+    if is_dangling(sentence) and not (dated and speaks_of_self(sentence)):
+        return None
+    return cue or (Cue("dated", "🟡", 3) if dated and len(sentence.split()) > FEWEST_DATED_WORDS else None)
 
 
-_SURE_KINDS = frozenset({"remember", "remind", "rule", "correction", "identity"})
+def _meant(kind: str, dated: bool, among_people: bool, casual: bool) -> bool:
+    """Orders and bare states are taken seriously where they are said to an assistant."""
+    if kind in _ORDERS:
+        return not among_people
+    if kind == "request":
+        return dated and not among_people
+    return kind != "state" or (casual and not among_people)
 
 
 def _bonus(sentence: str, dated: bool) -> int:
     """What makes a statement worth more than another of its kind: a date, a figure, a name, a reason."""
+    length = len(sentence.split())
     bonus = 2 if dated else 0
     bonus += 1 if re.search(r"\d", sentence) else 0
     bonus += 1 if _NAME.search(sentence) else 0
     bonus += 1 if _REASON.search(sentence) else 0
-    bonus -= 3 if _DANGLING.search(sentence) else 0
-    bonus -= 2 if not _FIRST_PERSON.search(sentence) and not dated else 0
-    bonus -= 1 if len(sentence.split()) > 45 or len(sentence.split()) < 5 else 0
-    return bonus
-
-
-# --- elliptic statements ------------------------------------------------------------------------
-
-_LOST_I = re.compile(
-    rf"^(?:(?:just|finally|recently|already|also|still|even|actually)\s+)*(?:{_DONE_VERBS}|{_EVENT_VERBS})\b(?!\s*$)", re.IGNORECASE
-)
-_LOST_IM = re.compile(
-    r"^(?:(?:just|still|currently|also|finally|now)\s+)*(?:planning|thinking (?:of|about)|working on|learning|trying to|looking for|looking forward to"
-    r"|moving to|going to|training for|studying|reading|considering|hoping to|getting ready|saving (?:up )?for|preparing)\b",
-    re.IGNORECASE,
-)
-_LOST_PRESENT = re.compile(r"^(?:love|hate|prefer|need to|have to|gotta|want to|live in|work (?:at|as|for)|used to|can't stand|don't (?:eat|drink|like))\s+\w+", re.IGNORECASE)
-
-
-def with_subject(sentence: str) -> str:
-    """The sentence with the "I" that chat leaves out: ``Just finished the course`` -> ``I just finished the course``."""
-    if _FIRST_PERSON.match(sentence):
-        return sentence
-    lowered = sentence[:1].lower() + sentence[1:]
-    if _LOST_IM.search(sentence):
-        return f"I'm {lowered}"
-    if _LOST_I.search(sentence) or _LOST_PRESENT.search(sentence):
-        return f"I {lowered}"
-    return sentence
+    bonus -= 0 if dated or speaks_of_self(sentence) else 2
+    return bonus - (1 if length > 45 or length < 5 else 0)
 
 
 # --- what an assistant did ----------------------------------------------------------------------
 
-_ASSISTANT_VERBS = (
-    r"(?:booked|reserved|ordered|created|deployed|sent|scheduled|rescheduled|cancell?ed|updated|fixed|deleted|removed|moved|added|saved|renamed"
-    r"|merged|published|submitted|filed|set up|installed|configured|enabled|disabled|registered|purchased|bought|uploaded|refunded|changed|migrated"
-    r"|restarted|rolled back|reverted|transferred|paid|subscribed|unsubscribed|confirmed|applied)"
+_ASSISTANT_VERB = any_of(
+    "booked reserved ordered created deployed sent scheduled rescheduled canceled cancelled updated fixed deleted",
+    "removed moved added saved renamed merged published submitted filed installed configured enabled disabled",
+    "registered purchased bought uploaded refunded changed migrated restarted reverted transferred paid subscribed",
+    "unsubscribed confirmed",
+    "set up|rolled back",
 )
 _ASSISTANT_DID = re.compile(
-    rf"^(?:i|i've|i have|we've)(?:\s+(?:now|just|successfully|also|already|gone ahead and|have))*\s+{_ASSISTANT_VERBS}\b(?!.*\b(?:example|below|above|would)\b)"
-    rf"|^(?:your|the)\s[^,;]{{2,80}}?\b(?:has been|have been|is now|are now|was|were)\s+(?:\w+ly\s+)?(?:{_ASSISTANT_VERBS}|live|confirmed)\b",
+    rf"^(?:i|i've|i have|we've)(?:\s+(?:{ADVERB}|gone ahead and))*\s+{_ASSISTANT_VERB}\b"
+    r"(?!.*\b(?:example|below|above|would)\b)"
+    r"|^(?:your|the)\s[^,;]{2,80}?\b(?:has been|have been|is now|are now)\s+(?:\w+ly\s+)?"
+    rf"(?:{_ASSISTANT_VERB}|live)\b",
     re.IGNORECASE,
 )
 

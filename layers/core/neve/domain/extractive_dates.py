@@ -330,7 +330,7 @@ _PATTERNS: dict[str, tuple[str, Rule]] = {
         _weekday,
     ),
     "period": (
-        r"(?:next|last|this\s+coming|this\s+past|this|the\s+coming)\s+"
+        r"(?<!the )(?:next|last|this\s+coming|this\s+past|this|the\s+coming)\s+"
         r"(?:weekend|week|month|year|spring|summer|autumn|fall|winter)|(?:over|at|on|during)\s+the\s+weekend",
         _period,
     ),
@@ -342,7 +342,9 @@ _PATTERNS: dict[str, tuple[str, Rule]] = {
 }
 _RULES: dict[str, Rule] = {name: rule for name, (_, rule) in _PATTERNS.items()}
 _PHRASE = re.compile(
-    r"(?<![\w-])(?:" + "|".join(f"(?P<{name}>{pattern})" for name, (pattern, _) in _PATTERNS.items()) + r")"
+    r"(?<![\w-])(?<!like )(?<!like just )(?:"
+    + "|".join(f"(?P<{name}>{pattern})" for name, (pattern, _) in _PATTERNS.items())
+    + r")"
     r"(?![\w-])(?!\s*\(meaning)",
     re.IGNORECASE,
 )

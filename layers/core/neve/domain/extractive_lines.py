@@ -1,26 +1,30 @@
-"""From the events of a pass to the lines that are kept: at most five, each at most 300 characters, best first chosen,
-then in the order in which they were said."""
+"""From the events of a pass to the lines that are kept: at most five of at most 300 characters; the best are chosen,
+then told in the order in which they were said."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from neve.domain.extractive_cues import assistant_did, judge, with_subject
+from neve.domain.extractive_chatter import is_dangling, speaks_of_self, with_subject, without_dangling_start
+from neve.domain.extractive_cues import assistant_did, judge
 from neve.domain.extractive_dates import annotate
 from neve.domain.extractive_person import about, from_assistant, wish
+from neve.domain.extractive_sameness import adds_nothing, content_of
 from neve.domain.extractive_sentences import Sentence, sentences
-from neve.domain.extractive_sameness import restates
+from neve.domain.extractive_vocabulary import any_of
 from neve.domain.records import Event, EventType
 from neve.domain.transcript import event_text
 from neve.domain.zones import local_time
 
 MAX_LINES = 5
 LINE_CHARACTERS = 300
+CASUAL_SENTENCES = 6
+"""A longer message is likely to hold pasted text: plain statements in it are not taken for the user's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,78 +62,119 @@ class Kept:
 
 def lines_of_pass(events: Sequence[Event], prior: Sequence[Row], tz: ZoneInfo) -> Kept:
     """What a pass keeps. A statement that a prior memory already holds is not repeated; the memory is reported."""
+    known = [(row.id, content_of(line)) for row in prior for line in row.text.splitlines()]
     restated: dict[str, None] = {}
     fresh: list[Line] = []
+    said = []
     for line in _candidates(events, tz):
-        known = [row.id for row in prior if any(restates(line.text, old) for old in row.text.splitlines())]
-        restated.update(dict.fromkeys(known))
-        if not known and not any(restates(line.text, other.text) for other in fresh):
+        content = content_of(line.text)
+        held_by = [row_id for row_id, old in known if adds_nothing(content, old)]
+        restated.update(dict.fromkeys(held_by))
+        if not held_by and not any(adds_nothing(content, other) for other in said):
             fresh.append(line)
+            said.append(content)
     return Kept(tuple(_best(fresh)), tuple(restated))
 
 
 # --- candidates ---------------------------------------------------------------------------------
 
 
-def _candidates(events: Sequence[Event], tz: ZoneInfo) -> Iterable[Line]:
-    names = {event.name for event in events if event.name}
-    asked: Sentence | None = None
-    for event in events:
-        said = sentences(event_text(event), names) if event.event_type in _SPEAKING else []
-        today = local_time(event.created_at, tz).date()
-        if event.event_type is EventType.ASSISTANT_RESPONSE and not event.name:
-            yield from _assistant_lines(event, said)
-        elif said:
-            lines = [line for sentence in said if (line := _statement(sentence, event, today))]
-            yield from lines or _answer_lines(asked, said, event)
-        if said:
-            asked = said[-1] if said[-1].question else None
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """What a sentence is judged against: its event, its local day, who listens, and what was said just before."""
+
+    event: Event
+    today: date
+    among_people: bool
+    casual: bool
+    before: Sentence | None
+
+    @property
+    def who(self) -> str:
+        return self.event.name or "User"
 
 
 _SPEAKING = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)
 
 
-def _statement(sentence: Sentence, event: Event, today: date) -> Line | None:
+def _candidates(events: Sequence[Event], tz: ZoneInfo) -> Iterator[Line]:
+    names = {event.name for event in events if event.name}
+    among_people = any(event.name for event in events if event.event_type is EventType.ASSISTANT_RESPONSE)
+    before: Sentence | None = None
+    for event in events:
+        said = sentences(event_text(event), names) if event.event_type in _SPEAKING else []
+        if not said:
+            continue
+        today = local_time(event.created_at, tz).date()
+        moment = _Moment(event, today, among_people, len(said) <= CASUAL_SENTENCES, before)
+        if event.event_type is EventType.ASSISTANT_RESPONSE and not event.name:
+            yield from _assistant_lines(said, moment)
+        else:
+            yield from _answer_lines(said[0], moment)
+            yield from filter(None, (_statement(sentence, moment) for sentence in said))
+        before = said[-1]
+
+
+def _statement(sentence: Sentence, moment: _Moment) -> Line | None:
     """What a person said about themselves or their world."""
     if sentence.question:
         return None
-    dated = annotate(with_subject(sentence.text), today)
-    cue = judge(dated.text, dated=dated.found, corrects=sentence.corrects)
+    dated = annotate(with_subject(without_dangling_start(sentence.text)), moment.today)
+    cue = judge(
+        dated.text,
+        dated=dated.found,
+        corrects=sentence.corrects,
+        among_people=moment.among_people,
+        casual=moment.casual,
+    )
     if cue is None:
         return None
-    who = event.name or "User"
-    text = wish(who, dated.text, cue.kind) if cue.kind in ("remember", "remind", "rule") else about(who, dated.text)
-    if cue.kind == "correction":
-        text = f"Correction: {text}"
-    return Line(cue.mark, _cut(text), cue.weight, event.seq, event.seq, who)
+    line = Line(cue.mark, "", cue.weight, moment.event.seq, moment.event.seq, moment.who)
+    if cue.kind in ("remember", "remind", "rule", "request"):
+        return replace(line, text=_cut(wish(moment.who, dated.text, cue.kind)))
+    if cue.kind != "correction":
+        return replace(line, text=_cut(about(moment.who, dated.text)))
+    if is_dangling(dated.text) and moment.before:
+        corrected = f'Correction: {moment.who} answered "{moment.before.text}" with: {dated.text}'
+        return replace(line, text=_cut(corrected), seq_from=moment.event.seq - 1)
+    return replace(line, text=_cut(f"Correction: {about(moment.who, dated.text)}"))
 
 
-def _assistant_lines(event: Event, said: Sequence[Sentence]) -> Iterable[Line]:
+def _assistant_lines(said: Sequence[Sentence], moment: _Moment) -> Iterable[Line]:
     """What an assistant completed for the user; its advice and its chat are not memory."""
     for sentence in said:
         if not sentence.question and assistant_did(sentence.text):
-            yield Line("✅", _cut(from_assistant(sentence.text)), 6, event.seq, event.seq, "Assistant")
+            text = from_assistant(annotate(sentence.text, moment.today).text)
+            yield Line("✅", _cut(text), 6, moment.event.seq, moment.event.seq, "Assistant")
 
 
 _PERSONAL = re.compile(
-    r"^(?:and |so |but )?(?:what|where|when|who|which|how (?:old|many|much|long|often|far|big))\b.*\b(?:you|your|you're)\b",
+    r"^(?:and |so |but )?(?:what|where|when|who|which|how (?:old|many|much|long|often|far|big))\b"
+    r".*\b(?:you|your|you're)\b",
     re.IGNORECASE,
 )
 _NO_ANSWER = re.compile(
-    r"^(?:yes|no|ok|okay|sure|thanks|none|nothing|not sure|i don't know|maybe|never mind|whatever|good|fine|great|cool|hi|hey)\b",
+    r"^"
+    + any_of(
+        "yes no ok okay sure thanks none nothing sorry that super wow oh maybe whatever good fine great cool hi hey",
+        "not sure|i don't know|never mind",
+    )
+    + r"\b",
     re.IGNORECASE,
 )
 _LONGEST_ANSWER = 8
 
 
-def _answer_lines(asked: Sentence | None, said: Sequence[Sentence], event: Event) -> Iterable[Line]:
+def _answer_lines(answer: Sentence, moment: _Moment) -> Iterable[Line]:
     """A bare answer ("Mary.") to a personal question keeps its question, which it means nothing without."""
-    answer = said[0].text
-    if asked is None or said[0].question or not _PERSONAL.search(asked.text) or _NO_ANSWER.search(answer):
+    asked = moment.before
+    if asked is None or not asked.question or not _PERSONAL.search(asked.text):
         return
-    if len(answer.split()) <= _LONGEST_ANSWER and len(said) <= 2:
-        who = event.name or "User"
-        yield Line("🟡", _cut(f'{who}, asked "{asked.text}?": {answer}'), 5, event.seq - 1, event.seq, who)
+    if answer.question or _NO_ANSWER.search(answer.text) or speaks_of_self(answer.text):
+        return
+    if len(answer.text.split()) <= _LONGEST_ANSWER:
+        text = f'{moment.who}, asked "{asked.text}?": {annotate(answer.text, moment.today).text}'
+        yield Line("🟡", _cut(text), 5, moment.event.seq - 1, moment.event.seq, moment.who)
 
 
 # --- choice -------------------------------------------------------------------------------------
@@ -149,15 +194,16 @@ def _joined(lines: Sequence[Line]) -> list[Line]:
     """Neighbouring lines of one event and one mark as one, where they fit."""
     out: list[Line] = []
     for line in lines:
-        if out and (both := _joint(out[-1], line)):
-            out[-1] = both
+        joint = _joint(out[-1], line) if out else None
+        if joint:
+            out[-1] = joint
         else:
             out.append(line)
     return out
 
 
 def _joint(left: Line, right: Line) -> Line | None:
-    if (left.mark, left.seq_from, left.seq_to, left.speaker) != (right.mark, right.seq_from, right.seq_to, right.speaker):
+    if _source(left) != _source(right):
         return None
     text = f"{left.text}. {right.text}"
     if len(text) > LINE_CHARACTERS - 2:
@@ -165,12 +211,18 @@ def _joint(left: Line, right: Line) -> Line | None:
     return replace(left, text=text, weight=max(left.weight, right.weight) + 1)
 
 
+def _source(line: Line) -> tuple[str, int, int, str]:
+    return line.mark, line.seq_from, line.seq_to, line.speaker
+
+
 def _cut(text: str) -> str:
-    """At most 300 characters with the mark, ended at a clause where there is one."""
+    """At most 300 characters with the mark, ended at a clause where there is one, never inside a resolved date."""
     room = LINE_CHARACTERS - 2
     if len(text) <= room:
         return text
     head = text[: room - 1]
-    end = max(head.rfind(", "), head.rfind("; "), head.rfind(" - "), head.rfind(" but "), head.rfind(" and "))
+    if head.rfind("(meaning") > head.rfind(")"):
+        head = head[: head.rfind("(meaning")]
+    end = max(head.rfind(mark) for mark in (", ", "; ", " - ", " but ", " and "))
     end = end if end > room // 2 else head.rfind(" ")
     return (head[:end] if end > 0 else head).rstrip(" ,;-(") + "…"

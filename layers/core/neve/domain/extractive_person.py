@@ -7,54 +7,12 @@ import re
 from typing import Literal
 
 from neve.domain.extractive_verbs import is_common_present, third_person_form
+from neve.domain.extractive_vocabulary import ADVERBS
 
 _UNSAFE = re.compile(
     r"\b(?:you|your|yours|yourself|you're|you've|you'll|you'd|we|us|our|ours|ourselves|we're|we've|we'll|we'd)\b", re.I
 )
 _TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|[^A-Za-z]+")
-_ADVERBS = frozenset(
-    [
-        "really",
-        "also",
-        "just",
-        "still",
-        "always",
-        "usually",
-        "finally",
-        "recently",
-        "already",
-        "actually",
-        "even",
-        "never",
-        "now",
-        "only",
-        "so",
-        "absolutely",
-        "totally",
-        "truly",
-        "definitely",
-        "probably",
-        "often",
-        "sometimes",
-        "kinda",
-        "mostly",
-        "generally",
-        "typically",
-        "currently",
-        "simply",
-        "rarely",
-        "mainly",
-        "personally",
-        "once",
-        "ever",
-        "then",
-        "kind",
-        "sort",
-        "of",
-        "hardly",
-        "barely",
-    ]
-)
 _WOULD_VERBS = frozenset(
     [
         "love",
@@ -78,6 +36,7 @@ _WOULD_VERBS = frozenset(
     ]
 )
 _FIRST_PERSON = frozenset({"i", "i'm", "im", "i've", "ive", "i'll", "i'd"})
+_AUXILIARIES = frozenset({"am", "have", "haven't", "do", "don't"})
 _JOINERS = frozenset({"and", "or", "but", "then"})
 
 
@@ -111,7 +70,8 @@ class _Rewriter:
         out = []
         for at, token in enumerate(tokens):
             following = next((word.lower() for word in tokens[at + 1 :] if word[0].isalpha()), "")
-            out.append(self._replacement(token, following))
+            hyphened = tokens[at + 1 : at + 2] == ["-"] or tokens[at - 1 : at] == ["-"]
+            out.append(token if hyphened else self._replacement(token, following))
         text = "".join(out)
         return text[:1].upper() + text[1:]
 
@@ -130,7 +90,7 @@ class _Rewriter:
     def _first_person(self, word: str, following: str) -> str:
         first = not self._named
         who, be, have = (self._name(), "is", "has") if first else ("they", "are", "have")
-        self._conjugating = first
+        self._conjugating = False
         if word in ("i'm", "im"):
             return f"{who} {be}"
         if word in ("i've", "ive"):
@@ -150,18 +110,18 @@ class _Rewriter:
         return "theirs" if word == "mine" else "themselves"
 
     def _verb(self, token: str, word: str) -> str:
-        if self._awaiting and (word in _ADVERBS or word.endswith("ly")):
+        if self._awaiting and (word in ADVERBS or word.endswith("ly")):
             return token
         if self._awaiting == "plural":
             self._awaiting = ""
             return {"am": "are", "was": "were"}.get(word, token)
         if self._awaiting == "singular":
             self._awaiting = ""
-            self._conjugating = third_person_form(word) != word
+            self._conjugating = third_person_form(word) != word and word not in _AUXILIARIES
             return third_person_form(word)
         if word in _JOINERS:
             self._joined = self._conjugating
-        elif self._joined and word not in _ADVERBS:
+        elif self._joined and word not in ADVERBS:
             self._joined = False
             return third_person_form(word) if is_common_present(word) else token
         return token
@@ -172,11 +132,13 @@ class _Rewriter:
 
 
 def wish(subject: str, sentence: str, kind: str) -> str:
-    """What a person asked to be remembered, to be reminded of, or to be done from now on."""
+    """What a person asked to be remembered, to be reminded of, or to be done, once or from now on."""
     if kind == "remember":
         return f"{about(subject, _without(_REMEMBER, sentence))} (asked to remember this)"
     if kind == "remind":
-        return f"{subject} asked to be reminded {_rest_about(subject, _without(_REMIND, sentence))}"
+        return f"{subject} asked to be reminded {rest_about(subject, _without(_REMIND, sentence))}"
+    if kind == "request":
+        return f"{subject} asked: {sentence[:1].upper()}{sentence[1:]}"
     if called := _CALL_ME.match(sentence):
         return f"{subject} wants to be called {called[1]}"
     return f"{subject}'s standing wish: {sentence[:1].upper()}{sentence[1:]}"
@@ -212,7 +174,7 @@ def _without(head: re.Pattern[str], sentence: str) -> str:
     return head.sub("", sentence, count=1)
 
 
-def _rest_about(subject: str, rest: str) -> str:
+def rest_about(subject: str, rest: str) -> str:
     """The rest of a sentence whose subject was named before it."""
     rewriter = _Rewriter(subject)
     rewriter.mention()

@@ -1,5 +1,5 @@
-"""Folds a session's observations without a model (engine.md §4): duplicate lines are merged; 🔴 and ✅ are kept, then 🟡,
-newest first, until the target; what is kept is told in its order, as rows of 150 to 600 tokens."""
+"""Folds a session's observations without a model (engine.md §4): duplicate lines are merged; 🔴 and ✅ are kept, then
+🟡, newest first, until the target; what is kept is told in its order, as rows of 150 to 600 tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from neve.domain.extractive_sameness import restates
+from neve.domain.extractive_sameness import Content, adds_nothing, content_of
 from neve.domain.reflection_prompt import Group
 from neve.domain.tokens import estimate, trim_to
 
@@ -18,17 +18,19 @@ _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True, slots=True)
 class FoldedRow:
+    """One reflection, and the groups that its lines come from."""
+
     text: str
     group_ids: tuple[str, ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Note:
-    """One line with the groups that said it; ``at`` is its place among all lines."""
+    """One line with the groups that said it, in their order."""
 
     text: str
-    groups: list[str]
-    at: int
+    content: Content
+    groups: tuple[str, ...]
 
     @property
     def tier(self) -> int:
@@ -37,12 +39,16 @@ class _Note:
             return 0
         return 2 if "🟢" in self.text and "🟡" not in self.text else 1
 
+    @property
+    def tokens(self) -> int:
+        return estimate(self.text + "\n")
+
 
 def reflected_rows(groups: Sequence[Group], target_tokens: int) -> list[FoldedRow]:
     """``groups`` in chronological order. 🟢 lines are only kept when there is nothing else."""
     notes = _merged(groups)
     notes = [note for note in notes if note.tier < 2] or notes
-    return _rows(_within(notes, target_tokens), target_tokens)
+    return _rows(_within(notes, target_tokens))
 
 
 def _merged(groups: Sequence[Group]) -> list[_Note]:
@@ -50,46 +56,49 @@ def _merged(groups: Sequence[Group]) -> list[_Note]:
     notes: list[_Note] = []
     for group in groups:
         for line in filter(None, (line.strip() for line in group.text.splitlines())):
-            same = next((note for note in notes if restates(line, note.text) and restates(note.text, line)), None)
+            content = content_of(line)
+            same = next((note for note in notes if _same(content, note.content)), None)
             if same:
                 notes.remove(same)
+            earlier = same.groups if same else ()
             text = line if _DATED.search(line) else f"{line} ({group.observed_at[:10]})"
-            ids = list(dict.fromkeys([*(same.groups if same else []), group.id]))
-            notes.append(_Note(text, ids, len(notes)))
-    for at, note in enumerate(notes):
-        note.at = at
+            notes.append(_Note(text, content, tuple(dict.fromkeys((*earlier, group.id)))))
     return notes
 
 
+def _same(left: Content, right: Content) -> bool:
+    return adds_nothing(left, right) and adds_nothing(right, left)
+
+
 def _within(notes: Sequence[_Note], target: int) -> list[_Note]:
-    """The notes that fit, chosen by tier and newest first, then in their order again."""
-    kept: list[_Note] = []
-    used = 0
-    for note in sorted(notes, key=lambda note: (note.tier, -note.at)):
-        cost = estimate(note.text + "\n")
-        if used + cost <= target:
-            kept.append(note)
-            used += cost
-    if not kept and notes:
-        first = min(notes, key=lambda note: (note.tier, -note.at))
-        kept = [_Note(trim_to(first.text, target), first.groups, first.at)]
-    return sorted(kept, key=lambda note: note.at)
+    """The notes that fit, chosen by tier and newest first, in their order. The first choice is trimmed if it must be."""
+    order = sorted(range(len(notes)), key=lambda n: (notes[n].tier, -n))
+    kept: list[int] = []
+    left = target
+    for n in order:
+        if notes[n].tokens <= left:
+            kept.append(n)
+            left -= notes[n].tokens
+    if order and not kept:
+        first = notes[order[0]]
+        return [_Note(trim_to(first.text, target), first.content, first.groups)]
+    return [notes[n] for n in sorted(kept)]
 
 
-def _rows(notes: Sequence[_Note], target: int) -> list[FoldedRow]:
-    """Rows of about equal size between 150 and 600 tokens; one shorter row where there is not more to tell."""
-    total = sum(estimate(note.text + "\n") for note in notes)
+def _rows(notes: Sequence[_Note]) -> list[FoldedRow]:
+    """Rows of about equal size, at most ``MAX_ROW`` tokens and, where there is that much to tell, at least ``MIN_ROW``."""
+    total = sum(note.tokens for note in notes)
     count = max(1, min(-(-total // (MAX_ROW - MIN_ROW)), total // MIN_ROW))
-    size = -(-total // count)
+    share = -(-total // count)
     rows: list[list[_Note]] = []
     filled = 0
     for note in notes:
-        cost = estimate(note.text + "\n")
-        if not rows or (filled >= size and len(rows) < count) or filled + cost > MAX_ROW:
+        full = filled >= share and len(rows) < count
+        if not rows or full or filled + note.tokens > MAX_ROW:
             rows.append([])
             filled = 0
         rows[-1].append(note)
-        filled += cost
+        filled += note.tokens
     return [_row(row) for row in rows]
 
 

@@ -4,45 +4,52 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
+from neve.domain.extractive_vocabulary import any_of, words
 from neve.domain.words import QUERY_STOP_WORDS, light_stem, plain_words
 
 _MEANING = re.compile(r"\(meaning ([^()]*)\)")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
-_NEGATION = re.compile(r"\b(?:not|no|never|none|without|hardly|no longer|\w+n't|cannot|dislikes?|hates?|stopped|quit|anymore)\b", re.IGNORECASE)
-_EMPTY_WORDS = frozenset({"user", "said", "correction", "assistant", "wants", "asked", "today", "tomorrow", "yesterday"})
+_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+_NEGATION = re.compile(
+    r"\b(?:"
+    + any_of("not no never none without hardly cannot dislikes? hates? stopped quit quits anymore", r"\w+n't|no longer")
+    + r")\b",
+    re.IGNORECASE,
+)
+_EMPTY_WORDS = words("user said correction assistant wants asked today tomorrow yesterday standing wish")
 SHARED = 0.8
-"""Share of the new statement's content words that the old one must hold, and half of the old one's that the new one must."""
+"""Share of the new statement's content words that the old one must hold; of the old one's, the new must hold half."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Content:
+class Content:
+    """What a statement says. ``dates`` are the resolved ones."""
+
     words: frozenset[str]
     figures: frozenset[str]
     dates: frozenset[str]
     negated: bool
 
 
-def restates(new: str, old: str) -> bool:
-    """True iff ``new`` adds nothing to ``old``. A figure or a date that ``old`` lacks is something new, and so is a denial."""
-    fresh, known = _content(new), _content(old)
-    if not fresh.words or fresh.negated != known.negated or not fresh.figures <= known.figures:
-        return False
-    if fresh.dates and fresh.dates != known.dates:
-        return False
-    shared = len(fresh.words & known.words)
-    return shared >= SHARED * len(fresh.words) and shared >= SHARED / 2 * len(known.words)
-
-
-@lru_cache(maxsize=4_096)
-def _content(text: str) -> _Content:
+def content_of(text: str) -> Content:
+    """The content of one line of a memory, its mark ignored."""
     dates = frozenset(_DATE.findall(" ".join(_MEANING.findall(text))))
     bare = _MEANING.sub(" ", text)
-    words = [word for word in plain_words(bare) if word not in QUERY_STOP_WORDS and word not in _EMPTY_WORDS]
-    return _Content(
-        words=frozenset(light_stem(word) for word in words if not word.isdigit()),
-        figures=frozenset(re.findall(r"\d+(?:[.,:]\d+)*", bare)),
+    plain = (word for word in plain_words(bare) if word not in QUERY_STOP_WORDS and word not in _EMPTY_WORDS)
+    return Content(
+        words=frozenset(light_stem(word) for word in plain if not word.isdigit()),
+        figures=frozenset(_FIGURE.findall(bare)),
         dates=dates,
         negated=_NEGATION.search(bare) is not None,
     )
+
+
+def adds_nothing(new: Content, old: Content) -> bool:
+    """True iff ``new`` restates ``old``. A figure or date that ``old`` lacks is something new, and so is a denial."""
+    if not new.words or new.negated != old.negated or not new.figures <= old.figures:
+        return False
+    if new.dates and new.dates != old.dates:
+        return False
+    shared = len(new.words & old.words)
+    return shared >= SHARED * len(new.words) and 2 * shared >= len(old.words)

@@ -18,6 +18,9 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _CURLY = str.maketrans({"’": "'", "ʼ": "'", "＇": "'"})
 
+_LONGEST_STEMMED = 40
+"""Letters. Longer runs are no words, and would fill the memory of stems."""
+
 _WITHOUT_CONTENT = """
 a about above after again against all also am an and any are as at be because been before being below between both but
 by can could did do does doing done down during each either else ever few for from further get gets getting got had has
@@ -69,6 +72,8 @@ def whole(chunk: str) -> str:
 
 def parts(chunk: str) -> list[str]:
     """The lower-case parts of a compound, in order and each once; empty for a plain word."""
+    if chunk.isalpha() and chunk[1:].islower():
+        return []
     found: list[str] = []
     for run in _PLAIN.findall(chunk):
         found.append(whole(run))
@@ -79,11 +84,13 @@ def parts(chunk: str) -> list[str]:
     return [part for part in dict.fromkeys(found) if part != whole_form]
 
 
-@lru_cache(maxsize=16_384)
 def light_stem(word: str) -> str:
     """A crude English stem that equates inflections (hikes, hiked, hiking -> hik). Lower-case in and out."""
-    if len(word) < 4 or not word.isalpha():
-        return word
+    return _stem_of(word) if 4 <= len(word) <= _LONGEST_STEMMED and word.isalpha() else word
+
+
+@lru_cache(maxsize=16_384)
+def _stem_of(word: str) -> str:
     stem = _singular(word)
     for suffix in ("ing", "ed"):
         rest = stem.removesuffix(suffix)

@@ -42,6 +42,11 @@ class Call(Generic[Q, B]):
         return self.ids["user_id"]
 
     @property
+    def tenancy(self) -> tuple[Ports, Tenant]:
+        """What a use case about the tenant takes first."""
+        return self.ports, self.tenant
+
+    @property
     def context(self) -> tuple[Ports, Tenant, str]:
         """What a use case about a user takes first."""
         return self.ports, self.tenant, self.user
@@ -62,7 +67,7 @@ class Answer:
     def json(self) -> dict[str, Any]:
         """The body as it is sent."""
         if isinstance(self.body, BaseModel):
-            return self.body.model_dump(mode="json", exclude_none=True)
+            return self.body.model_dump(mode="json", by_alias=True, exclude_none=True)
         return dict(self.body or {})
 
 
@@ -71,7 +76,7 @@ def once(
     work: Callable[[], Answer],
     *,
     keep: Callable[[dict[str, Any]], dict[str, Any]] = dict,
-    again: Callable[[StoredReply], Answer] = lambda stored: Answer(stored.status, stored.body),
+    again: Callable[[StoredReply], Answer] = lambda stored: Answer(stored.status, stored.body or None),
 ) -> Answer:
     """``work``, or the first answer to the caller's Idempotency-Key.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -114,32 +114,28 @@ def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True
         return model.model_validate(value, strict=strict)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)[:MAX_ERRORS]
-        errors = [FieldError(field_path(_place(e), value, at), _message(e)) for e in found]
+        errors = [FieldError(field_path(e, value, at), _message(e)) for e in found]
         detail = "; ".join(f"{e.field}: {e.message}" for e in errors[:3])
         raise NeveError("validation_failed", detail, errors=errors) from None
 
 
-def field_path(loc: Sequence[int | str], value: Any, at: str) -> str:
+def field_path(error: ErrorDetails, value: Any, at: str) -> str:
     """Pydantic's location as a path into what was sent. Parts that are not there (the tags of a union) are left out,
-    except the last one, which a missing field has."""
+    except the name of a missing field; for an object of an unknown kind it is the member that says its kind."""
+    loc: tuple[int | str, ...] = error["loc"]
+    if error["type"] in _OF_UNKNOWN_KIND:
+        loc = (*loc, error["ctx"]["discriminator"].strip("'"))
+    absent = error["type"] in ("missing", *_OF_UNKNOWN_KIND)
     path = at
     for n, part in enumerate(loc):
         if isinstance(value, list) and isinstance(part, int):
-            path = f"{path}[{part}]"
-            value = value[part] if part < len(value) else None
-        elif isinstance(value, dict) and isinstance(part, str) and (part in value or n == len(loc) - 1):
-            path = member(path, part)
-            value = value.get(part)
+            path, value = f"{path}[{part}]", value[part]
+        elif isinstance(value, dict) and isinstance(part, str) and (part in value or (absent and n == len(loc) - 1)):
+            path, value = member(path, part), value.get(part)
     return path or "body"
 
 
-def _place(error: ErrorDetails) -> tuple[int | str, ...]:
-    """The location; for an object of an unknown kind, the member that says its kind."""
-    if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
-        return (*error["loc"], error["ctx"]["discriminator"].strip("'"))
-    return error["loc"]
-
-
+_OF_UNKNOWN_KIND = ("union_tag_invalid", "union_tag_not_found")
 _MESSAGES = {"missing": "is required", "union_tag_not_found": "is required", "extra_forbidden": "is not a known field"}
 _REWORDED = (("Value error, ", ""), ("Input should ", "must "), ("String should ", "must "), ("List should ", "must "))
 

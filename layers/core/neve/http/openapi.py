@@ -16,6 +16,7 @@ JSON = "application/json"
 AnyOperation = Operation[Any, Any]
 
 _RETRY = (409, 429, 503)
+_EXAMPLE_ID = "5f1c2e1e-9a51-4c6e-8f0e-0d8b1b7e3c55"
 _IDEMPOTENCY = (
     "1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets "
     "the first answer again."
@@ -53,6 +54,7 @@ def describe(operations: Sequence[AnyOperation]) -> Json:
                 }
             },
             "headers": _HEADERS,
+            "responses": _refusals(ordered),
         },
     }
 
@@ -80,7 +82,10 @@ def _operation(operation: AnyOperation, names: Names) -> Json:
     if operation.has_body:
         described["requestBody"] = _request_body(operation, names)
     responses = {str(status): _success(response, names) for status, response in operation.responses.items()}
-    described["responses"] = responses | _problems(operation)
+    refusals = _codes_by_status(operation).items()
+    described["responses"] = responses | {
+        str(status): {"$ref": f"#/components/responses/{_refusal_name(codes)}"} for status, codes in refusals
+    }
     return described
 
 
@@ -139,20 +144,30 @@ def _success(response: Response, names: Names) -> Json:
     return described | ({"content": content} if content else {})
 
 
-def _problems(operation: AnyOperation) -> Json:
-    """One response a status, with every code that has it as an example."""
-    by_status: dict[int, list[str]] = {}
+def _codes_by_status(operation: AnyOperation) -> dict[int, tuple[str, ...]]:
+    by_status: dict[int, tuple[str, ...]] = {}
     for code in operation.all_codes:
-        by_status.setdefault(PROBLEMS[code].status, []).append(code)
-    return {str(status): _problem(status, codes) for status, codes in sorted(by_status.items())}
+        status = PROBLEMS[code].status
+        by_status[status] = (*by_status.get(status, ()), code)
+    return dict(sorted(by_status.items()))
 
 
-def _problem(status: int, codes: list[str]) -> Json:
-    headers = {name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-Id",)}
+def _refusal_name(codes: tuple[str, ...]) -> str:
+    """Of a component: two operations that refuse alike with a status share one."""
+    return ".".join(codes)
+
+
+def _refusals(operations: Iterable[AnyOperation]) -> Json:
+    """Every response that some operation refuses with: one a status and set of codes."""
+    wanted = {(status, codes) for o in operations for status, codes in _codes_by_status(o).items()}
+    return {_refusal_name(codes): _refusal(status, codes) for status, codes in sorted(wanted)}
+
+
+def _refusal(status: int, codes: tuple[str, ...]) -> Json:
+    headers = {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}}
     if status in _RETRY:
         headers["Retry-After"] = {"$ref": "#/components/headers/Retry-After"}
-    request_id = "5f1c2e1e-9a51-4c6e-8f0e-0d8b1b7e3c55"
-    examples = {code: {"value": problem_body(code, PROBLEMS[code].title + ".", request_id)} for code in codes}
+    examples = {code: {"value": problem_body(code, PROBLEMS[code].title + ".", _EXAMPLE_ID)} for code in codes}
     content = {CONTENT_TYPE: {"schema": {"$ref": REF.format(model=Problem.__name__)}, "examples": examples}}
     description = "; ".join(f"`{code}`: {PROBLEMS[code].title}" for code in codes) + "."
     return {"description": description, "headers": headers, "content": content}

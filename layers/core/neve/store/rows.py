@@ -144,8 +144,9 @@ def read_memory(item: Item) -> Memory:
 
 
 def put_memory(keys: Keys, user: str, memory: Memory) -> Put:
-    """The row with its index keys: ``rank`` while active; ``recent`` and ``due`` (embed) while ``rev_at`` is set, which the
-    embed worker clears when the search index has the row; ``due`` (failed) while it is there without its vectors."""
+    """The row with its index keys: ``rank`` while active; ``recent`` and ``due`` (embed) while ``rev_at`` is set,
+    which the embed worker clears when the search index has the row; ``due`` (failed) while it is there without its
+    vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     item = _item(keys.memory(user, memory.id), "memory", attributes)
     item |= {"tenant_id": keys.tenant, "user_id": user}

@@ -18,9 +18,7 @@ def memory_message(tenant: str, user: str, incarnation: int, memory_id: str, rev
     return Message(body, group=tenant)
 
 
-def events_message(
-    tenant: str, user: str, incarnation: int, session: str, seq_from: int, seq_to: int
-) -> Message:
+def events_message(tenant: str, user: str, incarnation: int, session: str, seq_from: int, seq_to: int) -> Message:
     """The events ``seq_from`` to ``seq_to`` of a session are new."""
     body = {
         "kind": "events",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from neve.domain.records import EmbeddingState, Memory, Status
-from neve.ports import Conflict, Item, Owner, Passage, WriteOp
+from neve.ports import Conflict, Item, Key, Owner, Passage
 from neve.store import rows
 from neve.store.keys import Keys
 from neve.usecases.embed_texts import Pause
@@ -16,6 +16,8 @@ from neve.wiring import Ports
 
 NEVER_RECALLED = frozenset({Status.ARCHIVED})
 """Not in the index at all. A superseded row stays, with its status: recall finds it when asked to."""
+TEXT_AT_ONCE = 400_000
+"""Characters of text that one transaction writes: a row holds its text twice, in up to 4 bytes a character."""
 ATTEMPTS = 5
 """Writes of one row's new state: each repetition means that somebody else changed the row in between."""
 
@@ -48,7 +50,6 @@ class _Batch:
         try:
             vectors = self._vectors(memories, to_index, head.incarnation)
         except UserErased:
-            memories, to_index = [], {}
             self._forget(list(self.revs))
             return set()
         self._upsert(memories, to_index, vectors)
@@ -57,7 +58,7 @@ class _Batch:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def _still_there(self, found: Mapping[object, Item]) -> list[Memory]:
+    def _still_there(self, found: Mapping[Key, Item]) -> list[Memory]:
         """The rows that exist; what is gone leaves the index."""
         items = {i: found.get(self.keys.memory(self.user, i)) for i in self.revs}
         self._forget([i for i, item in items.items() if item is None])
@@ -76,9 +77,7 @@ class _Batch:
         known = memory.embedding_state is settled and (not model.dimensions or memory.embedding_model == model.tag)
         return memory.rev_at is not None or not known
 
-    def _vectors(
-        self, memories: list[Memory], to_index: Mapping[str, list[Passage]], incarnation: int
-    ) -> VectorsFound:
+    def _vectors(self, memories: list[Memory], to_index: Mapping[str, list[Passage]], incarnation: int) -> VectorsFound:
         """A superseded row is not worth an embedding, but keeps the vectors that it has."""
         old = {m.id for m in memories if m.status is Status.SUPERSEDED}
         wanted = passage_texts(p for i, passages in to_index.items() if i not in old for p in passages)
@@ -101,7 +100,7 @@ class _Batch:
     def _settle(self, done: list[Memory], to_index: Mapping[str, list[Passage]], found: VectorsFound) -> None:
         """Look at the rows again: one that was deleted meanwhile leaves the index, the others note what they have."""
         again = self.ports.table.get_many([self.keys.memory(self.user, m.id) for m in done]) if done else {}
-        ops: list[WriteOp] = []
+        noted: list[Memory] = []
         for memory in done:
             item = again.get(self.keys.memory(self.user, memory.id))
             state = self._state(memory, to_index.get(memory.id, []), found)
@@ -110,30 +109,28 @@ class _Batch:
             elif state is EmbeddingState.PENDING:
                 self.again.add(memory.id)
             elif item["rev"] == memory.rev:
-                ops.append(rows.put_memory(self.keys, self.user, self._noted(rows.read_memory(item), state)))
-        try:
-            if ops:
-                self.ports.table.write(ops)
-        except Conflict:
-            for memory in done:
-                self._settle_one(memory, self._state(memory, to_index.get(memory.id, []), found))
-
-    def _settle_one(self, memory: Memory, state: EmbeddingState) -> None:
-        """As ``_settle``, for a row that somebody else is changing."""
-        if state is EmbeddingState.PENDING:
-            return
-        for _ in range(ATTEMPTS):
-            item = self.ports.table.get(self.keys.memory(self.user, memory.id))
-            if item is None:
-                return self._forget([memory.id])
-            if item["rev"] != memory.rev:
-                return None
+                noted.append(self._noted(rows.read_memory(item), state))
+        for together in _of_one_transaction(noted):
             try:
-                noted = self._noted(rows.read_memory(item), state)
+                self.ports.table.write([rows.put_memory(self.keys, self.user, memory) for memory in together])
+            except Conflict:
+                for memory in together:
+                    self._settle_one(memory)
+
+    def _settle_one(self, wanted: Memory) -> None:
+        """Note one row's state although somebody else is changing the row."""
+        for _ in range(ATTEMPTS):
+            item = self.ports.table.get(self.keys.memory(self.user, wanted.id))
+            if item is None:
+                return self._forget([wanted.id])
+            if item["rev"] != wanted.rev:
+                return None
+            noted = self._noted(rows.read_memory(item), wanted.embedding_state)
+            try:
                 return self.ports.table.write([rows.put_memory(self.keys, self.user, noted)])
             except Conflict:
                 continue
-        self.again.add(memory.id)
+        self.again.add(wanted.id)
         return None
 
     def _state(self, memory: Memory, passages: list[Passage], found: VectorsFound) -> EmbeddingState:
@@ -148,3 +145,17 @@ class _Batch:
     def _noted(self, memory: Memory, state: EmbeddingState) -> Memory:
         model = self.ports.embedder.model.tag if state is EmbeddingState.READY else None
         return replace(memory, embedding_state=state, embedding_model=model, rev_at=None, embed_queued_at=None)
+
+
+def _of_one_transaction(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
+    """Parts that stay below the 4 MB of a transaction."""
+    part: list[Memory] = []
+    size = 0
+    for memory in memories:
+        if part and size + len(memory.text) > TEXT_AT_ONCE:
+            yield part
+            part, size = [], 0
+        part.append(memory)
+        size += len(memory.text)
+    if part:
+        yield part

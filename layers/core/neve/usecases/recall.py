@@ -94,13 +94,13 @@ def _recorded(
 def _debug(ports: Ports, asked: Asked, found: Found, *, was_warm: bool) -> Mapping[str, Any]:
     model = ports.embedder.model
     where = {name: value for name, value in asdict(asked.where).items() if value not in (None, ())}
-    where["exclude_ids"] = sorted(asked.where.exclude_ids)
     del where["exclude_fingerprints"]
+    shown = {name: value if isinstance(value, str) else sorted(map(str, value)) for name, value in where.items()}
     return {
         "lexical_terms": list(asked.shaped.terms),
         "vector_text": asked.vector_text,
         "threshold": asked.threshold,
-        "filters": where,
+        "filters": shown,
         "embedder": {"model": model.tag, "dimension": model.dimensions, "warm": was_warm},
         "dropped": [{"id": one.id, "reason": one.reason} for one in found.dropped],
     }

@@ -11,8 +11,8 @@ from neve.ports import Conflict, Index, Item, Key, StoreUnavailable
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS, Keys, due_partition
 from neve.usecases.build_pack import build_pack
-from neve.usecases.drain_embeddings import requeue_pending
 from neve.usecases.replace_rows import ReplacementBusy, resolve_replacement
+from neve.usecases.requeue_embeddings import requeue_pending
 from neve.wiring import Ports, Tenant
 
 PENDING_FOR = timedelta(minutes=10)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from neve.domain.observation_text import fingerprint
 from neve.domain.records import UserHead
@@ -16,8 +17,8 @@ from neve.usecases.usage import usage_put
 from neve.wiring import Ports
 
 ROWS_AT_ONCE = 90
-"""Vector rows of one transaction: with the head's check and the usage row below the limit of 100 actions, and some 140 KB
-at 384 dimensions."""
+"""Vector rows of one transaction: with the head's check and the usage row below the limit of 100 actions, and some 140
+KB at 384 dimensions."""
 
 
 class UserErased(Exception):
@@ -36,7 +37,7 @@ class VectorsFound:
 
 
 def vectors_for(
-    ports: Ports, keys: Keys, user: str, incarnation: int, texts: Iterable[str], known_only: Iterable[str], pause: Pause
+    ports: Ports, keys: Keys, user: str, incarnation: int, texts: Sequence[str], known_only: Sequence[str], pause: Pause
 ) -> VectorsFound:
     """The vectors of ``texts``, embedded where the user has none of the content yet, and those that are known of
     ``known_only``. Raises UserErased, StoreUnavailable."""
@@ -122,7 +123,7 @@ def head_check(keys: Keys, user: str, head: UserHead) -> Check:
 
 def _report(ports: Ports, model: IndexModel, made: Embedded) -> None:
     """Tell the health of the embedder when it has changed. That health cannot be told must not fail a batch."""
-    state = "unavailable" if made.unavailable is not None else "ready"
+    state: Literal["ready", "unavailable"] = "ready" if made.unavailable is None else "unavailable"
     if state == "ready" and not made.vectors:
         return
     try:

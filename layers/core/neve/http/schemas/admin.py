@@ -283,4 +283,5 @@ REVOKE_KEY = Operation(
     body=Nothing,
     responses={204: Response("The key no longer works; a gateway's cache may hold it for up to 60 s.")},
     codes=("key_not_found", "last_admin_key", "conflict"),
+    idempotent=True,
 )

@@ -1,0 +1,76 @@
+# make run     the service on http://127.0.0.1:8787        make test    every test
+# make demo    a sample conversation against it            make lint    formatting, types, imports
+# make bench   measures this machine                       make eval-locomo DATA=folder   retrieval on LoCoMo
+# make openapi writes docs/openapi.json                    make lock    pins the dependencies anew
+#
+# Python 3.11 or newer and make are all that has to be there. PORT, DATA_DIR and ARGS change `make run`.
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	command -v $$p > /dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null \
+	&& { echo $$p; break; }; done)
+BIN := .venv/bin
+PORT ?= 8787
+DATA_DIR ?= .neve
+DATA ?= ../shared/data/locomo
+
+export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run demo test lint bench eval-locomo openapi encoder tokens lock
+
+run: .venv/run.stamp encoder
+	@exec $(BIN)/python -m local --port $(PORT) --data $(DATA_DIR) $(ARGS)
+
+demo: .venv/run.stamp
+	@$(BIN)/python -m local.demo $(ARGS)
+
+test: .venv/dev.stamp encoder
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/dev.stamp
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+bench: .venv/run.stamp encoder
+	@$(BIN)/python -m evals.bench $(ARGS)
+
+eval-locomo: .venv/run.stamp encoder
+	@$(BIN)/python -m evals.locomo --data $(DATA) $(ARGS)
+
+openapi: .venv/run.stamp
+	@$(BIN)/python -m local.openapi
+
+# The sentence encoder (34 MB): downloaded once, its sums are checked. Without it recall is by keyword only.
+encoder: layers/encoder/model/model.onnx
+
+layers/encoder/model/model.onnx: layers/encoder/fetch.py | .venv/run.stamp
+	@echo "Fetching the sentence encoder (once) ..."
+	@$(BIN)/python layers/encoder/fetch.py && touch $@ || echo "Going on without it: recall will be by keyword only."
+
+# OpenAI's token table (41 MB): only for tenants whose policy counts tokens with o200k_base.
+tokens: .venv/run.stamp
+	@$(BIN)/python layers/tokens/fetch.py
+
+lock: .venv/dev.stamp
+	@for set in run dev; do env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(BIN)/uv pip compile --quiet --upgrade --universal \
+	--generate-hashes --python-version 3.11 --no-annotate --custom-compile-command "make lock" \
+	--output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
+
+# --- the environment: made when it is missing, completed when a lock file changes ------------------------------
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "Neve needs Python 3.11 or newer. Install it, or name it: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	echo "Neve needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1)."; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+.venv/run.stamp: requirements/run.txt | .venv/bin/python
+	@echo "Installing what Neve needs into .venv (once) ..."
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt
+	@touch $@
+
+.venv/dev.stamp: requirements/dev.txt .venv/run.stamp
+	@echo "Installing the test tools into .venv (once) ..."
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@

@@ -1,0 +1,30 @@
+"""The table's change stream: queue what the changes ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neve import observability, wiring
+from neve.store.stream_records import Change, read_change
+from neve.usecases.dispatch_changes import dispatch_changes
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
+    """A batch of a stream. A stream is repeated from the first record that is named as failed, so should the batch fail
+    as one, each record is tried by itself, in order, and the first that fails is named."""
+    changes = [read_change(record) for record in event["Records"]]
+    if _dispatched(changes):
+        return {"batchItemFailures": []}
+    for change in changes:
+        if not _dispatched([change]):
+            return {"batchItemFailures": [{"itemIdentifier": change.sequence_number}]}
+    return {"batchItemFailures": []}
+
+
+def _dispatched(changes: list[Change]) -> bool:
+    try:
+        dispatch_changes(wiring.ports(), changes)
+    except Exception as error:
+        observability.failed("outbox", changes[0].sequence_number, error)
+        return False
+    return True

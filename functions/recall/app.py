@@ -1,0 +1,44 @@
+"""E7, E11, E12: recall, recall as a tool, and the ledger of recalls."""
+
+from __future__ import annotations
+
+from neve.http.operations import Nothing
+from neve.http.router import Answer, Call, Router
+from neve.http.schemas import recall as r
+from neve.usecases.read_recalls import get_recall, list_recalls
+from neve.usecases.recall import recall
+from neve.usecases.recall_answer import RecallAnswer
+from neve.usecases.recall_tool import recall_memory
+
+router = Router("recall")
+handler = router.handle
+
+router.on(r.LIST_TOOLS)(lambda _: Answer(body=r.ToolsView.current()))
+
+
+def _answer(found: RecallAnswer) -> Answer:
+    return Answer(body=r.RecallView.of(found), degraded=found.degraded)
+
+
+@router.on(r.RECALL)
+def search(call: Call[Nothing, r.RecallBody]) -> Answer:
+    return _answer(recall(*call.context, call.body.command()))
+
+
+@router.on(r.RECALL_MEMORY)
+def search_as_tool(call: Call[Nothing, r.RecallMemoryBody]) -> Answer:
+    given = call.body.arguments
+    found = recall_memory(
+        *call.context, given.query, limit=given.limit, scope=given.scope, session_id=call.body.session_id
+    )
+    return _answer(found)
+
+
+@router.on(r.LIST_RECALLS)
+def recalls(call: Call[r.RecallsQuery, Nothing]) -> Answer:
+    return Answer(body=r.RecallPage.of(*list_recalls(*call.context, call.query.limit, call.query.cursor)))
+
+
+@router.on(r.READ_RECALL)
+def one_recall(call: Call[Nothing, Nothing]) -> Answer:
+    return Answer(body=r.RecallRecordView.of(get_recall(*call.context, call.ids["recall_id"])))

@@ -1,0 +1,397 @@
+"""E7, E11, E12: recall, recall as a tool, and the ledger of recalls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from neve.domain.records import Provenance
+from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
+from neve.ports import Source
+from neve.usecases.recall_answer import Hit, RecallAnswer
+from neve.usecases.recall_command import MAX_K, RecallCommand, RecallFilters
+from neve.usecases.recall_legs import LegReport
+from neve.usecases.recall_tool import tools
+from neve.usecases.record_recall import RecallRecord
+
+MAX_QUERY = 8_000
+MAX_EXCLUDED = 100
+
+Query = Annotated[str, Field(max_length=MAX_QUERY)]
+K = Annotated[int, Field(ge=1, le=MAX_K)]
+ScopeName = Literal["all", "session", "global"]
+SourceName = Literal["memory", "document", "event"]
+LegName = Literal["lexical", "vector"]
+_EVERY_SOURCE: tuple[SourceName, ...] = ("memory", "document", "event")
+_BOTH_LEGS: tuple[LegName, ...] = ("lexical", "vector")
+Word = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+class FiltersBody(Body):
+    group: Word | None = None
+    tags: Annotated[list[Word], Field(max_length=32, description="All of them.")] = Field(default_factory=list)
+    path_prefix: Annotated[str, Field(min_length=1, max_length=600)] | None = Field(
+        default=None, description="Whole segments of a document's path."
+    )
+    tier: Literal["semantic", "episodic"] | None = None
+    category: Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"] | None = None
+    kind: (
+        Literal["observation", "reflection", "fact", "session_summary", "note", "manual", "event", "document"] | None
+    ) = None
+    after: Time | None = Field(default=None, description="Observed at this time or later.")
+    before: Time | None = Field(default=None, description="Observed before this time.")
+
+    def filters(self) -> RecallFilters:
+        return RecallFilters(
+            self.group,
+            tuple(self.tags),
+            self.path_prefix,
+            self.tier,
+            self.category,
+            self.kind,
+            self.after,
+            self.before,
+        )
+
+
+class RecallBody(Body):
+    query: Query = Field(
+        description='The user\'s message or keywords: `"a phrase"` is required, `-word` excludes, `a OR b`.'
+    )
+    question: Query | None = Field(default=None, description="What is compared by meaning; default `query`.")
+    k: K | None = Field(default=None, description="Default: 5 in mode prompt, 8 in mode tool.")
+    mode: Literal["prompt", "tool"] = "prompt"
+    sources: Annotated[list[SourceName], Field(min_length=1, max_length=3)] = Field(
+        default_factory=lambda: list(_EVERY_SOURCE)
+    )
+    scope: ScopeName = Field(default="all", description="`session` needs a session_id; `global` is all outside it.")
+    session_id: Identifier | None = Field(
+        default=None, description="Where the message was said: what this session's pack holds is not repeated."
+    )
+    exclude_ids: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=300)]], Field(max_length=MAX_EXCLUDED)
+    ] = Field(default_factory=list)
+    filters: FiltersBody = Field(default_factory=FiltersBody)
+    legs: Annotated[list[LegName], Field(min_length=1, max_length=2)] = Field(default_factory=lambda: list(_BOTH_LEGS))
+    include_inbox: bool = False
+    include_superseded: bool = False
+    threshold: float | None = Field(
+        default=None, ge=0, le=1, description="Least calibrated similarity; vector leg only."
+    )
+    budget_ms: int | None = Field(default=None, ge=-20_000, le=20_000, description="0 or less: overrun from the start.")
+    debug: bool = False
+
+    def command(self) -> RecallCommand:
+        return RecallCommand(
+            query=self.query,
+            question=self.question,
+            k=self.k,
+            mode=self.mode,
+            sources=tuple(dict.fromkeys(Source(name) for name in self.sources)),
+            scope=self.scope,
+            session_id=self.session_id,
+            exclude_ids=tuple(dict.fromkeys(self.exclude_ids)),
+            filters=self.filters.filters(),
+            legs=tuple(dict.fromkeys(self.legs)),
+            include_inbox=self.include_inbox,
+            include_superseded=self.include_superseded,
+            threshold=self.threshold,
+            budget_ms=self.budget_ms,
+            debug=self.debug,
+        )
+
+
+class RecallMemoryArguments(Body):
+    query: Annotated[Filled, Field(max_length=MAX_QUERY)]
+    limit: K | None = Field(default=None, description="Default 8.")
+    scope: ScopeName = "all"
+
+
+class RecallMemoryBody(Body):
+    session_id: Identifier | None = None
+    arguments: RecallMemoryArguments
+
+
+class RecallsQuery(Parameters):
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+class PassageView(View):
+    """The matched part of the item, with its range of the session's log."""
+
+    n: int
+    seq_from: int | None
+    seq_to: int | None
+
+
+class ComponentsView(View):
+    sim_raw: float | None = Field(default=None, description="Cosine, -1 to 1.")
+    sim_cal: float | None = Field(default=None, description="The same for every model: 0.3 random, 0.9 paraphrase.")
+    bm25: float | None = Field(default=None, description="Absent for rows that are too new for the index.")
+    rank_vec: int | None = None
+    rank_lex: int | None = None
+    rrf: float
+    recency: float
+    importance: float
+    kind: float
+    prior: float = Field(description="Product of the three, at most 1.35.")
+    final: float
+    weighted_70_30: float = Field(description="For comparison; never used to order.")
+
+
+class ProvenanceView(View):
+    by: str
+    session_id: str | None
+    seq_from: int | None
+    seq_to: int | None
+    model: str | None
+
+    @classmethod
+    def of(cls, given: Provenance) -> ProvenanceView:
+        return cls(
+            by=given.by,
+            session_id=given.session_id,
+            seq_from=given.seq_from,
+            seq_to=given.seq_to,
+            model=given.model,
+        )
+
+
+class HitView(View):
+    id: str
+    source: SourceName
+    path: str | None
+    kind: str
+    tier: str
+    text: str = Field(description="The matched passage, and behind it the beginning of its item.")
+    session_id: str | None
+    speaker: str | None
+    seq: int | None
+    passage: PassageView
+    rank: int
+    score: float
+    components: ComponentsView
+    provenance: ProvenanceView
+    group: str | None
+    tags: list[str] | None
+    category: str | None
+    created_at: str
+    observed_at: str
+    status: str
+
+    @classmethod
+    def of(cls, hit: Hit) -> HitView:
+        return cls(
+            id=hit.id,
+            source=Source(hit.source).value,
+            path=hit.path,
+            kind=hit.kind,
+            tier=hit.tier,
+            text=hit.text,
+            session_id=hit.session_id,
+            speaker=hit.speaker,
+            seq=hit.seq,
+            passage=PassageView(n=hit.n, seq_from=hit.seq_from, seq_to=hit.seq_to),
+            rank=hit.rank,
+            score=hit.score,
+            components=ComponentsView.model_validate(hit.components),
+            provenance=ProvenanceView.of(hit.provenance),
+            group=hit.group,
+            tags=list(hit.tags) or None,
+            category=hit.category,
+            created_at=hit.created_at,
+            observed_at=hit.observed_at,
+            status=hit.status,
+        )
+
+
+class LegView(View):
+    status: Literal["complete", "skipped", "error", "timeout"]
+    depth: int
+    ms: float
+    started_ms: float = Field(description="After the recall's own start.")
+    embed_cache: Literal["hit", "miss"] | None = None
+    embed_ms: float | None = None
+
+    @classmethod
+    def of(cls, report: LegReport) -> LegView:
+        return cls(
+            status=report.status,
+            depth=report.depth,
+            ms=round(report.ms, 3),
+            started_ms=round(report.started_ms, 3),
+            embed_cache=report.embed_cache,
+            embed_ms=None if report.embed_ms is None else round(report.embed_ms, 3),
+        )
+
+
+class LegsView(View):
+    lexical: LegView
+    vector: LegView
+
+    @classmethod
+    def of(cls, reports: Mapping[str, LegReport]) -> LegsView:
+        return cls(lexical=LegView.of(reports["lexical"]), vector=LegView.of(reports["vector"]))
+
+
+class RecallView(View):
+    result_state: Literal["found", "none", "not_searched"] = Field(
+        description="`none`: nothing is there. `not_searched`: nothing is known of what is there."
+    )
+    hits: list[HitView]
+    legs: LegsView
+    degraded: list[str]
+    transparency: list[str]
+    injection_text: str = Field(description="Markdown for the prompt, labelled as candidates; empty without hits.")
+    budget_ms: int
+    elapsed_ms: float
+    recall_id: str | None
+    debug: dict[str, JsonValue] | None
+
+    @classmethod
+    def of(cls, answer: RecallAnswer) -> RecallView:
+        return cls(
+            result_state=answer.result_state,
+            hits=[HitView.of(hit) for hit in answer.hits],
+            legs=LegsView.of(answer.legs),
+            degraded=answer.degraded,
+            transparency=answer.transparency,
+            injection_text=answer.injection_text,
+            budget_ms=answer.budget_ms,
+            elapsed_ms=answer.elapsed_ms,
+            recall_id=answer.recall_id,
+            debug=dict(answer.debug) if answer.debug is not None else None,
+        )
+
+
+class RecordedHitView(View):
+    """A candidate. `outcome`: `returned`, or why it was dropped; then `found` holds its score by leg."""
+
+    id: str
+    outcome: str
+    rank: int | None = None
+    score: float | None = None
+    components: ComponentsView | None = None
+    found: dict[str, float] | None = None
+
+
+class RecallRecordView(View):
+    id: str
+    at: str
+    query_hash: str = Field(description="Keyed hash. The query itself is not kept.")
+    mode: Literal["prompt", "tool"]
+    scope: ScopeName
+    session_id: str | None
+    k: int
+    result_state: Literal["found", "none", "not_searched"]
+    budget_ms: int
+    elapsed_ms: float
+    legs: dict[str, LegView]
+    hits: list[RecordedHitView]
+    degraded: list[str]
+
+    @classmethod
+    def of(cls, record: RecallRecord) -> RecallRecordView:
+        named = {name: getattr(record, name) for name in cls.model_fields}
+        return cls.model_validate(named | {"hits": list(record.hits), "degraded": list(record.degraded)})
+
+
+class RecallPage(View):
+    recalls: list[RecallRecordView]
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, records: Iterable[RecallRecord], next_cursor: str | None) -> RecallPage:
+        return cls(recalls=[RecallRecordView.of(record) for record in records], next_cursor=next_cursor)
+
+
+class ToolsView(View):
+    """Ready for a provider's `tools`. The same bytes as long as `version` is the same."""
+
+    version: str
+    anthropic: list[dict[str, JsonValue]]
+    openai: list[dict[str, JsonValue]]
+
+    @classmethod
+    def current(cls) -> ToolsView:
+        return cls.model_validate(tools())
+
+
+# --- calls --------------------------------------------------------------------------------------
+
+_FOUND = {200: Response("Candidates, best first. A memory failure is told in `degraded`.", RecallView)}
+_REFUSED = ("session_not_found", "user_closed")
+
+RECALL = Operation(
+    method="POST",
+    path="/v1/users/{user_id}/recall",
+    id="recall",
+    tag="recall",
+    summary="Search everything that is not in the session's pack.",
+    scope="chat",
+    query=Nothing,
+    body=RecallBody,
+    responses=_FOUND,
+    codes=_REFUSED,
+    answers_without_stores=True,
+)
+
+RECALL_MEMORY = Operation(
+    method="POST",
+    path="/v1/users/{user_id}/tools/recall_memory",
+    id="recallMemory",
+    tag="recall",
+    summary="The tool recall_memory, called by a language model.",
+    description="The engine of `recall` with the time budget of a manual search.",
+    scope="chat",
+    query=Nothing,
+    body=RecallMemoryBody,
+    responses=_FOUND,
+    codes=_REFUSED,
+    answers_without_stores=True,
+)
+
+LIST_TOOLS = Operation(
+    method="GET",
+    path="/v1/tools",
+    id="listTools",
+    tag="recall",
+    summary="The schemas of the tools, as providers take them.",
+    scope="chat",
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("Versioned; the same bytes every time.", ToolsView)},
+    answers_without_stores=True,
+)
+
+LIST_RECALLS = Operation(
+    method="GET",
+    path="/v1/users/{user_id}/recalls",
+    id="listRecalls",
+    tag="recall",
+    summary="The user's recalls of the last 90 days, newest first.",
+    scope="chat",
+    query=RecallsQuery,
+    body=Nothing,
+    responses={200: Response("A page.", RecallPage)},
+)
+
+READ_RECALL = Operation(
+    method="GET",
+    path="/v1/users/{user_id}/recalls/{recall_id}",
+    id="readRecall",
+    tag="recall",
+    summary="One recall with every candidate, its components, and why it was dropped.",
+    scope="chat",
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("The recall.", RecallRecordView)},
+    codes=("recall_not_found",),
+)

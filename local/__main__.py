@@ -1,0 +1,127 @@
+"""``python -m local``: Neve on this machine, at http://127.0.0.1:8787, with its data in a folder."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from local.backend import EMBEDDERS, ENCODER, Choices
+from local.datafolder import DataFolderError
+from local.service import Service
+from neve.adapters.anthropic_model import DEFAULT_MODEL
+from neve.adapters.bge_small import MODEL_TAG
+
+LOG = "server.log"
+CURLS = """\
+  export NEVE_KEY={key}
+
+  curl -s {url}/v1/users/ada/sessions -H "Authorization: Bearer $NEVE_KEY" \\
+    -d '{{"session_id": "s1", "user_meta": {{"name": "Ada"}}}}'
+
+  curl -s {url}/v1/users/ada/sessions/s1/events -H "Authorization: Bearer $NEVE_KEY" \\
+    -d '{{"events": [{{"event_type": "user_message", "content": "I moved to Lisbon, and I am a vegetarian now."}},
+                    {{"event_type": "assistant_response", "content": "Congratulations on the move!"}}]}}'
+
+  curl -s {url}/v1/users/ada/recall -H "Authorization: Bearer $NEVE_KEY" \\
+    -d '{{"query": "Where does she live?", "threshold": 0}}'
+"""
+
+
+def main() -> int:
+    given = _arguments()
+    choices = Choices(given.embedder, os.environ.get("ANTHROPIC_API_KEY") or None)
+    if not given.test_controls:
+        os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "WARNING")
+    try:
+        service = Service(given.data, given.port, choices, test_controls=given.test_controls)
+    except DataFolderError as error:
+        return _cannot_start(str(error))
+    except OSError as error:
+        return _cannot_start(f"Port {given.port} cannot be used ({error.strerror}). Choose another one with --port.")
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    service.start()
+    _say_ready(service, choices, given.test_controls)
+    if given.ready_file is not None:
+        _write_ready_file(given.ready_file, service)
+    if given.test_controls:
+        _log_to(service.folder.path / LOG)
+    stop.wait()
+    print("\nStopping: finishing what is in flight …", flush=True)
+    finished = service.stop()
+    print("Stopped." if finished else "Stopped; what was still running will be repeated at the next start.", flush=True)
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m local", description="Run Neve on this machine.")
+    parser.add_argument("--port", type=int, default=8787, help="0 picks a free one (default: 8787)")
+    parser.add_argument("--data", type=Path, default=Path(".neve"), help="folder of everything it keeps (.neve)")
+    parser.add_argument("--embedder", choices=EMBEDDERS, default="bge-small", help="default: bge-small")
+    parser.add_argument("--ready-file", type=Path, help="write url, key and pid there as JSON once it answers")
+    parser.add_argument("--test-controls", action="store_true", help="for tests: clock, faults and more at /__test/")
+    return parser.parse_args()
+
+
+def _say_ready(service: Service, choices: Choices, test_controls: bool) -> None:
+    if service.folder.moved_aside is not None:
+        print(f"The data folder was damaged ({service.folder.damage}).")
+        print(f"It was moved to {service.folder.moved_aside}; this start is with a fresh one.\n")
+    print(f"Neve is ready at {service.url}\n")
+    print(f"  data      {service.folder.path}")
+    print(f"  observer  {_observer(choices)}")
+    print(f"  embedder  {_embedder(choices)}")
+    print(f"  API key   {service.api_key}")
+    print()
+    if test_controls:
+        print(f"Test controls are on (/__test/…); the log goes to {service.folder.path / LOG}", flush=True)
+    else:
+        print(CURLS.format(url=service.url, key=service.api_key))
+        print("Ctrl-C stops it; the data stays.", flush=True)
+
+
+def _observer(choices: Choices) -> str:
+    if choices.anthropic_key is None:
+        return "extractive: rules, no network (ANTHROPIC_API_KEY is not set)"
+    return f"anthropic: {DEFAULT_MODEL}"
+
+
+def _embedder(choices: Choices) -> str:
+    if choices.embedder == "none":
+        return "none: recall by keyword only"
+    if choices.embedder == "bge-small" and not (ENCODER / "model" / "model.onnx").is_file():
+        return "bge-small is not downloaded, so recall is by keyword only: run 'make encoder' and start again"
+    return MODEL_TAG if choices.embedder == "bge-small" else choices.embedder
+
+
+def _write_ready_file(path: Path, service: Service) -> None:
+    """Whole or not there: a test waits for it to appear. It holds the key, so only its owner may read it."""
+    partial = path.with_name(path.name + ".partial")
+    partial.touch(mode=0o600)
+    ready = {"url": service.url, "api_key": service.api_key, "pid": os.getpid(), "data": str(service.folder.path)}
+    partial.write_text(json.dumps(ready), encoding="utf-8")
+    partial.replace(path)
+
+
+def _log_to(path: Path) -> None:
+    """Everything that is printed from now on goes into the data folder, where ``/__test/raw`` looks for it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with path.open("ab") as log:
+        os.dup2(log.fileno(), sys.stdout.fileno())
+        os.dup2(log.fileno(), sys.stderr.fileno())
+
+
+def _cannot_start(why: str) -> int:
+    print(why, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

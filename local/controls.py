@@ -1,0 +1,45 @@
+"""What ``--test-controls`` puts between the product and its engines: clock, faults, script, holds and call log."""
+
+from __future__ import annotations
+
+from local.call_log import CallLog
+from local.controlled_observer import ControlledObserver, Script
+from local.faults import Faults, FaultyEmbedder, FaultyObjects, FaultyQueue, FaultySearch, FaultyTable
+from local.holds import Holds
+from local.virtual_time import VirtualClock, VirtualTasks
+from neve.adapters.clock import SystemClock
+from neve.ports import SearchIndex
+from neve.wiring import Ports
+
+
+class Controls:
+    """The state that a test changes over HTTP (``local/test_controls.py``)."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock(SystemClock())
+        self.faults = Faults()
+        self.calls = CallLog()
+        self.script = Script()
+        self.holds = Holds()
+
+
+class ControlledPorts:
+    """``neve.wiring.Ports`` around another one. The engines below keep the real time: a queue's delays and visibility
+    timeouts do not follow the test's clock."""
+
+    def __init__(self, inner: Ports, controls: Controls) -> None:
+        faults, calls = controls.faults, controls.calls
+        self._inner = inner
+        self._faults = faults
+        self.clock = controls.clock
+        self.tasks = VirtualTasks()
+        self.ids = inner.ids
+        self.table = FaultyTable(inner.table, faults)
+        self.objects = FaultyObjects(inner.objects, faults)
+        self.queue = FaultyQueue(inner.queue, faults)
+        self.embedder = FaultyEmbedder(inner.embedder, faults, calls)
+        self.observer = ControlledObserver(inner.observer, controls.script, calls, faults, controls.holds)
+
+    @property
+    def search(self) -> SearchIndex:
+        return FaultySearch(self._inner.search, self._faults)

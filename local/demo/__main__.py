@@ -1,0 +1,105 @@
+"""``python -m local.demo``: plays the bundled conversation against the running service and shows what became of it.
+
+Every run plays for a new user, so that it can be repeated at will."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from local.api_client import ApiClient, ApiError
+from local.bootstrap import KEY_FILE
+from local.demo import showing
+from local.demo.conversation import Sample, load
+from local.demo.playing import TookTooLong, observations, play, wait_until_remembered
+from local.demo.terminal import heading, styled
+
+BASE_URL = "http://127.0.0.1:8787"
+HITS = 3
+
+
+def main() -> int:
+    given = _arguments()
+    try:
+        key = (given.data / KEY_FILE).read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return _stopped(f"There is no API key in {given.data}. Start the service first, in another terminal: make run")
+    client = ApiClient(given.base_url, key)
+    try:
+        _demonstrate(client, given.base_url)
+    except ConnectionRefusedError:
+        return _stopped(f"Nobody answers at {given.base_url}. Start the service first, in another terminal: make run")
+    except (ApiError, TookTooLong) as error:
+        return _stopped(str(error))
+    finally:
+        client.close()
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m local.demo", description=__doc__)
+    parser.add_argument("--base-url", default=BASE_URL, help=f"of the running service (default: {BASE_URL})")
+    parser.add_argument("--data", type=Path, default=Path(".neve"), help="its data folder, which holds the key (.neve)")
+    return parser.parse_args()
+
+
+def _demonstrate(client: ApiClient, base_url: str) -> None:
+    now = datetime.now(UTC)
+    user, sample = f"demo-{now:%Y%m%d-%H%M%S}", load(now)
+    health = client.expect(200, "GET", "/v1/health")
+    events = sum(len(talk.events) for talk in sample.talks)
+    days = max(talk.days_ago for talk in sample.talks)
+    print(heading(f"{sample.user_meta['name']}: {len(sample.talks)} sessions over {days} days, {events} events"))
+    print(f"user {user}, observer {health['observer']}, embedder {health['embedder']['model']}")
+    play(client, user, sample)
+    wait_until_remembered(client, user, sample, _progress)
+    _clear_progress()
+    print(heading("What was remembered"))
+    print("\n\n".join(showing.remembered(talk, observations(client, user, talk)) for talk in sample.talks))
+    _show_pack(client, user, sample)
+    _show_recalls(client, user, sample)
+    print(heading("Go on"))
+    print(f"curl -s {base_url}/v1/users/{user}/recall -H 'Authorization: Bearer <key>' -d '{{\"query\": \"…\"}}'")
+
+
+def _show_pack(client: ApiClient, user: str, sample: Sample) -> None:
+    opened = {"session_id": sample.today, "user_meta": sample.user_meta}
+    manifest = client.expect(200, "POST", f"/v1/users/{user}/sessions", opened)["pack"]
+    query = {"session_id": sample.today, "format": "text"}
+    text = client.call("GET", f"/v1/users/{user}/pack", query=query)
+    began = time.perf_counter()
+    again = client.call("GET", f"/v1/users/{user}/pack", query=query, headers={"If-None-Match": text.headers["etag"]})
+    print(showing.pack(manifest, text, again, (time.perf_counter() - began) * 1000))
+
+
+def _show_recalls(client: ApiClient, user: str, sample: Sample) -> None:
+    print(heading("Five recalls"))
+    print(
+        "sim: calibrated similarity (gate 0.7). bm25: contextual BM25. vec, lex: rank in each leg. rrf: fused.\n"
+        "prior: recency, importance and kind, at most 1.35. final = rrf x prior."
+    )
+    for question in sample.questions:
+        body = {"query": question.query, "k": HITS, "mode": "tool"}
+        print(showing.recall(question, client.expect(200, "POST", f"/v1/users/{user}/recall", body)))
+
+
+def _progress(what: str, done: int, total: int) -> None:
+    if sys.stdout.isatty():
+        print(f"\r{styled(f'{what} {done}/{total}', 'dim'):40}", end="", flush=True)
+
+
+def _clear_progress() -> None:
+    if sys.stdout.isatty():
+        print("\r" + " " * 40 + "\r", end="", flush=True)
+
+
+def _stopped(why: str) -> int:
+    print(why, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""What the demo prints: what was remembered, the pack, and recalls with their component scores."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from local.api_client import Reply
+from local.demo.conversation import Question, Talk
+from local.demo.terminal import WIDTH, fitted, heading, styled, wrapped
+
+COLUMNS = (("sim", 5), ("bm25", 6), ("vec", 3), ("lex", 3), ("rrf", 6), ("prior", 5), ("final", 6))
+"""Of a recall's table, with their widths; a number and the source stand before them, the text behind them."""
+SOURCE = 11
+SPOKEN = 9
+TEXT = WIDTH - 2 - SOURCE - sum(width + 1 for _, width in COLUMNS) - 2
+
+
+def remembered(talk: Talk, rows: Sequence[dict[str, Any]]) -> str:
+    """The observations of one session, each line with its priority."""
+    days = f"{talk.days_ago} days ago"
+    lines = [f"{styled(talk.title, 'cyan')}  {styled(f'{days}, {len(talk.events)} events', 'dim')}"]
+    for row in rows:
+        origin = row["provenance"]
+        about = f"[{row['priority']}, events {origin['seq_from']}-{origin['seq_to']}, {row['embedding_state']}]"
+        lines.append(f"  {styled(about, 'dim')}")
+        lines += [wrapped(line, "  ", "     ") for line in row["text"].splitlines()]
+    return "\n".join(lines)
+
+
+def pack(manifest: dict[str, Any], text: Reply, again: Reply, again_ms: float) -> str:
+    """``text``: the pack as it goes into a prompt; ``again``: the answer to the same call with its ETag."""
+    layers = ", ".join(f"{name} {len(items)}" for name, items in manifest["layers"].items())
+    lines = [
+        heading("The frozen pack of today's session"),
+        f"version {manifest['pack_version']}, trigger {manifest['trigger']}, {manifest['tokens']} tokens; {layers}",
+        f"ETag {text.headers['etag']}",
+        "",
+    ]
+    for line in text.text.splitlines():
+        lines += [f"  {part}" for part in textwrap.wrap(line, WIDTH - 6, subsequent_indent="    ")]
+    size = f"{len(again.body)} bytes"
+    lines += ["", f"The same call with If-None-Match: {styled(str(again.status), 'green')}, {size}, {again_ms:.1f} ms"]
+    return "\n".join(lines)
+
+
+def recall(question: Question, answer: dict[str, Any]) -> str:
+    """The best hits of one recall as a table."""
+    took = f"{answer['result_state']} in {answer['elapsed_ms']:.1f} ms"
+    lines = [f"\n{styled(question.query, 'cyan')}  {styled(f'{question.shows}; {took}', 'dim')}"]
+    if answer["degraded"]:
+        lines.append(styled(f"  degraded: {', '.join(answer['degraded'])}", "yellow"))
+    if answer["hits"]:
+        names = " ".join(f"{name:>{width}}" for name, width in COLUMNS)
+        lines.append(styled(f"  {'source':{SOURCE}} {names}  text", "dim"))
+    return "\n".join([*lines, *(_hit(hit) for hit in answer["hits"])])
+
+
+def _hit(hit: dict[str, Any]) -> str:
+    parts = hit["components"]
+    shown = {
+        "sim": _number(parts.get("sim_cal"), 2),
+        "bm25": _number(parts.get("bm25"), 2),
+        "vec": _number(parts.get("rank_vec"), 0),
+        "lex": _number(parts.get("rank_lex"), 0),
+        "rrf": _number(parts["rrf"], 4),
+        "prior": _number(parts["prior"], 2),
+        "final": _number(parts["final"], 4),
+    }
+    numbers = " ".join(f"{shown[name]:>{width}}" for name, width in COLUMNS)
+    text = f"{hit['speaker']}: {hit['text']}" if hit.get("speaker") else hit["text"]
+    return f"  {hit['kind']:{SOURCE}} {numbers}  {fitted(text, TEXT).rstrip()}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"

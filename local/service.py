@@ -1,0 +1,116 @@
+"""The whole local service: a data folder, the engines on it, the functions, their workers and the HTTP server."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import cast
+
+from local.backend import OBJECTS, QUEUE, SEARCH, TABLE, Choices, EmbeddedPorts
+from local.bootstrap import ready_key
+from local.controls import ControlledPorts, Controls
+from local.datafolder import open_data_folder
+from local.deliveries import Deliveries
+from local.driver import Driver
+from local.engine.sqlite_table import Change
+from local.failure_log import report
+from local.front import Front
+from local.functions import Functions
+from local.gateway import Gateway
+from local.http_server import HOST, HttpServer
+from local.queue_worker import QueueWorker
+from local.stream_worker import GiveUp, StreamWorker
+from local.template import ROOT, StreamSource, read_template
+from local.test_controls import TestControls
+from local.worker_events import given_up_message
+from neve import wiring
+from neve.adapters.bge_small import BgeSmall
+from neve.adapters.o200k import BPE_DIR_VARIABLE
+from neve.ports import EmbeddingUnavailable, Message, QueueName
+from neve.wiring import Ports
+
+
+class Service:
+    """Raises OSError for a port that is taken, and DataFolderError. Nothing runs before ``start``."""
+
+    def __init__(self, data: Path, port: int, choices: Choices, *, test_controls: bool) -> None:
+        with ExitStack() as opened:
+            self._server = HttpServer(port)
+            opened.callback(self._server.server_close)
+            self.url = f"http://{HOST}:{self._server.port}"
+            self.folder = open_data_folder(data)
+            opened.callback(self.folder.close)
+            self._template = read_template()
+            self._engines = EmbeddedPorts(self.folder.path, self._template, self.url, choices)
+            opened.callback(self._engines.close)
+            self.folder.must_hold([TABLE, QUEUE, SEARCH, OBJECTS])
+            self.api_key = ready_key(self._engines, self.folder.path)
+            opened.pop_all()
+        self._controls = Controls() if test_controls else None
+        self._ports: Ports = ControlledPorts(self._engines, self._controls) if self._controls else self._engines
+        os.environ.setdefault(BPE_DIR_VARIABLE, str(ROOT / "layers" / "tokens" / "bpe"))
+        self._functions = Functions(self._template.functions)
+        self._deliveries = Deliveries(self._functions.invoke, self._template.queue_sources)
+        self._driver = self._make_driver()
+
+    def start(self) -> None:
+        """Answers requests once this returns; the functions and the encoder are loaded meanwhile."""
+        wiring.install(self._ports)
+        gateway = Gateway(self._template, self._functions.invoke)
+        self._server.start(Front(gateway, self._engines.objects, self._test_controls()))
+        self._driver.start(schedules=self._controls is None)
+        threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
+
+    def stop(self) -> bool:
+        """Finish what is in flight, then close everything. False when something did not finish in time."""
+        self._server.stop()
+        if self._controls is not None:
+            self._controls.holds.release_all()
+        finished = self._driver.stop()
+        self._engines.close()
+        self.folder.close()
+        return finished
+
+    def _make_driver(self) -> Driver:
+        clock, invoke, template = self._engines.clock, self._functions.invoke, self._template
+        streams = [
+            StreamWorker(source, self._engines.table, invoke, self._given_up(source))
+            for source in template.stream_sources
+        ]
+        remember = self._deliveries.remember if self._controls else None
+        queues = [
+            QueueWorker(source, template.queues[source.queue], self._engines.queue, clock, invoke, remember)
+            for source in template.queue_sources
+        ]
+        held = self._controls.holds.inside if self._controls else _never
+        return Driver(streams, queues, template.schedules, invoke, self._ports.clock, held)
+
+    def _given_up(self, source: StreamSource) -> GiveUp:
+        def tell(changes: Sequence[Change], attempts: int) -> None:
+            if source.on_failure is not None:
+                body = given_up_message(source.function, changes, attempts)
+                self._engines.queue.send(cast("QueueName", source.on_failure), [Message(body, source.function)])
+
+        return tell
+
+    def _test_controls(self) -> TestControls | None:
+        if self._controls is None:
+            return None
+        return TestControls(self._controls, self._driver, self._deliveries, self._engines, self.folder.path)
+
+    def _warm_up(self) -> None:
+        for name in self._template.functions:
+            try:
+                self._functions.load(name)
+            except Exception as error:
+                report(f"function {name} cannot be loaded", error)
+        if isinstance(self._engines.embedder, BgeSmall):
+            with suppress(EmbeddingUnavailable):
+                self._engines.embedder.embed_query("")
+
+
+def _never(_: str) -> int:
+    return 0

@@ -1,0 +1,132 @@
+"""What must be true over HTTP after a restart, against the journals of the clients."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from local.api_client import ApiClient
+from tests.crash.journal import Journal
+
+
+def repeat_unanswered(client: ApiClient, journals: Sequence[Journal]) -> None:
+    """What a careful client does: send again what can be sent again. Afterwards it counts as answered."""
+    for journal in journals:
+        base = f"/v1/users/{journal.user}"
+        for sent in journal.appends:
+            if sent.seqs is None and sent.repeatable:
+                headers = {"Idempotency-Key": sent.key} if sent.key else None
+                path = f"{base}/sessions/{sent.session}/events"
+                sent.seqs = client.expect(201, "POST", path, {"events": sent.events}, headers=headers)["seqs"]
+        for kept in journal.memories:
+            if kept.id is None and kept.key is not None:
+                headers = {"Idempotency-Key": kept.key}
+                kept.id = client.expect(201, "POST", f"{base}/memories", kept.body, headers=headers)["id"]
+
+
+def check_answers(client: ApiClient, journals: Sequence[Journal]) -> None:
+    """All that was acknowledged is there, once, and nothing is half there."""
+    for user in sorted({journal.user for journal in journals}):
+        mine = [journal for journal in journals if journal.user == user]
+        _check_events(client, user, mine)
+        _check_memories(client, user, mine)
+        _check_packs(client, user, mine)
+
+
+def check_jobs(client: ApiClient, journals: Sequence[Journal]) -> None:
+    """Every accepted job has come to its end."""
+    for journal in journals:
+        for job in journal.jobs:
+            ended = client.expect(200, "GET", f"/v1/users/{journal.user}/jobs/{job}")
+            assert ended["status"] == "done", ended
+
+
+# --- events -------------------------------------------------------------------------------------
+
+
+def _check_events(client: ApiClient, user: str, journals: Sequence[Journal]) -> None:
+    sent = [append for journal in journals for append in journal.appends]
+    for session in sorted(set().union(*(journal.sessions for journal in journals))):
+        base = f"/v1/users/{user}/sessions/{session}"
+        log = list(_events(client, base))
+        assert [event["seq"] for event in log] == list(range(1, len(log) + 1)), f"{user}/{session}: gaps"
+        view = client.expect(200, "GET", base)
+        assert view["last_seq"] == len(log), view
+        assert view["observed_seq"] <= view["last_seq"] and view["indexed_seq"] <= view["last_seq"], view
+        times = Counter(event["content"] for event in log)
+        by_seq = {event["seq"]: event["content"] for event in log}
+        for append in (one for one in sent if one.session == session):
+            if append.seqs is None:
+                found = [times[text] for text in append.texts]
+                assert found in ([0] * len(found), [1] * len(found)), f"half an append: {append}, found {found}"
+            else:
+                assert [by_seq.get(seq) for seq in append.seqs] == append.texts, f"lost or moved: {append}"
+                assert all(times[text] == 1 for text in append.texts), f"doubled: {append}"
+
+
+def _events(client: ApiClient, base: str) -> Iterator[dict[str, Any]]:
+    from_seq: int | None = 1
+    while from_seq is not None:
+        page = client.expect(200, "GET", f"{base}/events", query={"from_seq": from_seq, "limit": 100})
+        yield from page["events"]
+        from_seq = page.get("next_from_seq")
+
+
+# --- memories -----------------------------------------------------------------------------------
+
+
+def _check_memories(client: ApiClient, user: str, journals: Sequence[Journal]) -> None:
+    stored = {memory["id"]: memory for memory in _memories(client, user)}
+    times = Counter(memory["text"] for memory in stored.values())
+    for kept in (one for journal in journals for one in journal.memories):
+        if kept.id is None:
+            assert times[kept.body["text"]] <= 1, f"doubled: {kept}"
+        elif kept.deleted == "yes":
+            assert kept.id not in stored, f"back from the dead: {kept}"
+            assert client.call("GET", f"/v1/users/{user}/memories/{kept.id}").status == 404, kept
+        elif kept.deleted == "no" or kept.id in stored:
+            assert kept.id in stored, f"lost: {kept}"
+            assert stored[kept.id]["text"] in kept.texts, f"{kept}, but stored is {stored[kept.id]['text']}"
+            assert sum(times[text] for text in kept.texts) == 1, f"doubled: {kept}"
+
+
+def _memories(client: ApiClient, user: str) -> Iterator[dict[str, Any]]:
+    query: dict[str, Any] | None = {"limit": 100}
+    while query is not None:
+        page = client.expect(200, "GET", f"/v1/users/{user}/memories", query=query)
+        yield from page["memories"]
+        query = {"limit": 100, "cursor": page["next_cursor"]} if "next_cursor" in page else None
+
+
+# --- packs --------------------------------------------------------------------------------------
+
+
+def _check_packs(client: ApiClient, user: str, journals: Sequence[Journal]) -> None:
+    path = f"/v1/users/{user}/pack"
+    for session in sorted(set().union(*(journal.sessions for journal in journals))):
+        reply = client.call("GET", path, query={"session_id": session, "format": "text"})
+        sha = hashlib.sha256(reply.body).hexdigest()
+        assert (reply.status, reply.headers["etag"]) == (200, f'"{sha}"'), f"a torn pack: {user}/{session}"
+        again = client.call(
+            "GET", path, query={"session_id": session, "format": "text"}, headers={"If-None-Match": f'"{sha}"'}
+        )
+        assert again.status == 304, again
+        _check_versions(client, path, session, reply.text)
+    for journal in journals:
+        for (session, version), text in journal.packs.items():
+            kept = client.expect(200, "GET", path, query={"session_id": session, "version": version})
+            assert kept["text"] == text, f"{user}/{session}: version {version} has other bytes than were served"
+
+
+def _check_versions(client: ApiClient, path: str, session: str, current: str) -> None:
+    versions = client.expect(200, "GET", f"{path}/versions", query={"session_id": session, "limit": 100})["versions"]
+    assert versions, f"{path}: no version of {session}"
+    for version in versions:
+        query = {"session_id": session, "version": version["pack_version"]}
+        read = client.expect(200, "GET", path, query=query)
+        assert hashlib.sha256(read["text"].encode()).hexdigest() == version["sha256"] == read["sha256"], version
+    served = client.expect(200, "GET", path, query={"session_id": session})
+    assert served["text"] == current
+    assert served["pack_version"] in [version["pack_version"] for version in versions]

@@ -1,0 +1,73 @@
+"""What must be true in the rows themselves once the queues are empty; read from the files of a dead server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from local.backend import TABLE
+from local.bootstrap import TENANT
+from local.engine.sqlite_table import SqliteTable
+from neve.domain.records import EmbeddingState, Event, EventType, Kind, Memory, Scope, SessionMarker, Status
+from neve.ports import Item
+from neve.store import rows
+from neve.store.keys import Keys
+
+KEYS = Keys(TENANT)
+
+
+def check_rows(data: Path, user: str) -> None:
+    table = SqliteTable(data / TABLE)
+    try:
+        memories = [rows.read_memory(item) for item in _rows(table, KEYS.user(user), "MEM#")]
+        for item in _rows(table, KEYS.user(user), "SES#"):
+            session = rows.read_session(item)
+            of_session = [memory for memory in memories if memory.session_id == session.session_id]
+            log = [rows.read_event(event) for event in _rows(table, KEYS.log(user, session.session_id), "EVT#")]
+            found = table.get_many([KEYS.marker(user, session.session_id), KEYS.epoch(user, session.session_id)])
+            marker = rows.read_marker(found[KEYS.marker(user, session.session_id)])
+            epoch = rows.read_epoch(found[KEYS.epoch(user, session.session_id)])
+            where = f"{user}/{session.session_id}"
+            assert [event.seq for event in log] == list(range(1, session.last_seq + 1)), f"{where}: gaps"
+            assert (epoch.covers_to or 0) <= marker.observed_seq <= session.last_seq, (where, epoch, marker, session)
+            assert epoch.rebuild_due is None, (where, epoch)
+            _check_live_list(where, marker, of_session)
+            _check_observations(where, marker, log, of_session)
+        for memory in memories:
+            assert memory.embedding_state is EmbeddingState.READY, f"{user}: {memory}"
+            assert memory.rev_at is None, f"{user}: still due for the index: {memory}"
+    finally:
+        table.close()
+
+
+def _check_live_list(where: str, marker: SessionMarker, memories: list[Memory]) -> None:
+    """It names exactly the session's active rows, each once."""
+    times = Counter(row.id for row in marker.live)
+    assert not [identifier for identifier, count in times.items() if count > 1], f"{where}: {marker.live}"
+    active = {m.id for m in memories if m.status is Status.ACTIVE and m.scope is Scope.SESSION}
+    assert set(times) == active, f"{where}: live list {sorted(times)}, active rows {sorted(active)}"
+
+
+def _check_observations(where: str, marker: SessionMarker, log: list[Event], memories: list[Memory]) -> None:
+    """Ranges up to the marker, one behind the other; no event in two of them; no user message in none."""
+    observations = [m for m in memories if m.kind is Kind.OBSERVATION]
+    spans = sorted((m.provenance.seq_from or 0, m.provenance.seq_to or 0) for m in observations)
+    covered = Counter(seq for first, last in spans for seq in range(first, last + 1))
+    assert not covered or max(covered.values()) == 1, f"{where}: observed twice: {spans}"
+    assert all(1 <= seq <= marker.observed_seq for seq in covered), f"{where}: {spans}, marker {marker.observed_seq}"
+    said = {event.seq for event in log if event.event_type is EventType.USER_MESSAGE}
+    missed = {seq for seq in said if seq <= marker.observed_seq} - set(covered)
+    assert not missed, f"{where}: behind the marker {marker.observed_seq}, but in no observation: {missed} of {spans}"
+    answered = max((e.seq for e in log if e.event_type is EventType.ASSISTANT_RESPONSE), default=0)
+    assert max(marker.observed_seq, marker.offered_seq) >= answered, f"{where}: a complete turn was forgotten: {marker}"
+
+
+def _rows(table: SqliteTable, partition: str, prefix: str) -> Iterator[Item]:
+    cursor = None
+    while True:
+        page = table.query(partition, prefix=prefix, limit=500, cursor=cursor)
+        yield from page.items
+        cursor = page.cursor
+        if cursor is None:
+            return

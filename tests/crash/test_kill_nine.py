@@ -1,0 +1,107 @@
+"""``kill -9`` of the whole server at seeded moments of a load: what was acknowledged is there once, and the work that
+it left behind comes to its end.
+
+A seed decides every writer's script and the moment of the kill: so many milliseconds after so many acknowledged
+requests. Which request is in flight then is up to the machine, so a failure names its seed and what was found."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.api_client import ApiClient
+from local.running import RunningServer, start_server
+from neve.usecases.session_lease import LEASE_S
+from tests.crash.afterwards import check_answers, check_jobs, repeat_unanswered
+from tests.crash.hurry import Hurry
+from tests.crash.journal import Acknowledged, Journal
+from tests.crash.stored_rows import check_rows
+from tests.crash.writer import Writer
+
+SEEDS = range(1, 51)
+MOST_REQUESTS = 160
+MOST_MS = 12.0
+TWICE = 5
+"""Every fifth seed kills the server a second time, in the middle of what it does when it starts."""
+PATIENCE_S = 60.0
+
+pytestmark = pytest.mark.controls
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nothing_acknowledged_is_lost_or_doubled(seed: int, tmp_path: Path) -> None:
+    moment = random.Random(seed)
+    data = tmp_path / "data"
+    journals = _load_until_killed(data, seed, moment.randint(1, MOST_REQUESTS), moment.uniform(0.0, MOST_MS))
+    if seed % TWICE == 0:
+        _start_and_kill(data, moment.uniform(0.0, 300.0))
+    server = _start(data)
+    client = ApiClient(server.base_url, server.key)
+    try:
+        check_answers(client, journals)
+        repeat_unanswered(client, journals)
+        _drain(client)
+        check_answers(client, journals)
+        check_jobs(client, journals)
+    except AssertionError as error:
+        raise AssertionError(f"seed {seed}: {error}") from error
+    finally:
+        client.close()
+        server.kill()
+    assert not list(tmp_path.glob("data.damaged-*")), f"seed {seed}: the folder counted as damaged"
+    for user in sorted({journal.user for journal in journals}):
+        try:
+            check_rows(data, user)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
+def _load_until_killed(data: Path, seed: int, requests: int, then_ms: float) -> list[Journal]:
+    server = _start(data)
+    acknowledged = Acknowledged()
+
+    def writer(number: int, user: str, sessions: list[str]) -> Writer:
+        client = ApiClient(server.base_url, server.key)
+        return Writer(f"{seed}-{number}", Journal(user), sessions, client, acknowledged)
+
+    writers = [
+        writer(1, "ann", ["shared", "one"]),
+        writer(2, "ann", ["shared", "two"]),
+        writer(3, "bob", ["shared"]),
+    ]
+    hurry = Hurry(ApiClient(server.base_url))
+    for thread in (*writers, hurry):
+        thread.start()
+    came = acknowledged.wait_for(requests, PATIENCE_S)
+    time.sleep(then_ms / 1000)
+    server.kill()
+    for thread in (*writers, hurry):
+        thread.join(PATIENCE_S)
+    failures = [str(one.failure) for one in writers if one.failure]
+    assert came and not failures, f"seed {seed}: {failures or 'the load stood still'}"
+    return [one.journal for one in writers]
+
+
+def _start_and_kill(data: Path, after_ms: float) -> None:
+    server = _start(data)
+    time.sleep(after_ms / 1000)
+    server.kill()
+
+
+def _start(data: Path) -> RunningServer:
+    return start_server(data, embedder="fixture", test_controls=True)
+
+
+def _drain(client: ApiClient) -> None:
+    """Everything that waits, what a schedule would find included. A pass that died holds its session until its lease
+    ends."""
+    client.expect(200, "POST", "/__test/clock", {"advance_s": LEASE_S + 1})
+    for _ in range(2):
+        left: dict[str, Any] = client.expect(200, "POST", "/__test/drain", {"timeout_s": PATIENCE_S})
+        assert left["done"] and left["changes"] == 0, left
+        assert all(sum(counts.values()) == 0 for counts in left["queues"].values()), left
+        client.expect(200, "POST", "/__test/run", {"worker": "sweep"})

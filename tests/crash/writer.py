@@ -1,0 +1,161 @@
+"""A chat backend that does everything at once, by a script that its seed decides."""
+
+from __future__ import annotations
+
+import http.client
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from local.api_client import ApiClient, ApiError
+from tests.crash.journal import Acknowledged, Append, Journal, Kept
+
+STATEMENTS = (
+    "I live in {} now.",
+    "My favourite tea is {}.",
+    "I work at {} on Mondays.",
+    "I moved to {} last week.",
+    "I am allergic to {}.",
+    "I decided on {} for the kitchen.",
+    "My sister {} is a nurse.",
+    "I finished the {} project yesterday.",
+)
+"""The extractive observer keeps each of them, so that every observed user message is in some observation."""
+
+
+class Writer(threading.Thread):
+    """Runs until the server is gone. ``failure``: an answer that should not have been."""
+
+    def __init__(
+        self, name: str, journal: Journal, sessions: list[str], client: ApiClient, acknowledged: Acknowledged
+    ) -> None:
+        super().__init__(name=name, daemon=True)
+        self.journal = journal
+        self.failure: ApiError | None = None
+        self._random = random.Random(name)
+        self._sessions = sessions
+        self._client = client
+        self._acknowledged = acknowledged
+        self._made = 0
+        steps: list[tuple[int, Callable[[], None]]] = [
+            (26, self._append_with_client_ids),
+            (14, self._append_without),
+            (10, self._append_with_key),
+            (4, self._open),
+            (8, self._observe),
+            (6, self._compact),
+            (14, self._remember),
+            (6, self._edit),
+            (4, self._delete),
+            (8, self._read_pack),
+        ]
+        self._weights = [weight for weight, _ in steps]
+        self._steps = [step for _, step in steps]
+
+    def run(self) -> None:
+        try:
+            for session in self._sessions:
+                self._open(session)
+            while True:
+                self._random.choices(self._steps, self._weights)[0]()
+        except ApiError as error:
+            self.failure = error
+        except (OSError, http.client.HTTPException):
+            return  # the server is gone: what was in flight stays unanswered in the journal
+        finally:
+            self._client.close()
+
+    # --- the steps ------------------------------------------------------------------------------
+
+    def _open(self, session: str | None = None) -> None:
+        wanted = session or self._session()
+        opened = self._call(200, "POST", "/sessions", {"session_id": wanted})
+        self.journal.sessions.add(wanted)
+        self._saw_pack(opened["pack"])
+
+    def _append_with_client_ids(self) -> None:
+        self._append([event | {"client_id": self._token("c")} for event in self._events()], None)
+
+    def _append_without(self) -> None:
+        self._append(self._events(), None)
+
+    def _append_with_key(self) -> None:
+        self._append(self._events(), self._token("k"))
+
+    def _append(self, events: list[dict[str, Any]], key: str | None) -> None:
+        sent = Append(self._session(), events, key)
+        self.journal.appends.append(sent)
+        answer = self._call(201, "POST", f"/sessions/{sent.session}/events", {"events": events}, key)
+        sent.seqs = answer["seqs"]
+
+    def _observe(self) -> None:
+        self._accept(f"/sessions/{self._session()}/observe", {})
+
+    def _compact(self) -> None:
+        self._accept(f"/sessions/{self._session()}/compact", {"reason": "manual"})
+
+    def _accept(self, path: str, body: dict[str, Any]) -> None:
+        self.journal.jobs.append(self._call((200, 202), "POST", path, body)["id"])
+
+    def _remember(self) -> None:
+        body: dict[str, Any] = {"text": f"Remember {self._token('m')}", "kind": self._random.choice(["manual", "note"])}
+        if self._random.random() < 0.4:
+            body["session_id"] = self._session()
+        kept = Kept(body, self._token("k") if self._random.random() < 0.5 else None, texts={body["text"]})
+        self.journal.memories.append(kept)
+        kept.id = self._call(201, "POST", "/memories", body, kept.key)["id"]
+
+    def _edit(self) -> None:
+        for kept in self._some_memory():
+            text = f"Edited {self._token('m')}"
+            kept.texts.add(text)
+            self._call(200, "PATCH", f"/memories/{kept.id}", {"text": text})
+            kept.texts = {text}
+
+    def _delete(self) -> None:
+        for kept in self._some_memory():
+            kept.deleted = "perhaps"
+            self._call(200, "DELETE", f"/memories/{kept.id}")
+            kept.deleted = "yes"
+
+    def _read_pack(self) -> None:
+        self._saw_pack(self._call(200, "GET", f"/pack?session_id={self._session()}"))
+
+    # --- what they are made of ------------------------------------------------------------------
+
+    def _saw_pack(self, pack: dict[str, Any]) -> None:
+        if pack["state"] == "ready":
+            self.journal.packs[pack["session_id"], pack["pack_version"]] = pack["text"]
+
+    def _some_memory(self) -> list[Kept]:
+        """At most one that is there, as a list."""
+        there = [kept for kept in self.journal.memories if kept.id and kept.deleted == "no"]
+        return [self._random.choice(there)] if there else []
+
+    def _session(self) -> str:
+        return self._random.choice(self._sessions)
+
+    def _events(self) -> list[dict[str, Any]]:
+        events: list[dict[str, Any]] = []
+        for _ in range(self._random.randint(1, 3)):
+            said = self._random.choice(STATEMENTS).format(self._token("e"))
+            events.append({"event_type": "user_message", "content": said})
+            events.append({"event_type": "assistant_response", "content": f"I see, {self._token('e')}."})
+        return events[: len(events) - (self._random.random() < 0.2)]
+
+    def _token(self, kind: str) -> str:
+        """A word that this run uses once."""
+        self._made += 1
+        return f"Zq{kind}{self.name.replace('-', '')}n{self._made}"
+
+    def _call(
+        self, status: int | tuple[int, ...], method: str, path: str, body: Any = None, key: str | None = None
+    ) -> Any:
+        headers = {"Idempotency-Key": key} if key else None
+        path = f"/v1/users/{self.journal.user}{path}"
+        reply = self._client.call(method, path, body, headers=headers)
+        if reply.status not in (status if isinstance(status, tuple) else (status,)):
+            raise ApiError(method, path, reply)
+        self._acknowledged.add()
+        return reply.json()

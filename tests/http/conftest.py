@@ -1,0 +1,157 @@
+"""The black-box tests run against a local server that they start, or against the stage of NEVE_STAGE_URL.
+
+``live`` tests need nothing but the API: they run unchanged on both. ``controls`` tests need the local server's test
+controls; on a stage they are skipped, and the summary says how many. On a stage, NEVE_KEY is a key of every scope of
+the tenant under test and NEVE_OTHER_KEY one of another tenant."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from uuid import uuid4
+
+import pytest
+
+from local.api_client import ApiClient
+from local.running import start_server
+from tests.http.controls import Controls
+from tests.http.people import ENDED, Json, Person, new_user
+from tests.http.stage import Stage
+
+STAGE_URL = os.environ.get("NEVE_STAGE_URL")
+SETTLED_WITHIN_S = 60.0
+LOOK_S = 0.25
+
+WithoutControls = pytest.StashKey[list[str]]()
+
+
+# --- which tests run ----------------------------------------------------------------------------
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    here = [item for item in items if item.path.parent == config.rootpath / "tests" / "http"]
+    for item in here:
+        kinds = [kind for kind in ("live", "controls") if item.get_closest_marker(kind)]
+        if len(kinds) != 1:
+            raise pytest.UsageError(f"{item.nodeid} must be marked either live or controls")
+    if STAGE_URL:
+        needing = [item for item in here if item.get_closest_marker("controls")]
+        for item in needing:
+            item.add_marker(pytest.mark.skip(reason="needs the test controls of a local server"))
+        config.stash[WithoutControls] = [item.nodeid for item in needing]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if skipped := config.stash.get(WithoutControls, []):
+        terminalreporter.section("feature rows that were NOT tested", yellow=True)
+        terminalreporter.line(f"{len(skipped)} tests need test controls, which {STAGE_URL} does not have.")
+
+
+# --- the server ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    if STAGE_URL:
+        yield Stage(STAGE_URL, os.environ["NEVE_KEY"], os.environ.get("NEVE_OTHER_KEY"), None)
+        return
+    server = start_server(tmp_path_factory.mktemp("server") / "data", embedder="fixture", test_controls=True)
+    try:
+        with closing(ApiClient(server.base_url)) as client:
+            controls = Controls(client)
+            yield Stage(server.base_url, server.key, controls.new_tenant(f"other-{uuid4().hex}"), controls)
+    finally:
+        server.stop()
+
+
+@pytest.fixture(autouse=True)
+def clean(stage: Stage) -> Iterator[None]:
+    """No test sees another one's faults, scripts, time or unfinished work."""
+    yield
+    if stage.controls:
+        stage.controls.back_to_normal()
+
+
+@pytest.fixture
+def controls(stage: Stage) -> Controls:
+    assert stage.controls is not None, "marked live, but asks for the test controls"
+    return stage.controls
+
+
+@pytest.fixture(scope="session")
+def api(stage: Stage) -> Iterator[ApiClient]:
+    """A client of the tenant T1."""
+    with closing(ApiClient(stage.base_url, stage.key)) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def api_c(stage: Stage) -> Iterator[ApiClient]:
+    """A client of another tenant, T2."""
+    if stage.other_key is None:
+        pytest.skip("NEVE_OTHER_KEY is not set: isolation between tenants is NOT tested")
+    with closing(ApiClient(stage.base_url, stage.other_key)) as client:
+        yield client
+
+
+# --- people -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def person(stage: Stage) -> Callable[[ApiClient], Person]:
+    """A new person of the client's tenant, whom nobody has heard of."""
+
+    def settle(someone: Person) -> None:
+        if stage.controls:
+            stage.controls.drain()
+        else:
+            _poll_until_settled(someone)
+
+    def finish(someone: Person, path: str, body: Json) -> Json:
+        if not stage.controls:
+            return dict(someone.expect(200, "POST", path, {**body, "wait": True}))
+        reply = someone.call("POST", path, body)
+        assert reply.status in (200, 202), reply.text
+        stage.controls.drain()
+        job = dict(someone.expect(200, "GET", f"/jobs/{reply.json()['id']}"))
+        assert job["status"] in ENDED, job
+        return job
+
+    return lambda client: Person(client, new_user(), settle, finish)
+
+
+@pytest.fixture
+def user(person: Callable[[ApiClient], Person], api: ApiClient) -> Person:
+    """A new user of T1."""
+    return person(api)
+
+
+@pytest.fixture
+def tenant_with(stage: Stage, controls: Controls) -> Iterator[Callable[..., ApiClient]]:
+    """A client of a new tenant with this policy."""
+    with ExitStack() as opened:
+
+        def create(**policy: object) -> ApiClient:
+            key = controls.new_tenant(f"tenant-{uuid4().hex}")
+            client = opened.enter_context(closing(ApiClient(stage.base_url, key)))
+            if policy:
+                client.expect(200, "PUT", "/v1/policy", policy)
+            return client
+
+        yield create
+
+
+def _poll_until_settled(someone: Person) -> None:
+    """Every memory is embedded or never will be, and every event is in the index."""
+    end = time.monotonic() + SETTLED_WITHIN_S
+    while not _is_settled(someone):
+        assert time.monotonic() < end, f"{someone.id} did not settle in {SETTLED_WITHIN_S:.0f} s"
+        time.sleep(LOOK_S)
+
+
+def _is_settled(someone: Person) -> bool:
+    sessions = someone.expect(200, "GET", "/sessions", query={"limit": 200})["sessions"]
+    indexed = all(session["indexed_seq"] >= session["last_seq"] for session in sessions)
+    return indexed and not any(memory["embedding_state"] == "pending" for memory in someone.memories())

@@ -1,0 +1,126 @@
+"""The test controls of the local server (local/test_controls.py), one method a control."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from local.api_client import ApiClient
+from tests.http.at_once import Beside
+
+Json = dict[str, Any]
+EMBED_QUEUE, EXTRACT_QUEUE = "embed", "extract"
+
+
+class Controls:
+    """``client`` talks to the server without a key."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+
+    # --- time ------------------------------------------------------------------------------------
+
+    def freeze(self, at: datetime | str) -> None:
+        """The clock of requests and workers shows ``at`` and stands still."""
+        self._post("clock", {"now": at if isinstance(at, str) else at.isoformat()})
+
+    def advance(self, seconds: float) -> None:
+        self._post("clock", {"advance_s": seconds})
+
+    # --- engines and models ----------------------------------------------------------------------
+
+    def fault(self, target: str, fault: str, *, times: int | None = None, match: str | None = None) -> None:
+        """The only fault from now on."""
+        one = {"target": target, "fault": fault, "times": times, "match": match}
+        self.faults({name: value for name, value in one.items() if value is not None})
+
+    def faults(self, *faults: Json) -> None:
+        """These faults and no others; none clears them."""
+        self._post("faults", list(faults))
+
+    def script(self, *answers: Json) -> None:
+        """What the model will answer, in this order: each is the input of its tool call."""
+        self._post("llm", {"answers": [{"tool_input": answer} for answer in answers]})
+
+    def calls(self, kind: str, **fields: Any) -> list[Json]:
+        """Requests to ``model`` or ``embed`` since the test began, those with these fields."""
+        calls = self._get("calls", kind=kind)["calls"]
+        return [call for call in calls if all(call.get(name) == value for name, value in fields.items())]
+
+    def forget_calls(self) -> None:
+        self._post("calls/reset", {})
+
+    # --- workers ---------------------------------------------------------------------------------
+
+    def drain(self) -> Json:
+        """Work until stream and queues are empty, delays ignored; what keeps failing reaches its DLQ."""
+        drained = self._post("drain", {})
+        assert drained["done"], drained
+        return drained
+
+    @contextmanager
+    def draining(self) -> Iterator[None]:
+        """Drain beside what is done within, and wait for its end."""
+        with Beside(self.drain, self._client):
+            yield
+
+    def queues(self) -> dict[str, dict[str, int]]:
+        return dict(self._get("queues")["queues"])
+
+    def pause(self, worker: str) -> None:
+        """Returns when the worker is idle, and stays so."""
+        assert self._post("pause", {"worker": worker})["idle"]
+
+    def resume(self, worker: str | None = None) -> None:
+        """One worker or all; passes that are held go on."""
+        self._post("resume", {"worker": worker} if worker else {})
+
+    @contextmanager
+    def paused(self, worker: str) -> Iterator[None]:
+        self.pause(worker)
+        try:
+            yield
+        finally:
+            self.resume(worker)
+
+    def hold(self, worker: str) -> None:
+        """Keep the worker's next pass inside its model call, until ``resume``."""
+        self._post("hold-lease", {"worker": worker})
+
+    def wait_until_held(self, worker: str) -> None:
+        assert self._get("hold-lease", worker=worker, timeout_s=20)["inside"] == 1
+
+    def redeliver(self, queue: str, *, times: int = 1, concurrent: int = 1) -> int:
+        """Deliver the queue's newest message again; how many of these deliveries failed."""
+        wanted = {"queue": queue, "times": times, "concurrent": concurrent}
+        return int(self._post("redeliver", wanted)["failed"])
+
+    def run(self, schedule: str) -> None:
+        self._post("run", {"worker": schedule})
+
+    # --- data ------------------------------------------------------------------------------------
+
+    def new_tenant(self, tenant_id: str) -> str:
+        """Its key, of every scope."""
+        return str(self._post("tenants", {"tenant_id": tenant_id})["api_key"])
+
+    def files_with(self, text: str) -> list[str]:
+        """The files of the data folder, logs included, whose bytes hold the text."""
+        return [hit["file"] for hit in self._get("raw", find=text)["found"]]
+
+    def back_to_normal(self) -> None:
+        """No fault, no script, the real time, nothing held or paused, nothing left to do."""
+        self.faults()
+        self._post("llm", {"answers": []})
+        self._post("clock", {})
+        self.resume()
+        self.drain()
+        self.forget_calls()
+
+    def _post(self, name: str, body: Any) -> Json:
+        return dict(self._client.expect(200, "POST", f"/__test/{name}", body))
+
+    def _get(self, name: str, **query: Any) -> Json:
+        return dict(self._client.expect(200, "GET", f"/__test/{name}", query=query))

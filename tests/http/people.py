@@ -1,0 +1,170 @@
+"""An end user of a tenant, and the calls about them, in the words of the feature table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from local.api_client import ApiClient, Reply
+
+Json = dict[str, Any]
+ENDED = ("done", "failed")
+
+
+def said(text: str | list[Json], **more: Any) -> Json:
+    """An event of the user."""
+    return {"event_type": "user_message", "content": text, **more}
+
+
+def answered(text: str = "Noted.", **more: Any) -> Json:
+    """An event of the assistant."""
+    return {"event_type": "assistant_response", "content": text, **more}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """``settle_with`` waits until the derived data of this person (embeddings, index, jobs) is there. ``finish_with``
+    returns a job that has ended, asked for with ``wait``."""
+
+    api: ApiClient
+    id: str
+    settle_with: Callable[[Person], None]
+    finish_with: Callable[[Person, str, Json], Json]
+
+    @property
+    def path(self) -> str:
+        return f"/v1/users/{self.id}"
+
+    def call(self, method: str, path: str, body: Any = None, **more: Any) -> Reply:
+        return self.api.call(method, self.path + path, body, **more)
+
+    def expect(self, status: int, method: str, path: str, body: Any = None, **more: Any) -> Any:
+        return self.api.expect(status, method, self.path + path, body, **more)
+
+    # --- sessions and the log --------------------------------------------------------------------
+
+    def open(self, session: str | None = None, **more: Any) -> Json:
+        """E1's answer."""
+        body = more if session is None else {"session_id": session, **more}
+        return dict(self.expect(200, "POST", "/sessions", body))
+
+    def open_without_pack(self, session: str) -> str:
+        """The session, without the first reading of its pack."""
+        self.open(session, budget_ms=0)
+        return session
+
+    def session(self, session: str) -> Json:
+        return dict(self.expect(200, "GET", f"/sessions/{session}"))
+
+    def append(self, session: str, *events: Json, **more: Any) -> Json:
+        return dict(self.expect(201, "POST", f"/sessions/{session}/events", {"events": list(events)}, **more))
+
+    def events(self, session: str, **query: Any) -> list[Json]:
+        return list(self.expect(200, "GET", f"/sessions/{session}/events", query=query)["events"])
+
+    def observe(self, session: str) -> Json:
+        """The ended job of E3."""
+        return self.finish_with(self, f"/sessions/{session}/observe", {})
+
+    def compact(self, session: str, reason: str = "manual") -> Json:
+        """The ended job of E4."""
+        return self.finish_with(self, f"/sessions/{session}/compact", {"reason": reason})
+
+    # --- memories --------------------------------------------------------------------------------
+
+    def remember(self, text: str, **more: Any) -> Json:
+        return dict(self.expect(201, "POST", "/memories", {"text": text, **more}))
+
+    def bring_in(self, *rows: Json) -> list[str]:
+        """Import; the ids, in the order of the rows."""
+        named = [{"id": new_memory_id(n), **row} for n, row in enumerate(rows)]
+        lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in named)
+        report = self.expect(200, "POST", "/memories/import", raw=lines.encode())
+        assert report["imported"] == [row["id"] for row in named]
+        return list(report["imported"])
+
+    def memory(self, memory_id: str) -> Json:
+        return dict(self.expect(200, "GET", f"/memories/{memory_id}"))
+
+    def memories(self, **query: Any) -> list[Json]:
+        """Every memory that the filters admit, oldest first."""
+        found: list[Json] = []
+        cursor: Json = {}
+        while True:
+            page = self.expect(200, "GET", "/memories", query={"limit": 200, **query, **cursor})
+            found += page["memories"]
+            if "next_cursor" not in page:
+                return found
+            cursor = {"cursor": page["next_cursor"]}
+
+    # --- pack and recall -------------------------------------------------------------------------
+
+    def read_pack(self, session: str | None = None, *, etag: str | None = None, **query: Any) -> Reply:
+        wanted = query if session is None else {"session_id": session, **query}
+        headers = {"If-None-Match": etag} if etag else None
+        return self.call("GET", "/pack", query=wanted, headers=headers)
+
+    def pack(self, session: str, **query: Any) -> Json:
+        return dict(self.expect(200, "GET", "/pack", query={"session_id": session, **query}))
+
+    def pack_text(self, session: str | None = None, **query: Any) -> str:
+        """The bytes for the prompt."""
+        reply = self.read_pack(session, format="text", **query)
+        assert reply.status == 200, reply.text
+        return reply.text
+
+    def versions(self, session: str) -> list[Json]:
+        """Oldest first."""
+        page = self.expect(200, "GET", "/pack/versions", query={"session_id": session, "limit": 200})
+        assert "next_cursor" not in page
+        return list(reversed(page["versions"]))
+
+    def recall(self, query: str, **more: Any) -> Json:
+        return dict(self.expect(200, "POST", "/recall", {"query": query, **more}))
+
+    def recalled(self, query: str, **more: Any) -> list[str]:
+        """The ids of the hits, best first."""
+        return [hit["id"] for hit in self.recall(query, **more)["hits"]]
+
+    def settle(self) -> None:
+        self.settle_with(self)
+
+
+def new_user() -> str:
+    return f"user-{uuid4().hex}"
+
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def new_memory_id(place: int = 0) -> str:
+    """A memory id; of two with the same first digits the one with the larger ``place`` sorts last."""
+    number = uuid4().int >> 28
+    head = "".join(_CROCKFORD[number >> 5 * digit & 31] for digit in range(20))
+    tail = "".join(_CROCKFORD[place >> 5 * digit & 31] for digit in reversed(range(5)))
+    return f"mem_0{head}{tail}"
+
+
+def ids_in_order(count: int) -> list[str]:
+    """Memory ids in ascending order."""
+    return sorted(new_memory_id(place) for place in range(count))
+
+
+def layer_ids(pack: Json, layer: str) -> list[str]:
+    """The items of a layer, in rendered order."""
+    return [entry["id"] for entry in pack["layers"][layer]]
+
+
+def filler(tokens: int, *, word: str = "lorem") -> str:
+    """Exactly this many tokens of text (3.2 characters each, engine.md §1), ending in no space."""
+    characters = tokens * 16 // 5
+    text = (f"{word} " * (characters // (len(word) + 1) + 1))[:characters]
+    return text if not text.endswith(" ") else text[:-1] + "."
+
+
+def events_of(*pairs: tuple[str, str]) -> Sequence[Json]:
+    """Turns of (what the user said, what the assistant answered)."""
+    return [event for said_, answer in pairs for event in (said(said_), answered(answer))]

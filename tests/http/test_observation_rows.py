@@ -1,0 +1,583 @@
+"""Rows A01 to A14 of the feature table: from what was said to observations and reflections."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from local.api_client import ApiClient
+from tests.http.at_once import Beside
+from tests.http.controls import EXTRACT_QUEUE, Controls
+from tests.http.people import Json, Person, answered, events_of, filler, ids_in_order, new_memory_id, said
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + os.urandom(900)).decode()
+LEASE_S = 70
+"""The worker's timeout of 60 s and 10 s more (engine.md §3)."""
+
+
+def observes(*texts: str, first: int = 1, last: int = 2, **more: Any) -> Json:
+    """What the model hands in when there is something to remember."""
+    lines = [{"text": text, "seq_from": first, "seq_to": last} for text in texts]
+    return {"has_memory": True, "observations": lines, **more}
+
+
+NOTHING = {"has_memory": False, "observations": []}
+
+
+def turn(word: str) -> list[Json]:
+    return [said(f"Let me tell you about the {word}."), answered(f"The {word}, noted.")]
+
+
+def shown(call: Json) -> str:
+    """The text of a model request."""
+    return "\n".join(block["text"] for block in call["content"] if block["type"] == "text")
+
+
+def event_text(call: Json) -> str:
+    """The part of a request that holds the events."""
+    return shown(call).partition("# New events")[2].partition("# End of the new events")[0]
+
+
+def tokens(text: str) -> int:
+    """engine.md §1: ceil(UTF-16 units / 3.2)."""
+    return math.ceil(len(text.encode("utf-16-le")) / 2 / 3.2)
+
+
+# --- passes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.controls
+def test_a01_a_turn_becomes_one_row_and_nothing_new_costs_nothing(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    controls.script(observes("🟡 User keeps bees."))
+    appended = user.append("s1", *turn("bees"))
+    assert appended == {"seqs": [1, 2], "observation": "queued", "compaction": "none"}
+    controls.drain()
+    [row] = user.memories()
+    assert (row["kind"], row["session_id"], row["text"]) == ("observation", "s1", "🟡 User keeps bees.")
+    assert (row["provenance"]["seq_from"], row["provenance"]["seq_to"]) == (1, 2)
+    assert row["tags"] == ["observational-memory"]
+    assert len(controls.calls("model")) == 1
+
+    controls.script(observes("🟡 This must never be asked for."))
+    job = user.observe("s1")
+    assert job["status"] == "done"
+    assert [row["id"] for row in user.memories()] == [row["id"]]
+    assert len(controls.calls("model")) == 1
+    assert user.session("s1")["observed_seq"] == 2
+
+
+@pytest.mark.controls
+def test_a01_half_a_turn_is_not_observed_until_somebody_asks(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    controls.script(observes("🟡 User keeps bees.", last=1))
+    assert user.append("s1", said("I keep bees."))["observation"] == "none"
+    controls.drain()
+    assert user.memories() == []
+    assert controls.calls("model") == []
+    assert user.observe("s1")["result"]["written"] == [row["id"] for row in user.memories()]
+    assert len(user.memories()) == 1
+
+
+@pytest.mark.controls
+def test_a02_a_tail_without_memory_is_offered_again(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    controls.script(NOTHING)
+    user.append("s1", *turn("weather"))
+    controls.drain()
+    assert user.memories() == []
+    assert user.session("s1")["observed_seq"] == 0
+
+    controls.script(observes("🔴 User is moving to Oslo.", last=4))
+    user.append("s1", *turn("move"))
+    controls.drain()
+    [row] = user.memories()
+    assert (row["provenance"]["seq_from"], row["provenance"]["seq_to"]) == (1, 4)
+    first, second = controls.calls("model")
+    assert "the weather." in event_text(first)
+    assert "the move." not in event_text(first)
+    assert "the weather." in event_text(second)
+    assert "the move." in event_text(second)
+    assert user.session("s1")["observed_seq"] == 4
+
+
+@pytest.mark.controls
+def test_a02_after_three_empty_offers_the_marker_moves_on(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    for offer, word in enumerate(("rain", "sun", "wind"), start=1):
+        assert user.session("s1")["observed_seq"] == 0
+        controls.script(NOTHING)
+        user.append("s1", *turn(word))
+        controls.drain()
+        assert len(controls.calls("model")) == offer
+    assert user.session("s1")["observed_seq"] == 6
+    assert user.memories() == []
+
+
+@pytest.mark.controls
+def test_a03_a_message_delivered_ten_times_is_observed_once(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    controls.hold("extract")
+    controls.script(observes("🟡 User keeps bees."), *[observes("🟡 A second time.")] * 12)
+    user.append("s1", *turn("bees"))
+    with controls.draining():
+        controls.wait_until_held("extract")
+        assert controls.redeliver(EXTRACT_QUEUE) == 1, "a second pass beside the first must not be let in"
+        controls.resume("extract")
+    controls.drain()
+    assert user.session("s1")["observed_seq"] == 2
+
+    assert controls.redeliver(EXTRACT_QUEUE, times=10, concurrent=2) == 0
+    assert [row["text"] for row in user.memories()] == ["🟡 User keeps bees."]
+    assert len(controls.calls("model")) == 1
+    assert user.session("s1")["observed_seq"] == 2
+
+
+@pytest.mark.controls
+def test_a04_a_pass_that_outlives_its_lease_writes_nothing(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    controls.freeze(datetime.now(UTC))
+    controls.hold("extract")
+    user.append("s1", *turn("bees"))
+    with controls.draining():
+        controls.wait_until_held("extract")
+        controls.advance(LEASE_S + 1)
+        controls.script(observes("🟡 Written by the pass in time."), observes("🟡 Written by the late pass."))
+        assert controls.redeliver(EXTRACT_QUEUE) == 0
+        assert [row["text"] for row in user.memories()] == ["🟡 Written by the pass in time."]
+        controls.resume("extract")
+    controls.drain()
+    assert len(controls.calls("model")) == 2, "the late pass must have had its answer"
+    assert [row["text"] for row in user.memories()] == ["🟡 Written by the pass in time."]
+    assert user.session("s1")["observed_seq"] == 2
+
+
+# --- what a row is ------------------------------------------------------------------------------
+
+
+@pytest.mark.controls
+def test_a05_the_mark_in_the_text_is_the_priority(user: Person, controls: Controls) -> None:
+    expected = {
+        "🔴 User is allergic to hazelnuts.": "high",
+        "✅ shipped": "high",
+        "🟡 User is planning a trip.": "medium",
+        "🟢 User may like jazz.": "low",
+    }
+    user.open("s1")
+    for place, text in enumerate(expected):
+        controls.script(observes(text, first=2 * place + 1, last=2 * place + 2))
+        user.append("s1", *turn(f"matter {place}"))
+        controls.drain()
+    assert {row["text"]: row["priority"] for row in user.memories()} == expected
+    assert [row["priority"] for row in user.memories()] == list(expected.values())
+
+
+@pytest.mark.live
+def test_a06_relative_dates_are_resolved_against_the_time_of_the_event(user: Person) -> None:
+    user.open("s1")
+    user.append(
+        "s1",
+        said("I have a dentist appointment tomorrow, please remember that.", created_at="2026-03-10T09:30:00Z"),
+        answered("I will.", created_at="2026-03-10T09:30:05Z"),
+    )
+    user.observe("s1")
+    [row] = user.memories(kind="observation")
+    assert "2026-03-11" in row["text"]
+    assert "dentist" in row["text"]
+    assert row["observed_date"] == "2026-03-10"
+    assert row["time_of_day"] == "morning"
+    assert row["referenced_date"] == "2026-03-11"
+
+
+@pytest.mark.live
+def test_a06_the_days_are_those_of_the_users_time_zone(user: Person) -> None:
+    user.open("s1", user_meta={"timezone": "Asia/Tokyo"})
+    user.append(
+        "s1",
+        said("I have a dentist appointment tomorrow, please remember that.", created_at="2026-03-10T20:00:00Z"),
+        answered("I will.", created_at="2026-03-10T20:00:05Z"),
+    )
+    user.observe("s1")
+    [row] = user.memories(kind="observation")
+    assert "2026-03-12" in row["text"], "in Tokyo it was the 11th already"
+    assert row["observed_date"] == "2026-03-11"
+
+
+@pytest.mark.controls
+def test_a07_an_image_is_shown_behind_its_text_and_kept_as_prose(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    picture = [
+        {"type": "text", "text": "This is my new bike."},
+        {"type": "image", "media_type": "image/png", "data": PNG},
+    ]
+    controls.script(observes("🟡 User shows a photo of a red bicycle with a basket."))
+    user.append("s1", said(picture), answered("Lovely!"))
+    controls.drain()
+
+    [call] = controls.calls("model")
+    [place] = [n for n, block in enumerate(call["content"]) if block["type"] == "image"]
+    before, image, after = call["content"][place - 1 : place + 2]
+    assert image["data"] == PNG
+    assert image["media_type"] == "image/png"
+    assert before["text"].endswith("This is my new bike.")
+    assert "Lovely!" in after["text"]
+
+    [row] = user.memories()
+    assert row["text"] == "🟡 User shows a photo of a red bicycle with a basket."
+    [first, _] = user.events("s1")
+    assert first["content"][1].keys() == {"type", "media_type", "upload_id"}
+    assert first["original_tokens"] == 1_600 + tokens("This is my new bike.")
+    assert controls.files_with("This is my new bike.") != [], "the search must be able to find what is there"
+    assert controls.files_with(PNG[100:160]) == []
+
+
+@pytest.mark.controls
+def test_a07_an_uploaded_image_is_shown_like_one_that_was_sent(
+    user: Person, controls: Controls, api: ApiClient
+) -> None:
+    user.open("s1")
+    target = user.expect(201, "POST", "/uploads", {"media_type": "image/png"})
+    assert target["method"] == "PUT"
+    path = "/" + target["url"].split("://", 1)[1].partition("/")[2]
+    with closing(ApiClient(target["url"].removesuffix(path))) as bucket:
+        stored = bucket.call("PUT", path, raw=base64.b64decode(PNG), headers=target["headers"])
+    assert stored.status == 200, stored.text
+    controls.script(observes("🟡 User shows a red bicycle.", last=1))
+    block = {"type": "image", "media_type": "image/png", "upload_id": target["upload_id"]}
+    user.append("s1", said([block]), answered("Lovely!"))
+    controls.drain()
+    [call] = controls.calls("model")
+    assert [block["data"] for block in call["content"] if block["type"] == "image"] == [PNG]
+
+
+@pytest.mark.controls
+def test_a08_what_memory_rendered_is_not_observed_again(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    rendered = '<neve-memory format="1"><global>User breeds xylophagous moths</global></neve-memory>'
+    controls.script(observes("🟡 User's aunt is a glazier."))
+    user.append("s1", said(f"My aunt is a glazier. {rendered}"), answered("I see."))
+    controls.drain()
+    [call] = controls.calls("model")
+    assert "My aunt is a glazier." in shown(call)
+    assert "xylophagous" not in json.dumps(call["content"])
+    embedded = json.dumps([call["texts"] for call in controls.calls("embed")])
+    assert "aunt is a glazier" in embedded
+    assert "xylophagous" not in embedded
+    assert user.recalled("glazier", sources=["event"]) == ["evt:s1:1"]
+    assert user.recalled("xylophagous moths", threshold=0.9) == []
+    assert user.events("s1")[0]["original_tokens"] == tokens("My aunt is a glazier. ")
+
+
+@pytest.mark.controls
+def test_a08_an_event_that_is_nothing_else_is_skipped(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    controls.script(observes("🟡 This must never be asked for."))
+    user.append("s1", said("<neve-retrieved>User breeds moths</neve-retrieved>"))
+    assert user.observe("s1")["result"]["passes"] == 0
+    assert controls.calls("model") == []
+    assert user.memories() == []
+    assert user.session("s1")["observed_seq"] == 1
+
+
+# --- limits -------------------------------------------------------------------------------------
+
+
+@pytest.mark.controls
+def test_a09_a_long_tail_takes_consecutive_passes(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    markers = [f"marker{n:02d}x" for n in range(12)]
+    texts = [f"{marker} {filler(5_000 - 4)}"[:16_000] for marker in markers]
+    assert sum(map(tokens, texts)) == 60_000
+    events = [said(text) if n % 2 == 0 else answered(text) for n, text in enumerate(texts)]
+    controls.script(observes("🟡 The first part.", first=1, last=12), observes("🟡 The second part.", first=1, last=12))
+    user.append("s1", *events)
+    controls.drain()
+
+    requests = controls.calls("model")
+    assert len(requests) == 2
+    assert all(tokens(event_text(request)) <= 35_000 for request in requests)
+    holding = [[n for n, request in enumerate(requests) if marker in event_text(request)] for marker in markers]
+    assert all(len(where) == 1 for where in holding), "every event is in exactly one request"
+    assert holding == sorted(holding), "oldest first"
+    first, second = [(row["provenance"]["seq_from"], row["provenance"]["seq_to"]) for row in user.memories()]
+    assert first == (1, sum(where == [0] for where in holding))
+    assert second == (first[1] + 1, 12)
+    assert user.session("s1")["observed_seq"] == 12
+
+
+@pytest.mark.controls
+def test_a10_an_answer_over_the_budget_is_asked_again_and_trimmed(user: Person, controls: Controls) -> None:
+    user.open("s1")
+
+    def long_answer(word: str) -> Json:
+        half = filler(2_000, word=word)
+        return observes(*[f"{half[:-1]}\n{half}"] * 5)
+
+    controls.script(long_answer("first"), long_answer("second"), observes("🟡 A third is never asked for."))
+    user.append("s1", *turn("war and peace"))
+    controls.drain()
+    first, second = controls.calls("model")
+    sent = "\n".join(line["text"] for line in long_answer("first")["observations"])
+    assert f"{tokens(sent)} tokens" in shown(second)
+    assert "8000 tokens" in shown(second)
+    assert f"{tokens(sent)} tokens" not in shown(first)
+    [row] = user.memories()
+    assert tokens(row["text"]) <= 8_000
+    assert row["tokens"] == tokens(row["text"])
+    assert row["tokens"] > 7_000, "a trim cuts to the budget, not to nothing"
+    assert "second" in row["text"]
+    assert "first" not in row["text"]
+
+
+# --- citation -----------------------------------------------------------------------------------
+
+
+@pytest.mark.controls
+def test_a11_only_the_citation_of_a_shown_row_moves_last_used_at(user: Person, controls: Controls) -> None:
+    controls.freeze("2026-06-01T10:00:00Z")
+    user.open("s1")
+    not_shown = user.remember("User collects harpsichords.")["id"]
+    controls.script(observes("🟡 User keeps bees in Porto."))
+    user.append("s1", *turn("bees"))
+    controls.drain()
+    [shown_row] = [row["id"] for row in user.memories(kind="observation")]
+
+    controls.advance(3_600)
+    unknown = new_memory_id()
+    controls.script(
+        observes("🟡 User sold the honey.", first=3, last=4, used_memory_ids=[shown_row, unknown, not_shown])
+    )
+    user.append("s1", *turn("honey"))
+    controls.drain()
+    assert f"[memory id: {shown_row}]" in shown(controls.calls("model")[-1])
+    assert not_shown not in shown(controls.calls("model")[-1])
+    assert user.memory(shown_row)["last_used_at"] == "2026-06-01T11:00:00.000Z"
+    assert user.memory(not_shown)["last_used_at"] == "2026-06-01T10:00:00.000Z"
+    assert user.memory(shown_row)["rev"] == 1
+
+    controls.advance(3_600)
+    assert shown_row in user.recalled("bees in Porto")
+    controls.drain()
+    user.pack_text("s1")
+    user.memories()
+    assert user.memory(shown_row)["last_used_at"] == "2026-06-01T11:00:00.000Z"
+    assert user.memory(shown_row)["last_accessed_at"] == "2026-06-01T12:00:00.000Z"
+
+
+@pytest.mark.controls
+def test_a11_the_caller_may_cite_too(user: Person, controls: Controls) -> None:
+    controls.freeze("2026-06-01T10:00:00Z")
+    cited, other = user.remember("User keeps bees.")["id"], user.remember("User collects harpsichords.")["id"]
+    controls.advance(60)
+    unknown = new_memory_id()
+    answer = user.expect(200, "POST", "/memories/used", {"ids": [cited, unknown, cited]})
+    assert answer == {"used": [cited], "unknown": [unknown]}
+    assert user.memory(cited)["last_used_at"] == "2026-06-01T10:01:00.000Z"
+    assert user.memory(other)["last_used_at"] == "2026-06-01T10:00:00.000Z"
+    assert user.memory(cited)["rev"] == 1
+
+
+@pytest.mark.controls
+def test_a11_a_citation_counts_although_nothing_was_worth_a_row(user: Person, controls: Controls) -> None:
+    controls.freeze("2026-06-01T10:00:00Z")
+    user.open("s1")
+    controls.script(observes("🟡 User keeps bees."))
+    user.append("s1", *turn("bees"))
+    controls.drain()
+    [row] = user.memories()
+    controls.advance(60)
+    controls.script({**NOTHING, "used_memory_ids": [row["id"]]})
+    user.append("s1", *turn("bees again"))
+    controls.drain()
+    [same] = user.memories()
+    assert (same["id"], same["last_used_at"]) == (row["id"], "2026-06-01T10:01:00.000Z")
+
+
+@pytest.mark.controls
+def test_a12_prior_rows_are_shown_with_their_ids(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    controls.script(observes("🟡 User keeps bees."), observes("🟡 User sold the honey.", first=3, last=4))
+    user.append("s1", *turn("bees"))
+    controls.drain()
+    [row] = user.memories()
+    user.append("s1", *turn("honey"))
+    controls.drain()
+    first, second = map(shown, controls.calls("model"))
+    assert "[memory id:" not in first
+    assert f"[memory id: {row['id']}]\n🟡 User keeps bees." in second
+    assert second.index(row["id"]) < second.index("# New events")
+
+
+@pytest.mark.controls
+def test_a12_prior_rows_take_4000_tokens_half_of_it_local(user: Person, controls: Controls) -> None:
+    user.bring_in(*[{"text": f"G{n:02d}{filler(299)}"[:960], "kind": "observation"} for n in range(30)])
+    user.open_without_pack("s1")
+    local = [f"L{n:02d}{filler(299)}"[:960] for n in range(30)]
+    user.bring_in(*[{"text": text, "kind": "observation", "session_id": "s1"} for text in local])
+    assert user.pack("s1")["layers"]["global"], "there must be frozen global rows to show"
+    controls.script(observes("🟡 User keeps bees."))
+    user.append("s1", *turn("bees"))
+    controls.drain()
+    [request] = controls.calls("model")
+    prior = shown(request).partition("# New events")[0]
+    texts = [row.partition("]\n")[2].strip() for row in prior.split("[memory id: ")[1:]]
+    assert sum(map(tokens, texts)) <= 4_000
+    of_session = [text for text in texts if text.startswith("L")]
+    assert sum(map(tokens, of_session)) >= 2_000 - 300, "local rows take at least half, to a row"
+    assert any(text.startswith("G") for text in texts)
+    assert of_session[-1] == local[-1].strip(), "the newest local rows are preferred"
+
+
+# --- reflection ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person]) -> Person:
+    """A user whose context window has 2,000 tokens: reflection at 650, to 325."""
+    return person(tenant_with(window=2_000))
+
+
+def grown(user: Person, session: str, ids: list[str], *, each: int) -> None:
+    """A session with one observation row an id, of ``each`` tokens, two events a row."""
+    user.open(session)
+    user.append(session, *[event for n in range(len(ids)) for event in turn(f"matter {n}")])
+    rows = [
+        {
+            "id": memory_id,
+            "text": f"🟡 {filler(each - 2)}"[: each * 16 // 5],
+            "kind": "observation",
+            "session_id": session,
+            "provenance": {"seq_from": 2 * n + 1, "seq_to": 2 * n + 2},
+        }
+        for n, memory_id in enumerate(ids)
+    ]
+    user.bring_in(*rows)
+
+
+@pytest.mark.controls
+def test_a13_a_session_that_outgrows_its_share_is_folded(small: Person, controls: Controls) -> None:
+    controls.pause("extract")
+    ids = ids_in_order(2)
+    grown(small, "s1", ids, each=350)
+    note = small.remember("A note in the session.", kind="note", session_id="s1")["id"]
+    manual = small.remember("A person wrote this.", session_id="s1")["id"]
+    small.open("s2")
+    [elsewhere] = small.bring_in({"text": f"🟡 {filler(300)}", "kind": "observation", "session_id": "s2"})
+    controls.script(
+        NOTHING,
+        {
+            "rows": [
+                {"text": "🔴 From the first.", "group_ids": [ids[0]]},
+                {"text": "🟡 From both.", "group_ids": ids},
+                {"text": "🟡 From who knows.", "group_ids": ["mem_unknown"]},
+            ]
+        },
+    )
+    controls.resume("extract")
+    controls.drain()
+
+    rows = {row["id"]: row for row in small.memories(session_id="s1")}
+    new = [row for row in rows.values() if row["kind"] == "reflection"]
+    assert [row["text"] for row in new] == ["🔴 From the first.", "🟡 From both.", "🟡 From who knows."]
+    assert set(rows) == {note, manual, *[row["id"] for row in new]}
+    assert {row["priority"] for row in new} == {"high"}
+    ranges = [(row["provenance"]["seq_from"], row["provenance"]["seq_to"]) for row in new]
+    assert ranges == [(1, 2), (1, 4), (1, 4)]
+    assert {tag for row in new for tag in row["tags"]} == {"observational-memory", "reflection"}
+    assert sum(row["tokens"] for row in new) <= 325
+    for memory_id in ids:
+        old = small.memory(memory_id)
+        assert old["status"] == "superseded"
+        assert old["superseded_by"] in {row["id"] for row in new}
+    other = small.memory(elsewhere)
+    assert (other["status"], other["rev"]) == ("active", 1)
+    assert {rows[note]["status"], rows[manual]["status"]} == {"active"}
+    assert [version["trigger"] for version in small.versions("s1")] == ["initial", "reflection"]
+    assert "From the first." in small.pack_text("s1")
+
+
+@pytest.mark.controls
+def test_a13_below_the_trigger_nothing_is_folded(small: Person, controls: Controls) -> None:
+    controls.pause("extract")
+    grown(small, "s1", ids_in_order(2), each=324)
+    controls.script(NOTHING, {"rows": [{"text": "🔴 This must never be asked for."}]})
+    controls.resume("extract")
+    controls.drain()
+    assert [call["purpose"] for call in controls.calls("model")] == ["observe"]
+    assert {row["kind"] for row in small.memories()} == {"observation"}
+
+
+@pytest.mark.controls
+def test_a13_over_the_target_there_is_one_retry_then_trailing_rows_go(small: Person, controls: Controls) -> None:
+    controls.pause("extract")
+    grown(small, "s1", ids_in_order(2), each=350)
+    too_much = {"rows": [{"text": f"🟡 row {n} {filler(190)}"} for n in range(3)]}
+    controls.script(NOTHING, too_much, too_much, {"rows": [{"text": "🟡 A third is never asked for."}]})
+    controls.resume("extract")
+    controls.drain()
+    assert [call["purpose"] for call in controls.calls("model")] == ["observe", "reflect", "reflect"]
+    assert "325 tokens" in shown(controls.calls("model")[-1])
+    [kept] = small.memories(kind="reflection")
+    assert kept["text"].startswith("🟡 row 0")
+
+
+@pytest.mark.controls
+def test_a13_a_model_that_returns_nothing_changes_nothing(small: Person, controls: Controls) -> None:
+    controls.pause("extract")
+    ids = ids_in_order(2)
+    grown(small, "s1", ids, each=350)
+    controls.script(NOTHING, {"rows": []})
+    controls.resume("extract")
+    controls.drain()
+    assert [row["id"] for row in small.memories()] == ids
+    assert [version["trigger"] for version in small.versions("s1")] == ["initial"]
+
+
+@pytest.mark.controls
+def test_a14_readers_see_the_old_rows_or_the_new_ones(
+    tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person], controls: Controls
+) -> None:
+    policy = {"window": 100_000, "session_reflection_trigger": 700, "session_reflection_target": 350}
+    someone = person(tenant_with(**policy))
+    controls.pause("extract")
+    someone.open("s1")
+    someone.append("s1", *events_of(("Hello.", "Hi.")))
+    old_ids = someone.bring_in(
+        *[{"text": f"🟡 old row {n:03d}", "kind": "observation", "session_id": "s1"} for n in range(150)]
+    )
+    assert sum(row["tokens"] for row in someone.memories()) >= 700
+    reflections = [f"🔴 new row {n}" for n in range(6)]
+    controls.script(NOTHING, {"rows": [{"text": text} for text in reflections]})
+    old = frozenset(f"old row {n:03d}" for n in range(150))
+    new = frozenset(text.removeprefix("🔴 ") for text in reflections)
+
+    seen: list[frozenset[str]] = []
+    begun, enough = threading.Barrier(3), threading.Event()
+
+    def look() -> None:
+        begun.wait(timeout=30)
+        while not enough.is_set():
+            listed = someone.expect(200, "GET", "/memories", query={"session_id": "s1", "limit": 200})["memories"]
+            seen.append(frozenset(row["text"].split(" ", 1)[1] for row in listed))
+            pack = someone.pack_text().splitlines()
+            seen.append(frozenset(line.removeprefix("🔴 ") for line in pack if " row " in line))
+
+    with Beside(look, someone.api), Beside(look, someone.api):
+        begun.wait(timeout=30)
+        controls.resume("extract")
+        controls.drain()
+        enough.set()
+    after = someone.memories()
+    assert [row["text"] for row in after] == reflections
+    assert set(seen) == {old, new}, [len(rows) for rows in set(seen)]
+    assert seen.index(new) > 2, "the reading must have begun before the replacement"
+    assert old_ids[0] not in {row["id"] for row in after}

@@ -1,0 +1,162 @@
+"""A tenant with a search index and an embedder, faults on every port, and time in which one port call costs what a test
+says. Workers run when a test pumps."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from local.call_log import CallLog
+from local.engine.file_objects import FileObjects
+from local.engine.search_index import SqliteSearchIndex
+from local.faults import Faults, FaultyEmbedder, FaultySearch, FaultyTable
+from local.fixture_embedder import FixtureEmbedder
+from local.virtual_time import VirtualClock, VirtualTasks
+from local.worker_events import stream_event
+from neve.adapters.clock import SystemIds
+from neve.domain.policy import Policy
+from neve.domain.records import EventType, Memory
+from neve.domain.times import iso
+from neve.observing import Observer
+from neve.ports import Embedder, Message, QueueName, SearchIndex
+from neve.store import rows
+from neve.store.stream_records import read_change
+from neve.usecases.append_events import NewEvent, append_events
+from neve.usecases.create_memory import NewMemory, create_memory
+from neve.usecases.dispatch_changes import dispatch_changes
+from neve.usecases.embed_rows import Failures, embed_rows
+from neve.usecases.open_session import OpenSession, open_session
+from neve.usecases.recall import recall
+from neve.usecases.recall_answer import RecallAnswer
+from neve.usecases.recall_command import RecallCommand
+from neve.wiring import Tenant
+from tests.unit.world import START, CountedTable, HandClock, ListQueue
+
+
+class Clock(VirtualClock):
+    """Stands still until moved."""
+
+    def __init__(self) -> None:
+        super().__init__(HandClock())
+        self.freeze(START)
+
+    def move(self, **by: float) -> None:
+        self.advance(timedelta(**by))
+
+
+@dataclass
+class RecallWorld:
+    rows: CountedTable
+    objects: FileObjects
+    index: SqliteSearchIndex
+    faults: Faults
+    clock: Clock
+    calls: CallLog
+    inner_embedder: Embedder
+    queue: ListQueue = field(default_factory=ListQueue)
+    ids: SystemIds = field(default_factory=SystemIds)
+    tasks: VirtualTasks = field(default_factory=VirtualTasks)
+    tenant: Tenant = field(default_factory=lambda: Tenant(f"t-{uuid.uuid4().hex}", Policy()))
+    """A new name every time: what a process remembers, it remembers by tenant."""
+    pauses: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.table = FaultyTable(self.rows, self.faults)
+        self.search: SearchIndex = FaultySearch(self.index, self.faults)
+
+    @classmethod
+    def make(cls, folder: Path, embedder: Embedder | None = None) -> RecallWorld:
+        chosen = embedder or FixtureEmbedder()
+        clock = Clock()
+        objects = FileObjects(folder / "objects", clock, "http://127.0.0.1")
+        index = SqliteSearchIndex(folder / "search.db", chosen.model)
+        return cls(CountedTable.at(folder / "table.db"), objects, index, Faults(), clock, CallLog(), chosen)
+
+    @property
+    def embedder(self) -> Embedder:
+        return FaultyEmbedder(self.inner_embedder, self.faults, self.calls)
+
+    @property
+    def observer(self) -> Observer:
+        raise AssertionError("this test does not observe")
+
+    def close(self) -> None:
+        self.index.close()
+        self.rows.close()
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def remember(self, text: str, *, user: str = "ann", **given: Any) -> str:
+        return create_memory(self, self.tenant, user, NewMemory(text, **given)).id
+
+    def store(self, memory: Memory, *, user: str = "ann") -> None:
+        """A new row as it is given."""
+        self.rows.write([rows.put_memory(self.tenant.keys, user, memory)])
+
+    def change(self, memory_id: str, *, user: str = "ann", **fields: Any) -> None:
+        self.rows.write([rows.put_memory(self.tenant.keys, user, replace(self.memory(memory_id, user), **fields))])
+
+    def memory(self, memory_id: str, user: str = "ann") -> Memory:
+        item = self.rows.get(self.tenant.keys.memory(user, memory_id))
+        assert item is not None
+        return rows.read_memory(item)
+
+    def open(self, session: str = "s1", *, user: str = "ann") -> None:
+        open_session(self, self.tenant, user, OpenSession(session_id=session, budget_ms=0))
+
+    def say(self, *texts: str, user: str = "ann", session: str = "s1", names: tuple[str, str] | None = None) -> None:
+        """Alternating user and assistant messages, one append."""
+        kinds = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)
+        events = [NewEvent(kinds[i % 2], text, name=names[i % 2] if names else None) for i, text in enumerate(texts)]
+        append_events(self, self.tenant, user, session, events)
+
+    # --- workers --------------------------------------------------------------------------------
+
+    def dispatch(self) -> list[Message]:
+        """Run the outbox over every change so far; what it put on the embed queue, which is emptied."""
+        seen = 0
+        while changes := self.rows.read_changes(seen, 100):
+            dispatch_changes(self, [read_change(record) for record in stream_event(changes)["Records"]])
+            seen = changes[-1].seq
+            self.rows.discard_changes(seen)
+        sent = [message for queue, message in self.queue.sent if queue is QueueName.EMBED]
+        self.queue.sent = [(queue, message) for queue, message in self.queue.sent if queue is not QueueName.EMBED]
+        return sent
+
+    def embed(self, messages: Sequence[Message]) -> Failures:
+        bodies = [json.loads(json.dumps(message.body)) for message in messages]
+        return embed_rows(self, bodies, self.pauses.append)
+
+    def pump(self) -> None:
+        """Until nothing is left to do. Raises AssertionError when a message fails."""
+        while messages := self.dispatch():
+            assert self.embed(messages) == {}
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    def ask(self, query: str, *, user: str = "ann", **given: Any) -> RecallAnswer:
+        return recall(self, self.tenant, user, RecallCommand(query, **given))
+
+    def found(self, query: str, **given: Any) -> list[str]:
+        """The ids of the hits."""
+        return [hit.id for hit in self.ask(query, **given).hits]
+
+    def broken(self, *faults: str) -> None:
+        """``vector=error``, ``embed=slow:400``, …; none: everything works again."""
+        self.faults.replace([dict(zip(("target", "fault"), fault.split("="), strict=True)) for fault in faults])
+
+    @contextmanager
+    def at(self, when: datetime) -> Iterator[None]:
+        before = self.clock.now()
+        self.clock.freeze(when)
+        yield
+        self.clock.freeze(before)
+
+    def ago(self, **by: float) -> str:
+        return iso(self.clock.now() - timedelta(**by))

@@ -1,0 +1,312 @@
+"""E14, E16, E17 through the admin function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import neve
+from functions.admin.app import router
+from neve.adapters.no_embedder import NoEmbedder
+from neve.domain.policy import Policy
+from neve.domain.records import Job, Kind, Status
+from neve.http.schemas.admin import CREATE_KEY, HEALTH, READ_POLICY, REVOKE_KEY, STATS, USAGE, WRITE_POLICY
+from neve.http.schemas.jobs import DRAIN_EMBEDDINGS, READ_ADMIN_JOB
+from neve.http.tenancy import policies
+from neve.ports import Embedder, Expect, IndexModel, Put, SearchIndex, StoreUnavailable
+from neve.store import rows
+from neve.store.embedder_health import put_embedder_health
+from neve.usecases.create_memory import NewMemory, create_memory
+from neve.usecases.update_memory import MemoryChange, update_memory
+from neve.usecases.usage import usage_put
+from tests.unit.api_world import Api, Reply, installed
+from tests.unit.world import World
+
+BGE = IndexModel("bge-small", 384)
+
+
+class Model:
+    """The part of an embedder or an index that health asks for."""
+
+    model_now: IndexModel | Exception = BGE
+
+    @property
+    def model(self) -> IndexModel:
+        assert isinstance(self.model_now, IndexModel)
+        return self.model_now
+
+
+class IndexOf:
+    held: IndexModel | None = BGE
+
+    def model(self) -> IndexModel:
+        if self.held is None:
+            raise StoreUnavailable("search", "down")
+        return self.held
+
+
+class AdminWorld(World):
+    model = Model()
+    index = IndexOf()
+
+    @property
+    def embedder(self) -> Embedder:
+        return cast(Embedder, self.model)
+
+    @property
+    def search(self) -> SearchIndex:
+        return cast(SearchIndex, self.index)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[AdminWorld]:
+    world = AdminWorld.make(tmp_path)
+    assert isinstance(world, AdminWorld)
+    world.model, world.index = Model(), IndexOf()
+    for _ in installed(world):
+        yield world
+
+
+@pytest.fixture
+def api(world: AdminWorld) -> Api:
+    return Api(router)
+
+
+def health(world: World) -> Any:
+    reply = Api(router, tenant="", scopes="").call("GET", HEALTH.path)
+    assert reply.status == 200
+    return reply.json
+
+
+# --- E16 ----------------------------------------------------------------------------------------
+
+
+def test_health(world: AdminWorld) -> None:
+    assert health(world) == {
+        "status": "ok",
+        "version": neve.__version__,
+        "table": "ready",
+        "embedder": {"model": "bge-small", "dimensions": 384, "state": "ready"},
+        "index": {"state": "ready", "model": "bge-small", "dimensions": 384, "match": True},
+        "observer": "scripted",
+    }
+
+
+def test_health_says_why_vectors_are_not_made(world: AdminWorld) -> None:
+    world.table.write([put_embedder_health(BGE, "unavailable", "403 from the provider", world.clock.now())])
+    found = health(world)
+    assert found["status"] == "degraded"
+    assert found["embedder"]["state"] == "unavailable"
+    assert found["embedder"]["reason"] == "403 from the provider"
+    world.table.write([put_embedder_health(BGE, "ready", None, world.clock.now())])
+    assert health(world)["status"] == "ok"
+
+
+def test_what_was_found_out_about_another_model_does_not_count(world: AdminWorld) -> None:
+    world.table.write([put_embedder_health(IndexModel("old", 8), "unavailable", "gone", world.clock.now())])
+    assert health(world)["embedder"]["state"] == "ready"
+
+
+def test_health_without_an_embedder(world: AdminWorld) -> None:
+    none = NoEmbedder().model
+    world.model.model_now = world.index.held = none
+    assert health(world)["embedder"] == {"model": "none", "dimensions": 0, "state": "off"}
+    assert health(world)["status"] == "ok"
+
+
+def test_health_of_an_index_of_another_model(world: AdminWorld) -> None:
+    world.index.held = IndexModel("other", 384)
+    assert (health(world)["status"], health(world)["index"]["match"]) == ("degraded", False)
+
+
+def test_health_while_stores_are_down(world: AdminWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    def down(_: object) -> None:
+        raise StoreUnavailable("table", "down")
+
+    monkeypatch.setattr(world.table, "get", down)
+    world.index.held = None
+    found = health(world)
+    assert (found["status"], found["table"], found["index"]) == ("degraded", "unavailable", {"state": "unavailable"})
+
+
+def test_stats_of_nobody(api: Api) -> None:
+    assert api.call("GET", STATS.path, user_id="nobody").json == {
+        "short_term": {"sessions": 0, "events": 0},
+        "memories": {"total": 0, "kind": {}, "tier": {"semantic": 0, "episodic": 0}, "status": {}},
+        "embeddings": {"pending": 0, "ready": 0, "failed": 0, "skipped": 0, "vectors": 0},
+        "usage": dict.fromkeys(
+            ("embedded_texts", "reused_vectors", "model_calls", "model_input_tokens", "model_output_tokens"), 0
+        ),
+    }
+
+
+def test_stats_count_rows(world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neve.usecases.user_stats.PAGE", 2)
+    world.open("ann", "s1")
+    world.open("ann", "s2")
+    world.say("a", "b", "c")
+    world.say("d", session="s2")
+    for n in range(5):
+        create_memory(world, world.tenant, "ann", NewMemory(f"note {n}", Kind.NOTE))
+    done = create_memory(world, world.tenant, "ann", NewMemory("done", Kind.MANUAL))
+    update_memory(world, world.tenant, "ann", done.id, MemoryChange({"status": Status.RESOLVED}), None)
+    create_memory(world, world.tenant, "bob", NewMemory("other", Kind.NOTE))
+    keys = world.tenant.keys
+    key = keys.vector("ann", "f" * 64, "bge-small")
+    world.table.write([usage_put(keys, "ann", None, {"embedded_texts": 3, "reused_vectors": 1, "model_calls": 2})])
+    vector = {"pk": key.pk, "sk": key.sk, "type": "vector", "vector": b"1234"}
+    world.table.write([Put(vector, Expect.ABSENT)])
+    found = api.call("GET", STATS.path, user_id="ann").json
+    assert found["short_term"] == {"sessions": 2, "events": 4}
+    assert found["memories"]["total"] == 6
+    assert found["memories"]["kind"] == {"note": 5, "manual": 1}
+    assert found["memories"]["status"] == {"active": 5, "resolved": 1}
+    assert sum(found["memories"]["tier"].values()) == 6
+    assert found["embeddings"] == {"pending": 6, "ready": 0, "failed": 0, "skipped": 0, "vectors": 1}
+    assert (found["usage"]["embedded_texts"], found["usage"]["reused_vectors"]) == (3, 1)
+
+
+def test_usage_is_the_sum_over_users_of_this_tenant(
+    world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neve.usecases.tenant_usage.PAGE", 2)
+    for n in range(5):
+        counted = {"model_calls": n, "model_input_tokens": 10 * n}
+        world.table.write([usage_put(world.tenant.keys, f"u{n}", None, counted)])
+    found = api.call("GET", USAGE.path).json
+    assert found["users"] == 5
+    assert (found["usage"]["model_calls"], found["usage"]["model_input_tokens"]) == (10, 100)
+
+
+# --- E17: policy --------------------------------------------------------------------------------
+
+
+def put_policy(api: Api, body: Any, rev: str | None = None, **more: Any) -> Reply:
+    headers = {"If-Match": rev} if rev else {}
+    return api.call("PUT", WRITE_POLICY.path, body, headers=headers | more.pop("headers", {}), **more)
+
+
+def test_default_policy(api: Api) -> None:
+    found = api.call("GET", READ_POLICY.path).json
+    assert (found["policy"], found["rev"]) == ({}, 1)
+    in_force = found["in_force"]
+    assert in_force["window"] == 200_000
+    assert in_force["session_reflection_trigger"] == 65_000
+    assert in_force["session_reflection_target"] == 32_500
+    assert in_force["compaction_trigger"] == 100_000
+    assert in_force["global_budget"] == 15_000
+    assert None not in in_force.values()
+
+
+def test_policy_is_replaced(api: Api, world: AdminWorld) -> None:
+    written = put_policy(api, {"window": 2_000, "recall_k": 3, "global_budget": None})
+    assert written.status == 200
+    assert written.json["policy"] == {"window": 2_000, "recall_k": 3}
+    assert written.json["in_force"]["session_reflection_trigger"] == 650
+    assert written.json["rev"] == 2
+    assert policies.tenant(world, "acme", without_store=False).policy == Policy(window=2_000, recall_k=3)
+    assert put_policy(api, {"window": 2_000, "recall_k": 3}).json["rev"] == 2
+    assert put_policy(api, {}).json == api.call("GET", READ_POLICY.path).json
+    assert api.call("GET", READ_POLICY.path).json["policy"] == {}
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "field"),
+    [
+        ({"window": "2000"}, "validation_failed", "window"),
+        ({"window": 0}, "validation_failed", "window"),
+        ({"nonsense": 1}, "validation_failed", "nonsense"),
+        ({"recall_k": 51}, "validation_failed", "recall_k"),
+        ({"recall_threshold": 1.5}, "validation_failed", "recall_threshold"),
+        ({"token_counter": "guess"}, "validation_failed", "token_counter"),
+        ({"session_reflection_target": 0}, "invalid_policy", "session_reflection_target"),
+        ({"session_reflection_target": 65_000}, "invalid_policy", "session_reflection_target"),
+        ({"compaction_trigger": 200_000}, "invalid_policy", "compaction_trigger"),
+        ({"global_budget": 150_000}, "invalid_policy", "global_budget"),
+        ({"observer_output_cap": 35_000}, "invalid_policy", "observer_output_cap"),
+    ],
+)
+def test_bad_policy_is_refused_with_the_numbers(api: Api, body: Any, code: str, field: str) -> None:
+    reply = put_policy(api, body)
+    assert (reply.status, reply.json["code"], reply.fields) == (422, code, [field])
+    if code == "invalid_policy":
+        assert any(digit in reply.json["errors"][0]["message"] for digit in "0123456789")
+    assert api.call("GET", READ_POLICY.path).json["rev"] == 1
+
+
+def test_policy_with_if_match(api: Api) -> None:
+    assert put_policy(api, {"recall_k": 3}, '"1"').status == 200
+    reply = put_policy(api, {"recall_k": 4}, '"1"')
+    assert (reply.status, reply.json["code"]) == (412, "precondition_failed")
+    assert put_policy(api, {"recall_k": 4}, "*").json["rev"] == 3
+
+
+def test_concurrent_policy(api: Api, world: AdminWorld) -> None:
+    def other() -> None:
+        put_policy(Api(router), {"recall_k": 9})
+
+    world.table.before_write = other
+    reply = put_policy(api, {"recall_k": 3})
+    assert (reply.status, reply.json["code"]) == (409, "conflict")
+
+
+# --- E17: keys ----------------------------------------------------------------------------------
+
+
+def new_key(api: Api, *scopes: str, **more: Any) -> Reply:
+    return api.call("POST", CREATE_KEY.path, {"scopes": list(scopes)}, **more)
+
+
+def test_key_is_shown_once(api: Api, world: AdminWorld) -> None:
+    headers = {"Idempotency-Key": "k"}
+    first, again = (new_key(api, "chat", "admin", headers=headers) for _ in range(2))
+    assert first.status == again.status == 201
+    assert first.json["scopes"] == ["chat", "admin"]
+    assert first.json["key"].startswith(f"nv_{first.json['key_id']}_")
+    assert again.json == {name: value for name, value in first.json.items() if name != "key"}
+    assert first.json["key"].rpartition("_")[2] not in world.everything_stored()
+    assert new_key(api, "chat", headers=headers).json["code"] == "idempotency_mismatch"
+
+
+@pytest.mark.parametrize("scopes", [[], ["root"], ["chat", "chat"], ["chat"] * 4, "chat"])
+def test_bad_scopes(api: Api, scopes: Any) -> None:
+    reply = api.call("POST", CREATE_KEY.path, {"scopes": scopes})
+    assert reply.status == 422
+    assert reply.fields[0].startswith("scopes")
+
+
+def test_two_keys_and_revocation(api: Api) -> None:
+    admin, chat = new_key(api, "admin").json, new_key(api, "chat").json
+    assert new_key(api, "chat").json["code"] == "too_many_keys"
+    last = api.call("DELETE", REVOKE_KEY.path, key_id=admin["key_id"])
+    assert (last.status, last.json["code"]) == (409, "last_admin_key")
+    gone = api.call("DELETE", REVOKE_KEY.path, key_id=chat["key_id"])
+    assert (gone.status, gone.text) == (204, "")
+    assert api.call("DELETE", REVOKE_KEY.path, key_id=chat["key_id"]).status == 204
+    assert api.call("DELETE", REVOKE_KEY.path, key_id="unknown").json["code"] == "key_not_found"
+    assert api.call("DELETE", REVOKE_KEY.path, key_id="a%20b").fields == ["path.key_id"]
+
+
+# --- E14 ----------------------------------------------------------------------------------------
+
+
+def test_drain_is_a_job_of_the_tenant(api: Api, world: AdminWorld) -> None:
+    reply = api.call("POST", DRAIN_EMBEDDINGS.path, {"user_id": "ann"})
+    assert (reply.status, reply.json["status"]) == (200, "done")
+    assert reply.json["result"]["pending"] == 0
+    read = api.call("GET", READ_ADMIN_JOB.path, job_id=reply.json["id"])
+    assert read.json == reply.json
+    assert Api(router, scopes="chat records").call("POST", DRAIN_EMBEDDINGS.path, {}).status == 403
+
+
+def test_any_job_of_the_tenant_and_no_other(api: Api, world: AdminWorld) -> None:
+    job = Job("job_01", "observe", "done", "2026-03-10T09:30:00.000Z", user_id="ann")
+    world.table.write([rows.put_job(world.tenant.keys, job)])
+    assert api.call("GET", READ_ADMIN_JOB.path, job_id="job_01").json["user_id"] == "ann"
+    assert api.call("GET", READ_ADMIN_JOB.path, job_id="job_02").json["code"] == "job_not_found"
+    world.tenant = type(world.tenant)("other", Policy())
+    for _ in installed(world):
+        assert Api(router, tenant="other").call("GET", READ_ADMIN_JOB.path, job_id="job_01").status == 404

@@ -1,0 +1,232 @@
+"""E2, E3, E4 through the observe function."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.observe.app import router
+from neve.http.schemas.events import EVENTS, MAX_EVENT_BYTES, UPLOADS
+from neve.http.schemas.jobs import COMPACT, OBSERVE, READ_JOB
+from neve.ports import QueueName
+from tests.unit.api_world import Api, Reply, installed
+from tests.unit.world import World
+
+PNG = base64.b64encode(b"\x89PNG not really").decode()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    for world in installed(World.make(tmp_path)):
+        world.open()
+        yield world
+
+
+@pytest.fixture
+def api(world: World) -> Api:
+    return Api(router)
+
+
+def append(api: Api, *events: Any, session: str = "s1", user: str = "ann", **more: Any) -> Reply:
+    return api.call("POST", EVENTS, {"events": list(events)}, user_id=user, session_id=session, **more)
+
+
+def said(text: Any = "hello", **more: Any) -> dict[str, Any]:
+    return {"event_type": "user_message", "content": text, **more}
+
+
+def log(api: Api, query: str = "") -> Reply:
+    return api.call("GET", EVENTS, query=query, user_id="ann", session_id="s1")
+
+
+def test_append_and_read_back(api: Api) -> None:
+    events = [
+        said("hello", name="Ann", client_id="c1", created_at="2026-03-01T10:00:00+01:00"),
+        {
+            "event_type": "tool_call",
+            "content": "",
+            "event_data": {"tool_use_id": "t1", "name": "find", "args": {"q": None}},
+        },
+        {
+            "event_type": "tool_result",
+            "content": "found",
+            "event_data": {"tool_use_id": "t1", "name": "find", "more": [1]},
+        },
+        {"event_type": "task_boundary", "content": "", "event_data": {"kind": "task"}},
+        {"event_type": "assistant_response", "content": "hi"},
+    ]
+    reply = append(api, *events)
+    assert (reply.status, reply.json) == (201, {"seqs": [1, 2, 3, 4, 5], "observation": "queued", "compaction": "none"})
+    page = log(api).json
+    assert "next_from_seq" not in page
+    assert page["events"][0] == {
+        "seq": 1,
+        "client_id": "c1",
+        "event_type": "user_message",
+        "name": "Ann",
+        "content": "hello",
+        "original_tokens": 2,
+        "pruned": False,
+        "archived": False,
+        "created_at": "2026-03-01T09:00:00.000Z",
+    }
+    assert [event.get("event_data") for event in page["events"][1:]] == [
+        {"tool_use_id": "t1", "name": "find", "args": {"q": None}},
+        {"tool_use_id": "t1", "name": "find", "more": [1]},
+        {"kind": "task"},
+        None,
+    ]
+
+
+def test_pages(api: Api) -> None:
+    append(api, *[said(f"{n}") for n in range(5)])
+    page = log(api, "limit=2&from_seq=2").json
+    assert [event["seq"] for event in page["events"]] == [2, 3]
+    assert page["next_from_seq"] == 4
+
+
+def test_images_are_named_by_upload_and_never_by_store_key(api: Api, world: World) -> None:
+    upload = api.call("POST", UPLOADS, {"media_type": "image/png"}, user_id="ann")
+    assert upload.status == 201
+    assert upload.json["headers"] == {"Content-Type": "image/png"}
+    world.objects.put(
+        world.tenant.keys.image_object("ann", upload.json["upload_id"]), b"bytes", content_type="image/png"
+    )
+    image = {"type": "image", "media_type": "image/png"}
+    blocks = [
+        {"type": "text", "text": "look"},
+        image | {"upload_id": upload.json["upload_id"]},
+        image | {"data": PNG},
+        image | {"url": "https://example.com/a.png"},
+    ]
+    assert append(api, said(blocks)).status == 201
+    [event] = log(api).json["events"]
+    assert [sorted(block) for block in event["content"]] == [
+        ["text", "type"],
+        ["media_type", "type", "upload_id"],
+        ["media_type", "type", "upload_id"],
+        ["media_type", "type", "url"],
+    ]
+    assert "images/" not in json.dumps(event["content"])
+    assert append(api, said([event["content"][2]])).status == 201
+
+
+@pytest.mark.parametrize(
+    ("event", "field"),
+    [
+        ({"content": "a"}, "events[1].event_type"),
+        ({"event_type": "foo", "content": "a"}, "events[1].event_type"),
+        ({"event_type": "user_message"}, "events[1].content"),
+        (said(""), "events[1].content"),
+        (said(5), "events[1].content"),
+        (said([]), "events[1].content"),
+        (said([{"type": "video"}]), "events[1].content[0].type"),
+        (said([{"text": "a"}]), "events[1].content[0].type"),
+        (said([{"type": "text", "text": ""}]), "events[1].content[0].text"),
+        (said([{"type": "image", "data": PNG}]), "events[1].content[0].media_type"),
+        (said([{"type": "image", "media_type": "image/bmp", "data": PNG}]), "events[1].content[0].media_type"),
+        (said([{"type": "image", "media_type": "image/png"}]), "events[1].content[0]"),
+        (said([{"type": "image", "media_type": "image/png", "data": PNG, "upload_id": "u"}]), "events[1].content[0]"),
+        (said([{"type": "image", "media_type": "image/png", "data": "%%%%"}]), "events[1].content[0].data"),
+        (said([{"type": "image", "media_type": "image/png", "url": "file:///x"}]), "events[1].content[0].url"),
+        (said("a", client_id="a b"), "events[1].client_id"),
+        (said("a", created_at="yesterday"), "events[1].created_at"),
+        (said("a", nonsense=1), "events[1].nonsense"),
+        (said("a\x00"), "events[1].content"),
+        (said("a", event_data={"x": "\ud800"}), "events[1].event_data.x"),
+        ({"event_type": "tool_call", "content": ""}, "events[1].event_data"),
+        ({"event_type": "tool_call", "content": "", "event_data": {"name": "f"}}, "events[1].event_data.tool_use_id"),
+        ({"event_type": "tool_result", "content": "", "event_data": {"tool_use_id": "t"}}, "events[1].event_data.name"),
+        ("text", "events[1]"),
+    ],
+)
+def test_bad_event_is_named_and_nothing_is_appended(api: Api, event: Any, field: str) -> None:
+    reply = append(api, said("fine"), event)
+    assert (reply.status, reply.json["code"], reply.fields) == (422, "validation_failed", [field])
+    assert log(api).json["events"] == []
+
+
+@pytest.mark.parametrize("events", [[], [said("x")] * 49, {}, None])
+def test_number_of_events(api: Api, events: Any) -> None:
+    reply = api.call("POST", EVENTS, {"events": events}, user_id="ann", session_id="s1")
+    assert (reply.status, reply.fields) == (422, ["events"])
+
+
+def test_forty_eight_events(api: Api) -> None:
+    assert append(api, *[said(f"{n}") for n in range(48)]).json["seqs"] == list(range(1, 49))
+
+
+def test_event_of_exactly_256_kib(api: Api) -> None:
+    frame = len(json.dumps(said(""), separators=(",", ":")))
+    text = "é" + "x" * (MAX_EVENT_BYTES - frame - 2)
+    assert append(api, said(text)).status == 201
+    reply = append(api, said("a"), said(text + "x"))
+    assert (reply.status, reply.json["code"], reply.fields) == (413, "event_too_large", ["events[1]"])
+    assert len(log(api).json["events"]) == 1
+
+
+def test_unknown_session_and_other_users(api: Api) -> None:
+    for reply in (append(api, said(), session="s2"), append(api, said(), user="bob")):
+        assert (reply.status, reply.json["code"]) == (404, "session_not_found")
+    append(Api(router), said())
+    foreign = api.call("GET", EVENTS, user_id="bob", session_id="s1")
+    assert foreign.status == 404
+
+
+def test_idempotency_key_is_part_of_the_append(api: Api, world: World) -> None:
+    headers = {"Idempotency-Key": "k"}
+    first = append(api, said("once"), headers=headers)
+    assert append(api, said("once"), headers=headers).json == first.json
+    assert append(api, said("twice"), headers=headers).json["code"] == "idempotency_mismatch"
+    assert len(log(api).json["events"]) == 1
+    world.table.calls.clear()
+    append(api, said("calls"), headers={"Idempotency-Key": "k2"})
+    assert world.table.calls == {"get_many": 1, "write": 1}
+
+
+def test_client_id_conflict(api: Api) -> None:
+    assert append(api, said("a", client_id="c")).json["seqs"] == [1]
+    assert append(api, said("a", client_id="c")).json["seqs"] == [1]
+    reply = append(api, said("b", client_id="c"))
+    assert (reply.status, reply.json["code"]) == (409, "client_id_conflict")
+
+
+def test_observe_is_a_queued_job_and_then_done(api: Api, world: World) -> None:
+    append(api, said(), {"event_type": "assistant_response", "content": "hi"})
+    queued = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1")
+    assert (queued.status, queued.json["status"], queued.json["kind"]) == (202, "queued", "observe")
+    assert [name for name, _ in world.queue.sent] == [QueueName.EXTRACT]
+    read = api.call("GET", READ_JOB.path, user_id="ann", job_id=queued.json["id"])
+    assert (read.status, read.json) == (200, queued.json)
+    assert api.call("GET", READ_JOB.path, user_id="bob", job_id=queued.json["id"]).json["code"] == "job_not_found"
+
+
+def test_observe_with_nothing_new_is_done_at_once(api: Api) -> None:
+    reply = api.call("POST", OBSERVE.path, raw="", user_id="ann", session_id="s1")
+    assert (reply.status, reply.json["status"]) == (200, "done")
+    assert reply.json["result"]["written"] == []
+
+
+@pytest.mark.parametrize(("body", "field"), [({"wait": "yes"}, "wait"), ({"wait": 1}, "wait"), ({"x": 1}, "x")])
+def test_bad_observe(api: Api, body: Any, field: str) -> None:
+    assert api.call("POST", OBSERVE.path, body, user_id="ann", session_id="s1").fields == [field]
+
+
+def test_compact(api: Api, world: World) -> None:
+    headers = {"Idempotency-Key": "k"}
+    first = api.call("POST", COMPACT.path, {"reason": "manual"}, headers=headers, user_id="ann", session_id="s1")
+    again = api.call("POST", COMPACT.path, {"reason": "manual"}, headers=headers, user_id="ann", session_id="s1")
+    assert first.status == again.status == 202
+    assert first.json == again.json
+    assert [name for name, _ in world.queue.sent] == [QueueName.COMPACT]
+    bad = api.call("POST", COMPACT.path, {"reason": "bored"}, user_id="ann", session_id="s1")
+    assert bad.fields == ["reason"]
+
+
+def test_bad_upload(api: Api) -> None:
+    assert api.call("POST", UPLOADS, {"media_type": "text/html"}, user_id="ann").fields == ["media_type"]

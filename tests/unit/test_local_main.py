@@ -1,0 +1,232 @@
+"""``python -m local`` as a process of its own: it starts, keeps its data and its key, and stops cleanly."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.api_client import ApiClient
+from local.template import ROOT
+
+PATIENCE_S = 60.0
+
+
+class Server:
+    """Started on a free port with the fixture embedder."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.ready_file = folder / "ready.json"
+        self.ready_file.unlink(missing_ok=True)
+        self.data = folder / "data"
+        command = [sys.executable, "-m", "local", "--port", "0", "--embedder", "fixture", "--data", str(self.data)]
+        self.process = subprocess.Popen(
+            [*command, "--ready-file", str(self.ready_file), *options],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.ready: dict[str, Any] = self._wait_until_ready()
+        self.api = ApiClient(self.ready["url"], self.ready["api_key"])
+
+    def _wait_until_ready(self) -> dict[str, Any]:
+        end = time.monotonic() + PATIENCE_S
+        while not self.ready_file.exists():
+            if self.process.poll() is not None or time.monotonic() > end:
+                pytest.fail(f"the server did not start: {self.process.communicate()[0]}")
+            time.sleep(0.02)
+        ready: dict[str, Any] = json.loads(self.ready_file.read_text())
+        return ready
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> str:
+        """What it printed."""
+        self.api.close()
+        self.process.send_signal(number)
+        output = self.process.communicate(timeout=PATIENCE_S)[0]
+        assert self.process.returncode == 0, output
+        return output
+
+    def control(self, name: str, body: Any = None) -> Any:
+        reply = self.api.call("POST" if body is not None else "GET", f"/__test/{name}", body)
+        assert reply.status == 200, reply
+        return reply.json()
+
+
+def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """A start that is expected to fail."""
+    command = [sys.executable, "-m", "local", "--data", str(folder), "--embedder", "none", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+
+# --- starting and stopping ----------------------------------------------------------------------
+
+
+def test_a_second_start_finds_the_same_data_and_key(tmp_path: Path) -> None:
+    first = Server(tmp_path)
+    first.api.expect(200, "POST", "/v1/users/u1/sessions", {"session_id": "s1", "title": "Kept"})
+    output = first.stop(signal.SIGINT)
+    assert first.ready["api_key"] in output
+    assert "ANTHROPIC_API_KEY is not set" in output
+    assert output.count("curl -s ") == 3
+    assert output.rstrip().endswith("Stopped.")
+    second = Server(tmp_path)
+    assert second.ready["api_key"] == first.ready["api_key"]
+    assert second.api.expect(200, "GET", "/v1/users/u1/sessions/s1")["title"] == "Kept"
+    second.stop()
+
+
+def test_the_key_is_for_its_owner_only_and_is_replaced_when_lost(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.stop()
+    for file in (server.data / "api-key", server.ready_file):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    (server.data / "api-key").unlink()
+    other = Server(tmp_path)
+    assert other.ready["api_key"] != server.ready["api_key"]
+    other.api.expect(200, "GET", "/v1/policy")
+    other.stop()
+
+
+def test_a_folder_in_use_a_taken_port_and_a_foreign_folder_are_said_plainly(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    refused = run(server.data, "--port", "0")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"in use by process {server.process.pid}" in refused.stderr
+    server.stop()
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        refused = run(tmp_path / "new", "--port", str(port))
+    assert refused.returncode == 1
+    assert f"Port {port} cannot be used" in refused.stderr
+    foreign = tmp_path / "documents"
+    foreign.mkdir()
+    (foreign / "letter.txt").write_text("Dear Ada")
+    refused = run(foreign, "--port", "0")
+    assert refused.returncode == 1
+    assert "holds something else" in refused.stderr
+
+
+def test_without_test_controls_there_are_none(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    assert server.api.call("GET", "/__test/queues").status == 404
+    assert server.api.call("POST", "/__test/faults", []).status == 404
+    job = server.api.expect(200, "GET", "/v1/policy", headers={"X-Test-Now": "not a time"})
+    assert job
+    server.stop()
+
+
+# --- test controls ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("controls"), "--test-controls")
+    yield server
+    server.stop()
+
+
+def test_the_clock_of_requests_and_workers(server: Server) -> None:
+    assert server.control("clock", {"now": "2026-03-10T09:00:00Z"}) == {"now": "2026-03-10T09:00:00.000Z"}
+    assert server.control("clock", {"advance_s": 90}) == {"now": "2026-03-10T09:01:30.000Z"}
+    created = server.api.expect(200, "POST", "/v1/users/clock/sessions", {"session_id": "s"})
+    assert created["session"]["started_at"] == "2026-03-10T09:01:30.000Z"
+    headers = {"X-Test-Now": "2026-01-01T00:00:00Z"}
+    other = server.api.expect(200, "POST", "/v1/users/clock/sessions", {"session_id": "s2"}, headers=headers)
+    assert other["session"]["started_at"] == "2026-01-01T00:00:00.000Z"
+    assert server.api.call("GET", "/v1/health", headers={"X-Test-Now": "soon"}).status == 400
+    running = server.control("clock", {"now": "2030-01-01T00:00:00Z", "running": True})["now"]
+    assert running.startswith("2030-01-01T00:00:0")
+    assert not server.control("clock", {})["now"].startswith("2030")
+
+
+def test_another_tenant_gets_a_key_of_its_own(server: Server) -> None:
+    made = server.control("tenants", {"tenant_id": "t2"})
+    other = ApiClient(server.ready["url"], made["api_key"])
+    server.api.expect(200, "POST", "/v1/users/shared/sessions", {"session_id": "s"})
+    assert other.call("GET", "/v1/users/shared/sessions/s").status == 404
+    other.close()
+    assert server.api.call("POST", "/__test/tenants", {"tenant_id": "t2"}).status == 400
+
+
+def test_a_turn_is_observed_by_the_script_and_its_request_is_shown(server: Server) -> None:
+    line = {"text": "🔴 keeps bees MARKER7", "seq_from": 1, "seq_to": 2}
+    server.control("llm", {"answers": [{"tool_input": {"has_memory": True, "observations": [line]}}]})
+    server.api.expect(200, "POST", "/v1/users/bees/sessions", {"session_id": "s"})
+    events = [
+        {"event_type": "user_message", "content": "I keep bees."},
+        {"event_type": "assistant_response", "content": "Lovely."},
+    ]
+    server.api.expect(201, "POST", "/v1/users/bees/sessions/s/events", {"events": events})
+    assert server.control("drain", {})["done"]
+    (call,) = [call for call in server.control("calls?kind=model")["calls"] if "I keep bees." in str(call["content"])]
+    assert (call["answered_by"], call["outcome"]) == ("scripted", "ok")
+    found = {hit["file"] for hit in server.control("raw?find=MARKER7")["found"]}
+    assert any(file.startswith("table.db") for file in found)
+    assert "server.log" not in found
+    assert server.control("redeliver", {"queue": "extract", "times": 4, "concurrent": 2}) == {
+        "delivered": 4,
+        "failed": 0,
+    }
+    memories = server.api.expect(200, "GET", "/v1/users/bees/memories")["memories"]
+    assert [memory["text"] for memory in memories] == ["🔴 keeps bees MARKER7"]
+
+
+def test_a_paused_worker_leaves_its_queue_full(server: Server) -> None:
+    server.control("pause", {"worker": "embed"})
+    server.api.expect(201, "POST", "/v1/users/paused/memories", {"text": "Paused while embedding."})
+    server.control("drain", {})
+    assert server.control("queues")["queues"]["embed"]["visible"] > 0
+    server.control("resume", {})
+    server.control("drain", {})
+    assert server.control("queues")["queues"]["embed"] == {"visible": 0, "in_flight": 0, "delayed": 0, "dlq": 0}
+
+
+def test_a_fault_degrades_the_answer_until_it_is_cleared(server: Server) -> None:
+    asked = {"query": "anything at all"}
+    server.control("faults", [{"target": "embed", "fault": "slow:5000"}])
+    recalled = server.api.expect(200, "POST", "/v1/users/faults/recall", asked)
+    assert "vector:embed_timeout" in recalled["degraded"]
+    server.control("faults", [])
+    assert not server.api.expect(200, "POST", "/v1/users/faults/recall", asked).get("degraded")
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("faults", {}),
+        ("faults", [{"target": "moon", "fault": "error"}]),
+        ("llm", {"answers": [{}]}),
+        ("llm", {}),
+        ("pause", {"worker": "nobody"}),
+        ("hold-lease", {"worker": "extract", "at": "lunch"}),
+        ("redeliver", {"queue": "nothing"}),
+        ("clock", {"now": "soon"}),
+        ("run", {"worker": "embed"}),
+        ("tenants", {"name": "x"}),
+    ],
+)
+def test_a_control_in_other_words_is_refused(server: Server, name: str, body: Any) -> None:
+    reply = server.api.call("POST", f"/__test/{name}", body)
+    assert reply.status == 400, reply
+    assert reply.json()["error"]
+
+
+def test_an_upload_address_takes_the_signed_bytes(server: Server) -> None:
+    made = server.api.expect(201, "POST", "/v1/users/pictures/uploads", {"media_type": "image/png"})
+    path = made["url"].removeprefix(server.ready["url"])
+    assert server.api.call("PUT", path, raw=b"\x89PNG", headers={"Content-Type": "image/jpeg"}).status == 400
+    assert server.api.call("PUT", path, raw=b"\x89PNG", headers={"Content-Type": "image/png"}).status == 200
+    forged = path.replace("/__uploads/", "/__uploads/A")
+    assert server.api.call("PUT", forged, raw=b"\x89PNG", headers={"Content-Type": "image/png"}).status == 403
+    assert server.api.call("GET", path).status == 405
