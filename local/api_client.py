@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -81,15 +82,19 @@ class ApiClient:
 
     def _exchange(self, method: str, target: str, content: bytes | None, headers: dict[str, str]) -> Reply:
         connection = getattr(self._local, "connection", None)
-        if connection is not None:
-            try:
-                return _send(connection, method, target, content, headers)
-            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-                # an idle connection that the server closed: nothing of this request was read
+        try:
+            if connection is not None:
+                # an idle connection may have been closed by the server: nothing of this request was read then
+                with suppress(http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+                    return _send(connection, method, target, content, headers)
                 connection.close()
-        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-        self._local.connection = connection = kind(self._host, timeout=TIMEOUT_S)
-        return _send(connection, method, target, content, headers)
+            kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+            self._local.connection = connection = kind(self._host, timeout=TIMEOUT_S)
+            return _send(connection, method, target, content, headers)
+        except (OSError, http.client.HTTPException):
+            # in the middle of a request: it cannot be used again
+            self.close()
+            raise
 
 
 def _send(

@@ -60,7 +60,7 @@ class Driver:
         schedules: tuple[Schedule, ...],
         invoke: Callable[[str, Any], Any],
         clock: Clock,
-        held: Callable[[str], int] = lambda _: 0,
+        held: Callable[[str], int],
     ) -> None:
         self._streams = streams
         self._queues = queues
@@ -103,11 +103,14 @@ class Driver:
         """Work without pauses until stream and queues are empty: delays are ignored, failed messages come back soon,
         and what keeps failing reaches its DLQ."""
         over = threading.Event()
-        for worker in self._workers:
-            self._spawn(f"drain-{worker.name}", partial(self._hurry, worker, over))
+        hurried: Counter[str] = Counter()
         end = time.monotonic() + timeout_s
         calm = 0
         while time.monotonic() < end and not self._stopping:
+            for worker in self._workers:
+                if hurried[worker.name] <= self._held(worker.name):  # the threads so far may be in held passes
+                    hurried[worker.name] += 1
+                    self._spawn(f"drain-{worker.name}", partial(self._hurry, worker, over))
             calm = calm + 1 if self._settled() else 0
             if calm >= (CALM_LOOKS if any(map(self._held, self.workers)) else 1):
                 break
@@ -153,7 +156,10 @@ class Driver:
             if self._stopping:
                 return
             if not self._step(worker, hurry=False):
-                worker.wait(IDLE_S)
+                try:
+                    worker.wait(IDLE_S)
+                except Exception as error:
+                    self._engine_failed(worker.name, error)
 
     def _hurry(self, worker: Worker, over: threading.Event) -> None:
         while not over.is_set() and not self._stopping:
@@ -187,16 +193,20 @@ class Driver:
         try:
             worked = work()
         except Exception as error:
-            if not self._stopping:
-                report(f"worker {name}", error)
-                with self._state:
-                    self._state.wait_for(lambda: self._stopping, AFTER_FAILURE_S)
+            self._engine_failed(name, error)
         finally:
             with self._state:
                 self._steps += worked
                 self._busy[name] -= 1
                 self._state.notify_all()
         return worked
+
+    def _engine_failed(self, name: str, error: Exception) -> None:
+        """Once stopping, closed engines are as they should be."""
+        with self._state:
+            if not self._stopping:
+                report(f"worker {name}", error)
+                self._state.wait_for(lambda: self._stopping, AFTER_FAILURE_S)
 
     def _settled(self) -> bool:
         steps = self._steps

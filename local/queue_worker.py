@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -25,10 +24,7 @@ DELAYED_LOOK_S, HIDDEN_LOOK_S = 0.5, 5.0
 
 class QueueWorker:
     """``step`` delivers one batch; two threads may be in it. A message that failed stays hidden for the queue's
-    visibility timeout, as on AWS, unless ``hurry`` brings it back.
-
-    When a process starts nobody else can be working on a message, so what a dead one left in flight is delivered at
-    once: until the first empty receive, the queue is read as it will be when every visibility timeout is over."""
+    visibility timeout, as on AWS, unless ``hurry`` brings it back."""
 
     def __init__(
         self,
@@ -48,8 +44,6 @@ class QueueWorker:
         self._clock = clock
         self._invoke = invoke
         self._delivered = delivered
-        self._receiving = threading.Lock()
-        self._taking_over = True
         self._hidden: deque[tuple[str, float]] = deque()
 
     def step(self, *, hurry: bool) -> bool:
@@ -87,18 +81,15 @@ class QueueWorker:
         return counts.in_flight <= held and (held > 0 or counts.visible + counts.delayed == 0)
 
     def _receive(self, hurry: bool) -> list[Received]:
-        with self._receiving:
-            ahead = self.spec.visibility_s if self._taking_over else self.spec.delay_s if hurry else 0
-            now = self._clock.now() + timedelta(seconds=ahead)
-            batch = self._queue.receive(self.spec.name, self._source.batch_size, now)
-            self._taking_over = self._taking_over and bool(batch)
-            return batch
+        now = self._clock.now() + timedelta(seconds=self.spec.delay_s if hurry else 0)
+        return self._queue.receive(self.spec.name, self._source.batch_size, now)
 
     def _bring_back(self) -> None:
         with suppress(IndexError):
             while True:
                 receipt, pause_s = self._hidden.popleft()
-                self._queue.release(self.spec.name, receipt, pause_s)
+                # a drain looks ahead by the delay, and so must the pause
+                self._queue.release(self.spec.name, receipt, self.spec.delay_s + pause_s)
 
     def _deliver(self, batch: Sequence[Received]) -> set[str]:
         """The ids of the messages that are not done with."""

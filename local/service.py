@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
@@ -23,6 +23,7 @@ from local.gateway import Gateway
 from local.http_server import HOST, HttpServer
 from local.queue_worker import QueueWorker
 from local.stream_worker import GiveUp, StreamWorker
+from local.take_over import take_over
 from local.template import ROOT, StreamSource, read_template
 from local.test_controls import TestControls
 from local.worker_events import given_up_message
@@ -59,6 +60,7 @@ class Service:
     def start(self) -> None:
         """Answers requests once this returns; the functions and the encoder are loaded meanwhile."""
         wiring.install(self._ports)
+        take_over(self._engines.queue, self._engines.table)
         gateway = Gateway(self._template, self._functions.invoke)
         self._server.start(Front(gateway, self._engines.objects, self._test_controls()))
         self._driver.start(schedules=self._controls is None)
@@ -102,14 +104,15 @@ class Service:
         return TestControls(self._controls, self._driver, self._deliveries, self._engines, self.folder.path)
 
     def _warm_up(self) -> None:
-        for name in self._template.functions:
-            try:
+        try:
+            for name in self._template.functions:
                 self._functions.load(name)
-            except Exception as error:
-                report(f"function {name} cannot be loaded", error)
-        if isinstance(self._engines.embedder, BgeSmall):
-            with suppress(EmbeddingUnavailable):
+            if isinstance(self._engines.embedder, BgeSmall):
                 self._engines.embedder.embed_query("")
+        except EmbeddingUnavailable:
+            return  # said at the start, and by health
+        except Exception as error:
+            report("warming up", error)
 
 
 def _never(_: str) -> int:

@@ -4,11 +4,11 @@ what cannot be done is a 400 with ``{"error"}``.
 * ``POST clock`` ``{"now": ISO}`` freezes the clock of requests and workers, with ``"running": true`` it runs on from
   there; ``{"advance_s": 60}`` moves it, ``{}`` gives the real time back. ``GET clock`` reads it. The header
   ``X-Test-Now`` of any request sets the time of that request alone.
-* ``POST faults`` ``[{"target", "fault", "times"?, "match"?}]`` replaces all faults; ``[]`` clears (``local/faults.py``).
+* ``POST faults`` ``[{"target", "fault", "times"?, "match"?}]`` (``local/faults.py``) replaces all; ``[]`` clears.
 * ``POST llm`` ``{"answers": [{"tool_input": {…}} | {"error": "unavailable"|"refused"}]}`` queues model answers, each
   with optional ``purpose`` (``observe``|``reflect``), ``slow_ms`` and ``usage``; an empty list clears.
 * ``GET calls?kind=model|embed``: every request to a model or an embedder. ``POST calls/reset`` forgets them.
-* ``POST pause`` ``{"worker"}`` returns when the worker is idle. ``POST resume`` ``{"worker"}`` also lets its held passes
+* ``POST pause`` ``{"worker"}`` returns when it is idle. ``POST resume`` ``{"worker"}`` also lets its held passes
   go on; ``{}`` is for all workers and disarms holds that caught nothing.
 * ``POST hold-lease`` ``{"worker": "extract", "at"?: "model"}`` holds the next model call of that worker;
   ``GET hold-lease?worker=extract&timeout_s=10`` waits until one is held.
@@ -32,6 +32,7 @@ from local.controls import Controls
 from local.deliveries import Deliveries
 from local.driver import Driver
 from local.engine.sqlite_queue import Counts
+from local.failure_log import report
 from local.faults import BadFault
 from local.http_message import Request, Response, json_response
 from local.raw_search import find_raw
@@ -90,6 +91,9 @@ class TestControls:
                 return json_response(200, self._writes[name](json.loads(request.body or b"{}")))
         except (Refused, BadFault, BadAnswer, NeveError, LookupError, ValueError) as error:
             return json_response(400, {"error": f"{type(error).__name__}: {error}"})
+        except Exception as error:
+            report(f"test control {name}", error)
+            return json_response(500, {"error": f"{type(error).__name__}: {error}"})
         return json_response(404, {"error": f"there is no test control {request.method} {name}"})
 
     def time_of(self, request: Request) -> datetime | None:

@@ -47,14 +47,14 @@ def _event(turn: Turn) -> dict[str, Any]:
 def settle(client: ApiClient, conversation: Conversation) -> None:
     """Wait until every session is observed and indexed to its end and nothing is pending. Raises TimeoutError."""
     end = time.monotonic() + SETTLE_S
+    user = f"/v1/users/{conversation.id}"
+    jobs = [client.call("POST", f"{user}/sessions/{s}/observe", {}).json()["id"] for s, _ in _sessions(conversation)]
+    for job in jobs:
+        while client.expect(200, "GET", f"{user}/jobs/{job}")["status"] in ("queued", "running"):
+            _wait(end, f"{conversation.id}: job {job}")
     for session, turns in _sessions(conversation):
-        path = f"/v1/users/{conversation.id}/sessions/{session}"
-        client.call("POST", f"{path}/observe", {"wait": False})
-        while True:
-            view = client.expect(200, "GET", path)
-            if view["observed_seq"] >= turns[-1].seq and view["indexed_seq"] >= turns[-1].seq:
-                break
-            _wait(end, f"{conversation.id} {session}: {view}")
+        while client.expect(200, "GET", f"{user}/sessions/{session}")["indexed_seq"] < turns[-1].seq:
+            _wait(end, f"{conversation.id}: {session} is not indexed")
     while client.expect(200, "GET", f"/v1/users/{conversation.id}/stats")["embeddings"]["pending"]:
         _wait(end, f"{conversation.id}: embeddings pending")
 

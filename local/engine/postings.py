@@ -1,13 +1,12 @@
 """Postings of one user's passages: immutable sorted runs and a short unsorted tail, as a log-structured merge has them.
 
 With b = 0 the BM25 weight of a term in a passage does not depend on the other passages, so a posting holds it ready:
-the ``impact``, the weight of the best field times its saturated term count. Only the idf is left to the query."""
+the ``impact``: its counts in the fields, weighted, added up and saturated once (BM25F). Only the idf is left to the query."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +24,13 @@ Impacts = NDArray[np.float32]
 Keys = NDArray[np.uint64]
 
 
-def _impact_by_count() -> NDArray[np.float32]:
-    """``impact[field, count]`` of a term that occurs ``count`` times in a field."""
-    counts = np.arange(256, dtype=np.float64)
-    saturated = counts * (BM25_K1 + 1) / (counts + BM25_K1)
-    weights = np.array([CONTEXT_WEIGHTS[field] for field in FIELDS])
-    return np.outer(weights, saturated).astype(np.float32)
+_WEIGHTS = np.array([CONTEXT_WEIGHTS[field] for field in FIELDS], np.float32)
 
 
-_IMPACT = _impact_by_count()
+def _impacts(counts: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """``counts[posting, field]`` -> the saturated weighted count of each posting."""
+    weighted = counts @ _WEIGHTS
+    return weighted * np.float32(BM25_K1 + 1) / (weighted + np.float32(BM25_K1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +98,10 @@ class Postings:
         rows = np.frombuffer(b"".join(term_counts), TERM_COUNTS)
         lengths = [len(packed) // TERM_COUNTS.itemsize for packed in term_counts]
         counts = rows["counts"]
-        impacts: NDArray[Any] = _IMPACT[0][counts[:, 0]]
-        for field in range(1, len(FIELDS)):
-            impacts = np.maximum(impacts, _IMPACT[field][counts[:, field]])
         elsewhere = (counts[:, _TEXT] == 0).astype(np.uint64)
         self._keys.extend(rows["term"] << np.uint64(1) | elsewhere)
         self._docs.extend(np.repeat(np.arange(first_doc, first_doc + len(lengths), dtype=np.int32), lengths))
-        self._impacts.extend(impacts)
+        self._impacts.extend(_impacts(counts))
 
     def settle(self) -> None:
         """Sort a long tail into a run, and merge runs of similar size, so that there are about log2(size) of them."""

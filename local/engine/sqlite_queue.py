@@ -203,6 +203,26 @@ class SqliteQueue:
         self._announce(queue)
         return released > 0
 
+    def in_flight(self) -> list[str]:
+        """The bodies of all messages in flight, oldest first."""
+        with self._file.reading() as connection:
+            found = connection.execute(
+                "SELECT body FROM messages WHERE receipt IS NOT NULL AND visible_ms > ? ORDER BY seq",
+                (_ms(self._clock.now()),),
+            ).fetchall()
+        return [body for (body,) in found]
+
+    def return_in_flight(self) -> None:
+        """Make every message that is in flight deliverable now: for a process that has just started and knows that
+        nobody else works on them. Deliveries so far stay counted."""
+        now_ms = _ms(self._clock.now())
+        with self._file.writing(durable=False) as connection:
+            connection.execute(
+                "UPDATE messages SET visible_ms = ? WHERE receipt IS NOT NULL AND visible_ms > ?", (now_ms, now_ms)
+            )
+        for queue in self._definitions:
+            self._announce(queue)
+
     def counts(self, queue: str) -> Counts:
         definition = self._definition(queue)
         given = {"queue": queue, "dlq": definition.dlq, "now": _ms(self._clock.now())}

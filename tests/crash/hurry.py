@@ -10,14 +10,14 @@ from local.api_client import ApiClient
 SPELL_S = 0.3
 
 
-class Hurry(threading.Thread):
-    """Runs until the server is gone."""
+class Hurry:
+    """Runs in a thread of its own until the server is gone."""
 
     def __init__(self, client: ApiClient) -> None:
-        super().__init__(name="hurry", daemon=True)
+        self.thread = threading.Thread(target=self._run, name="hurry", daemon=True)
         self._client = client
 
-    def run(self) -> None:
+    def _run(self) -> None:
         try:
             while True:
                 self._client.expect(200, "POST", "/__test/drain", {"timeout_s": SPELL_S})

@@ -24,13 +24,13 @@ STATEMENTS = (
 """The extractive observer keeps each of them, so that every observed user message is in some observation."""
 
 
-class Writer(threading.Thread):
-    """Runs until the server is gone. ``failure``: an answer that should not have been."""
+class Writer:
+    """Runs in a thread of its own until the server is gone. ``failure``: an answer that should not have been."""
 
     def __init__(
         self, name: str, journal: Journal, sessions: list[str], client: ApiClient, acknowledged: Acknowledged
     ) -> None:
-        super().__init__(name=name, daemon=True)
+        self.thread = threading.Thread(target=self._run, name=name, daemon=True)
         self.journal = journal
         self.failure: ApiError | None = None
         self._random = random.Random(name)
@@ -53,7 +53,7 @@ class Writer(threading.Thread):
         self._weights = [weight for weight, _ in steps]
         self._steps = [step for _, step in steps]
 
-    def run(self) -> None:
+    def _run(self) -> None:
         try:
             for session in self._sessions:
                 self._open(session)
@@ -147,7 +147,7 @@ class Writer(threading.Thread):
     def _token(self, kind: str) -> str:
         """A word that this run uses once."""
         self._made += 1
-        return f"Zq{kind}{self.name.replace('-', '')}n{self._made}"
+        return f"Zq{kind}{self.thread.name.replace('-', '')}n{self._made}"
 
     def _call(
         self, status: int | tuple[int, ...], method: str, path: str, body: Any = None, key: str | None = None

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from neve import wiring
+from neve.http.problems import CONTENT_TYPE
 from neve.http.router import Router
 from neve.store.tenants import TenantRow, put_tenant
 from tests.unit.world import World
@@ -57,7 +58,17 @@ class Api:
     def send(self, event: Mapping[str, Any]) -> Reply:
         answer = self.router.handle(event, None)
         assert answer["isBase64Encoded"] is False
-        return Reply(answer["statusCode"], answer["headers"], answer["body"])
+        reply = Reply(answer["statusCode"], answer["headers"], answer["body"])
+        assert self._is_declared(event, reply), f"{reply.status} {reply.text} is not declared by the operation"
+        return reply
+
+    def _is_declared(self, event: Mapping[str, Any], reply: Reply) -> bool:
+        place = event["httpMethod"], event["resource"]
+        operation = next((o for o in self.router.operations if (o.method, o.path) == place), None)
+        if reply.headers.get("Content-Type") != CONTENT_TYPE:
+            return operation is not None and reply.status in operation.responses
+        code: str = reply.json["code"]
+        return code in (operation.all_codes if operation else ("route_not_found",))
 
 
 def proxy_event(

@@ -66,6 +66,7 @@ PUT_THING = Operation(
     query=Nothing,
     body=ThingBody,
     responses={200: Response("", ThingView)},
+    codes=("conflict",),
     idempotent=True,
     if_match=True,
 )
@@ -79,6 +80,7 @@ LIST_THINGS = Operation(
     query=ThingQuery,
     body=Nothing,
     responses={200: Response("", ThingView)},
+    codes=("conflict", "erasing"),
     if_none_match=True,
     answers_without_stores=True,
 )
@@ -91,7 +93,7 @@ OPEN = Operation(
     scope=None,
     query=Nothing,
     body=Nothing,
-    responses={200: Response("")},
+    responses={204: Response("")},
 )
 
 failures: list[Exception] = []

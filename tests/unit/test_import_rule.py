@@ -87,6 +87,12 @@ def test_the_rule_sees_what_it_should() -> None:
     assert not allowed("adapters", "local.engine")
 
 
+@pytest.mark.parametrize("path", [path for path in FILES if path.parts[0] == "functions"], ids=str)
+def test_functions_are_thin(path: Path) -> None:
+    """Parse, call one use case, map the answer: architecture §1."""
+    assert len((ROOT / path).read_text().splitlines()) <= 60
+
+
 def test_sql_is_written_in_the_embedded_engine_alone() -> None:
     for path in FILES:
         assert "sqlite3" not in set(imported((ROOT / path).read_text())), path

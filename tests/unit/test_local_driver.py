@@ -20,10 +20,14 @@ from local.engine.sqlite_queue import SqliteQueue
 from local.engine.sqlite_table import Change, SqliteTable
 from local.queue_worker import QueueWorker
 from local.stream_worker import StreamWorker
+from local.take_over import take_over
 from local.template import read_template
 from local.worker_events import attribute_value, sequence_number
 from neve.adapters.clock import SystemClock
+from neve.domain.records import Job, SessionMarker, UserHead
 from neve.ports import Delete, Expect, Key, Message, Put, QueueName, Version
+from neve.store import rows
+from neve.store.keys import Keys
 
 TEMPLATE = read_template()
 STREAM = TEMPLATE.stream_sources[0]
@@ -69,18 +73,11 @@ class Machine:
 
         return StreamWorker(replace(STREAM, **changes), self.table, self.invoke, give_up)
 
-    def fresh_worker(self, queue: str) -> QueueWorker:
-        """As a process has it that has just been started."""
+    def worker(self, queue: str) -> QueueWorker:
         return QueueWorker(SOURCES[queue], TEMPLATE.queues[queue], self.queue, self.clock, self.invoke)
 
-    def worker(self, queue: str) -> QueueWorker:
-        """Past its first, empty receive."""
-        worker = self.fresh_worker(queue)
-        assert not worker.step(hurry=False)
-        return worker
-
     def driver(self, *queues: str) -> Driver:
-        workers = [self.fresh_worker(queue) for queue in queues]
+        workers = [self.worker(queue) for queue in queues]
         return Driver([self.stream()], workers, TEMPLATE.schedules, self.invoke, self.clock, self.held.__getitem__)
 
     def put(self, *names: str) -> None:
@@ -252,7 +249,7 @@ def test_later_changes_wait_for_a_retry_in_front_of_them(machine: Machine) -> No
 
 def test_a_message_becomes_an_sqs_record(machine: Machine) -> None:
     machine.queue.send(QueueName.EXTRACT, [Message({"n": 1}, "g1", dedup_id="d1")])
-    assert machine.fresh_worker("extract").step(hurry=True)
+    assert machine.worker("extract").step(hurry=True)
     ((function, event),) = machine.events
     (record,) = event["Records"]
     assert function == "extract"
@@ -329,15 +326,44 @@ def test_a_queue_delay_is_kept_unless_hurried(machine: Machine) -> None:
 
 
 def test_what_a_dead_process_had_in_flight_is_delivered_at_once(machine: Machine) -> None:
-    machine.send("embed", 1)
-    machine.queue.receive("embed", 10, machine.clock.now())
-    worker = machine.fresh_worker("embed")
-    assert worker.step(hurry=False)
-    assert not worker.step(hurry=False)
-    machine.send("embed", 2)
-    machine.queue.receive("embed", 10, machine.clock.now())
-    assert not worker.step(hurry=False)  # from now on another consumer's message is not ours
-    assert machine.delivered("embed") == [[1]]
+    machine.send("embed", 1, 2)
+    machine.send("extract", 3)
+    machine.queue.receive("embed", 1, machine.clock.now())
+    assert [json.loads(body) for body in machine.queue.in_flight()] == [{"n": 1}]
+    machine.queue.return_in_flight()
+    assert machine.queue.in_flight() == []
+    assert machine.queue.counts("extract").delayed == 1
+    assert machine.worker("embed").step(hurry=False)
+    assert machine.delivered("embed") == [[1, 2]]
+    receives = [record["attributes"]["ApproximateReceiveCount"] for record in machine.events[0][1]["Records"]]
+    assert receives == ["2", "1"]
+
+
+def test_leases_of_a_dead_process_end_when_the_next_one_starts(machine: Machine) -> None:
+    keys, future = Keys("t"), "2999-01-01T00:00:00.000Z"
+    state = {"gen": 2, "new": [], "old": [], "lease_until": future}
+    job = Job("job_01J", "replace", "running", "2026-03-10T09:30:00.000Z", user_id="u", session_id="s", state=state)
+    put_job = rows.put_job(keys, job)
+    put_job.item.update({"due_pk": "DUE#replace#0", "due_sk": "x", "tenant_id": "t"})
+    machine.table.write(
+        [
+            rows.put_marker(keys, "u", SessionMarker("s", observed_seq=4, lease_token=7, lease_until=future)),
+            rows.put_head(keys, "u", UserHead(replacement_job=job.id)),
+            put_job,
+        ]
+    )
+    machine.queue.send(QueueName.EXTRACT, [Message({"tenant": "t", "user": "u", "session": "s"}, "g")])
+    machine.send("embed", "without a session")
+    machine.clock.ahead = timedelta(seconds=6)
+    for queue in ("extract", "embed"):
+        assert machine.queue.receive(queue, 1, machine.clock.now())
+    take_over(machine.queue, machine.table)
+    marker = rows.read_marker(machine.table.get(keys.marker("u", "s")) or {})
+    assert (marker.lease_until, marker.lease_token, marker.observed_seq) == (None, 7, 4)
+    item = machine.table.get(keys.job(job.id)) or {}
+    assert rows.read_job(item).state == state | {"lease_until": job.created_at}
+    assert (item["due_pk"], item["tenant_id"]) == ("DUE#replace#0", "t")
+    assert machine.queue.counts("extract").visible == 1
 
 
 # --- the driver ---------------------------------------------------------------------------------
@@ -397,27 +423,29 @@ def test_a_paused_worker_keeps_its_queue_and_drain_leaves_it_alone(machine: Mach
         driver.pause("nobody")
 
 
-def test_drain_comes_back_while_a_pass_is_held(machine: Machine) -> None:
+def test_drain_goes_on_beside_a_held_pass_and_comes_back(machine: Machine) -> None:
     inside, release = threading.Event(), threading.Event()
 
-    def hold(_: Any) -> None:
-        machine.held["extract"] = 1
-        inside.set()
-        assert release.wait(20)
-        machine.held["extract"] = 0
+    def hold_the_first(event: dict[str, Any]) -> None:
+        if _contents(event) == [1]:
+            machine.held["extract"] = 1
+            inside.set()
+            assert release.wait(20)
+            machine.held["extract"] = 0
 
-    machine.answers["extract"] = hold
-    machine.send("extract", 1, 2)
+    machine.answers["extract"] = hold_the_first
+    machine.send("extract", 1, 2, group="held")
+    machine.send("extract", 3, group="free")
     driver = machine.driver("embed", "extract")
     driver.start(schedules=False)
     drained = driver.drain(timeout_s=20)
     assert inside.is_set()
     assert drained.done
+    assert machine.delivered("extract") == [[1], [3]]
     assert drained.queues["extract"].delayed == 1  # behind the held one, in its group
-    machine.answers.clear()
     release.set()
     assert driver.drain(timeout_s=20).done
-    assert machine.delivered("extract") == [[1], [2]]
+    assert machine.delivered("extract") == [[1], [3], [2]]
     driver.stop()
 
 

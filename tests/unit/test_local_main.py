@@ -117,6 +117,18 @@ def test_a_folder_in_use_a_taken_port_and_a_foreign_folder_are_said_plainly(tmp_
     assert "holds something else" in refused.stderr
 
 
+def test_a_damaged_folder_is_moved_aside_and_its_path_reported(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.stop()
+    (server.data / "table.db").write_bytes(b"not a database")
+    fresh = Server(tmp_path)
+    output = fresh.stop()
+    (aside,) = tmp_path.glob("data.damaged-*")
+    assert str(aside) in output
+    assert (aside / "table.db").read_bytes() == b"not a database"
+    assert fresh.ready["api_key"] != server.ready["api_key"]
+
+
 def test_without_test_controls_there_are_none(tmp_path: Path) -> None:
     server = Server(tmp_path)
     assert server.api.call("GET", "/__test/queues").status == 404
@@ -189,6 +201,7 @@ def test_a_paused_worker_leaves_its_queue_full(server: Server) -> None:
     assert server.control("queues")["queues"]["embed"]["visible"] > 0
     server.control("resume", {})
     server.control("drain", {})
+    assert server.control("run", {"worker": "sweep"}) == {"ran": "sweep"}
     assert server.control("queues")["queues"]["embed"] == {"visible": 0, "in_flight": 0, "delayed": 0, "dlq": 0}
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.query import MAX_GROUPS, TextQuery, contains_phrase, shape, share_of_terms
+from neve.domain.query import MAX_OPERATORS, MAX_WORDS, TextQuery, contains_phrase, shape, share_of_terms
 from neve.domain.words import QUERY_STOP_WORDS, light_stem, parts, plain_words
 
 TERMS = [
@@ -69,8 +69,15 @@ def test_operators(query: str, expected: TextQuery) -> None:
 
 def test_a_long_prompt_is_searched_by_its_first_words() -> None:
     shaped = shape(" ".join(f"word{i}" for i in range(500)))
-    assert len(shaped.text_query.groups) == MAX_GROUPS == len(shaped.terms)
-    assert shaped.terms[-1] == f"word{MAX_GROUPS - 1}"
+    assert len(shaped.text_query.groups) == MAX_WORDS == len(shaped.terms)
+    assert shaped.terms[-1] == f"word{MAX_WORDS - 1}"
+    [cut] = shape("/".join(f"word{i}" for i in range(500))).text_query.groups
+    assert len(cut) == MAX_WORDS
+
+
+def test_operators_are_limited_too() -> None:
+    query = shape(" ".join(f'-no{i} "phrase {i}"' for i in range(100))).text_query
+    assert len(query.excluded) == MAX_OPERATORS == len(query.phrases)
 
 
 @given(st.text(max_size=200))

@@ -237,11 +237,13 @@ def test_the_same_question_is_embedded_once(world: RecallWorld) -> None:
     assert len([call for call in world.calls.entries("embed") if call["operation"] == "query"]) == 1
 
 
-def test_a_question_that_failed_is_asked_again(world: RecallWorld) -> None:
-    world.broken("embed=error")
-    world.ask("where do I live?")
+@pytest.mark.parametrize("fault", ["embed=error", "embed=slow:400"])
+def test_a_question_that_failed_is_embedded_again(world: RecallWorld, fault: str) -> None:
+    world.broken(fault)
+    assert world.ask("where do I live?").degraded != []
     world.broken()
-    assert world.ask("where do I live?").degraded == []
+    answer = world.ask("where do I live?")
+    assert (answer.degraded, answer.legs["vector"].embed_cache) == ([], "miss")
 
 
 def test_the_first_of_501_questions_is_forgotten() -> None:

@@ -285,8 +285,8 @@ class SearchIndex(Protocol):
 
 
 CONTEXT_WEIGHTS: Mapping[str, float] = {"text": 1.0, "date_text": 1.0, "previous": 0.5, "following": 0.1, "near": 0.1}
-"""Weight of each field in the contextual keyword leg (measured on LoCoMo, docs/retrieval.md). A query word counts once in
-a passage, by the field in which it weighs most (OpenSearch: a ``dis_max`` over the fields)."""
+"""Weight of each field in the contextual keyword leg (measured on LoCoMo, docs/retrieval.md). A word's counts in the fields
+are weighted and added up before they saturate, as in BM25F (OpenSearch: one field with the weights as term frequencies)."""
 BM25_K1 = 0.9
 BM25_B = 0.0
 

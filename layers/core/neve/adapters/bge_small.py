@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from neve.ports import Calibration, EmbeddingUnavailable, IndexModel
+from neve.ports import Calibration, EmbeddingRetryable, EmbeddingUnavailable, IndexModel
 
 MODEL_SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
 DIMENSIONS = 384
@@ -51,11 +51,6 @@ class BgeSmall:
         except (OSError, ValueError, KeyError) as error:
             raise EmbeddingUnavailable(f"no calibration for {MODEL_TAG} in {self._folder}: {error}") from error
 
-    @property
-    def loaded(self) -> bool:
-        """Whether the model is in memory: the first text of a process pays 0.2 to 0.3 s for it."""
-        return self._encoder is not None
-
     def embed_query(self, text: str) -> bytes:
         return self._ready().encode(QUERY_PREFIX + text)
 
@@ -88,29 +83,40 @@ class _Encoder:
                 f"{', '.join(missing)} not in {folder}: run 'python layers/encoder/fetch.py' once to download them"
             )
         self._numpy: Any = numpy
-        self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(
-            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
+        try:
+            self._tokenizer = _tokenizer(tokenizers, folder / "tokenizer.json")
+            self._session = _session(onnxruntime, folder / "model.onnx")
+        except Exception as error:  # tokenizers raises nothing more specific
+            raise EmbeddingUnavailable(f"the encoder in {folder} cannot be read: {error}") from error
 
     def encode(self, text: str) -> bytes:
         """The L2-normalised state of the first token, as float32 little-endian bytes."""
         numpy = self._numpy
         ids = numpy.array([self._tokenizer.encode(_encodable(text)).ids], dtype=numpy.int64)
-        states = self._session.run(
-            ["last_hidden_state"],
-            {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)},
-        )[0]
-        first = states[0, 0]
+        inputs = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
+        try:
+            first = self._session.run(["last_hidden_state"], inputs)[0][0, 0]
+        except Exception as error:  # the runtime's errors, memory above all, share no base class
+            raise EmbeddingRetryable(f"the encoder failed on a text of {len(text)} characters: {error}") from error
         normalised = first / numpy.linalg.norm(first)
         vector: bytes = normalised.astype("<f4").tobytes()
         return vector
+
+
+def _tokenizer(tokenizers: Any, path: Path) -> Any:
+    tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
+
+
+def _session(onnxruntime: Any, path: Path) -> Any:
+    """One thread a run: texts run beside each other instead."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def _encodable(text: str) -> str:

@@ -23,7 +23,8 @@ _OPENING = any_of(
     "let's (?:keep|chat|talk|catch|cherish|make|spread)",
 )
 _POLITE_VERB = any_of(
-    "see agree bet mean understand wish",
+    "agree bet mean understand wish",
+    r"see(?:$|,| (?:that|what|you|how|why|your))",
     "get it|hear you|guess so|know,? right|know what you|totally get|can (?:imagine|see|relate|totally|only|tell)",
     "appreciate (?:it|that|you|your)|hope (?:you|so|your|it|that)|love (?:it|that|how|your|hearing|this|those|them)",
     "can't (?:believe|imagine|agree|thank)|couldn't agree|feel (?:you|the same)",
@@ -32,7 +33,8 @@ _POLITE_VERB = any_of(
 )
 _SMALL_TALK = re.compile(
     rf"^(?:{_OPENING}\b|i\s*(?:{ADVERB}\s+)*{_POLITE_VERB}\b"
-    rf"|(?:i'm|im|i am) (?:{ADVERB} )*{_FEELING}\b(?! (?:my|our|we|i)\b| to (?:announce|have (?:my|found|finished))\b))",
+    rf"|(?:i'm|im|i am) (?:{ADVERB} )*{_FEELING}\b"
+    r"(?! (?:my|our|we|i)\b| to (?:announce|have (?:my|found|finished))\b))",
     re.IGNORECASE,
 )
 _PLATITUDE = re.compile(
@@ -84,16 +86,19 @@ _LOST_IM = re.compile(
     + any_of(
         "planning learning studying reading considering researching practicing practising training preparing finishing",
         r"gonna (?!be\b)|thinking (?:of|about)|working on|trying to|looking (?:for|into|forward to)|moving to|going to",
-        "not sure (?:if|whether)|torn between|hoping to|getting ready|saving (?:up )?for|excited (?:to|for|about) (?!this|your|you)",
+        "not sure (?:if|whether)|torn between|hoping to|getting ready|saving (?:up )?for",
+        "excited (?:to|for|about) (?!this|your|you)|about to",
     )
     + r"\b",
     re.IGNORECASE,
 )
 _GERUND_SUBJECT = re.compile(
-    r"^(?:\w+ )?\w+ing\b[^,;–—-]*\b(?:is|are|was|were|helps?|makes?|gives?|keeps?|brings?|feels?|seems?|has been|can|pumps?)\b",
+    r"^(?:\w+ )?\w+ing\b[^,;–—-]*\b"
+    + any_of("is are was were helps? makes? gives? keeps? brings? feels? seems? can pumps?", "has been|have been")
+    + r"\b",
     re.IGNORECASE,
 )
-_LOST_IVE = re.compile(r"^(?:been|gone|seen|done)\s+\w+", re.IGNORECASE)
+_LOST_IVE = re.compile(r"^been\s+(?:\w+ing|to|in|at|busy|on)\b", re.IGNORECASE)
 _LOST_I = re.compile(
     rf"^(?:{ADVERB}\s+)*(?:(?:{DONE_VERB}|{EVENT_VERB})(?! me\b)|"
     + any_of(
@@ -101,7 +106,7 @@ _LOST_I = re.compile(
         "love (?!this|that|it|your|how|the idea|to hear)|need to|have to|gotta|want to|live in|work (?:at|as|for)",
         "can't stand|don't (?:eat|drink|like)",
     )
-    + r")\s+\w+",
+    + r")\s+[\"'\w]",
     re.IGNORECASE,
 )
 
@@ -113,7 +118,7 @@ def without_dangling_start(sentence: str) -> str:
 
 
 def with_subject(sentence: str) -> str:
-    """The sentence with the "I" that chat leaves out: ``Just finished the course`` -> ``I just finished the course``."""
+    """The sentence with the "I" that chat leaves out: ``Finished the course`` -> ``I finished the course``."""
     if _FIRST_PERSON.match(sentence):
         return sentence
     lowered = sentence[:1].lower() + sentence[1:]

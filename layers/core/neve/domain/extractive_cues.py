@@ -47,6 +47,9 @@ _OBJECT = (
     + r"\b)"
 )
 """Not followed by an object that only the conversation explains, or that is the listener."""
+_BARE_THIS = r"(?:that|this|these|those)(?:\s*$|\s*[,;.!-]|\s+(?:and|but|so)\b)"
+_THING = rf"(?!\s+(?:(?:it|them|you|your|how|what|so|such|no idea)\b|{_BARE_THIS}))"
+"""As ``_OBJECT``, but "this bowl" says enough where it is told what happened to it."""
 
 
 def _not(*lists: str) -> str:
@@ -161,6 +164,7 @@ _IDENTITY = _cue(
     rf"{_MY}{FAMILY}{_BE}\s+(?:an?|the|named|called|\d+|from|{_TRAIT})\b",
     rf"{_MY}{FAMILY},?\s+(?-i:[A-Z])\w+",
     _I + r"speak\s+(?-i:[A-Z])\w+",
+    r"\b(?:his|her|its|their) names?(?:'s| is| are)\s+(?-i:[A-Z])\w+",
     r"\b(?:i|we)(?: have|'ve(?: got)?| suffer from| was diagnosed with| have been diagnosed with) (?:an? )?(?:\w+ )?"
     + _AILMENT,
 )
@@ -174,7 +178,8 @@ _PREFERENCE = _cue(
     )
     + _OBJECT
     + r"\s+\w+",
-    r"\b(?:i|we) (?:don't|do not|can't|cannot|never)\s+(?:really\s+|actually\s+)?"
+    _I
+    + r"(?:don't|do not|can't|cannot|never)\s+(?:really\s+|actually\s+)?"
     + any_of("like eat drink enjoy stand tolerate watch wear drive fly smoke trust")
     + _OBJECT
     + r"\b",
@@ -229,8 +234,8 @@ _DONE = _cue(
     "done",
     "✅",
     7,
-    rf"{_I}{DONE_VERB}\b(?!'){_OBJECT}",
-    rf"{_IVE}{DONE_VERB}\b{_OBJECT}",
+    rf"{_I}{DONE_VERB}\b(?!'){_THING}",
+    rf"{_IVE}{DONE_VERB}\b{_THING}",
     r"\b(?:is|are|was|were|got|has been|have been) (?:now |finally |already |just |successfully )*"
     + any_of("finished deployed fixed live merged released shipped published approved accepted signed sold booked paid")
     + r"\b",
@@ -289,7 +294,8 @@ _ONGOING = _cue(
         "learning studying teaching writing reading building developing struggling dealing recovering raising",
         "restoring designing painting researching practising practicing creating growing managing considering",
         "reorganizing working",
-        "trying (?:to|out)|on (?:a|the) (?:diet|waiting list|team|committee|medication)|making (?!sure)",
+        "trying (?:to|out)|doing (?!well|good|great|ok|fine|alright|it|that|so|my best)|making (?!sure)",
+        "on (?:a|the) (?:diet|waiting list|team|committee|medication)",
     )
     + r"\b(?! hard$| on it\b| that$)",
     r"\bi(?:'ve| have) been (?:\w+ )?(?!doing (?:great|well|good|ok)|feeling)\w+ing\b(?! (?:great|well|good|ok|you)\b)",
@@ -336,8 +342,8 @@ _EVENT = _cue(
     "event",
     "🟡",
     4,
-    rf"{_I}{EVENT_VERB}\b(?!'){_OBJECT}(?!\s+(?:a blast|fun|great|good)\b)",
-    rf"{_IVE}{EVENT_VERB}\b{_OBJECT}(?!\s+(?:there|great|good|fun|through)\b)",
+    rf"{_I}{EVENT_VERB}\b(?!'){_THING}(?!\s+(?:a blast|fun|great|good)\b)",
+    rf"{_IVE}{EVENT_VERB}\b{_THING}(?!\s+(?:there|great|good|fun|through)\b)",
     _MY
     + any_of("was were broke died arrived came went won lost got had failed passed fell gave took started ended turned")
     + r"\b",
@@ -350,8 +356,8 @@ _STATE = _cue(
     3,
     r"^(?:the|our|my|(?-i:[A-Z])[\w-]+(?:'s)?)\s+[\w' -]{2,40}?\s"
     + any_of(
-        "is are was were has have runs? uses? wants? needs? costs? expires? starts? ends? closes? opens? prefers? moved",
-        "changed",
+        "is are was were has have runs? uses? wants? needs? costs? expires? starts? ends? closes? opens? prefers?",
+        "moved changed",
     )
     + r"\b\s+\w+",
     r"^[\w' -]{2,40}\s(?:is|are|was|were|costs?)\s[^.]{0,20}\d",
@@ -377,9 +383,9 @@ _REASON = re.compile(r"\b(?:because|since|so that|due to|in order to|therefore)\
 
 
 def judge(sentence: str, *, dated: bool, corrects: bool, among_people: bool, casual: bool) -> Cue | None:
-    """The cue of a statement, or None for what is not worth keeping. ``dated``: it holds a date that was resolved, which
-    alone makes a statement an event. ``corrects``: it began by taking something back. ``among_people``: the listener is
-    a person, who is given advice where an assistant is given orders. ``casual``: the message is too short to be pasted."""
+    """The cue of a statement, or None for what is not worth keeping. ``dated``: it holds a resolved date, which alone
+    makes a statement an event. ``corrects``: it began by taking something back. ``among_people``: the listener is a
+    person, who is given advice where an assistant is given orders. ``casual``: too short a message to be pasted."""
     if len(sentence.split()) < FEWEST_WORDS or is_hypothetical(sentence):
         return None
     if corrects and not is_small_talk(sentence) and (speaks_of_self(sentence) or _STATES.search(sentence)):

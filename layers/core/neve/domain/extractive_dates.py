@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from neve.domain.extractive_verbs import is_past_form
+from neve.domain.extractive_vocabulary import any_of
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
@@ -105,8 +106,13 @@ def speaks_of_past(text: str) -> bool:
 
 
 _FUTURE = re.compile(
-    r"\b(?:will|won't|gonna|going to|plan(?:s|ning)? to|want(?:s|ing)? to|hop(?:e|es|ing) to|need(?:s)? to|ha(?:ve|s) to"
-    r"|must|about to|looking forward|can't wait|let's|due|remind|tomorrow|tonight|next|upcoming|would like|'d like)\b|'ll\b",
+    r"\b"
+    + any_of(
+        "will won't gonna must let's due remind tomorrow tonight next upcoming",
+        "going to|(?:plans?|planning|wants?|hopes?|hoping|needs?|have|has) to|about to|looking forward|can't wait",
+        "would like|'d like",
+    )
+    + r"\b|'ll\b",
     re.IGNORECASE,
 )
 _RECURRING = re.compile(
@@ -300,10 +306,8 @@ def _month_day(words: str, frame: Frame, ahead: bool) -> Meaning:
 def _day_of_month(words: str, frame: Frame, ahead: bool) -> Meaning:
     number = int(re.findall(r"\d+", words)[0])
     past = frame.past and not ahead
-    if past:
-        months = 0 if number <= frame.today.day else -1
-    else:
-        months = 0 if number >= frame.today.day else 1
+    this_month = number <= frame.today.day if past else number >= frame.today.day
+    months = 0 if this_month else (-1 if past else 1)
     return _on(date(*_months_from(frame.today, months), number))
 
 

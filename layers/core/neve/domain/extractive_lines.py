@@ -10,11 +10,11 @@ from datetime import date
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from neve.domain.extractive_chatter import is_dangling, speaks_of_self, with_subject, without_dangling_start
+from neve.domain.extractive_chatter import speaks_of_self, with_subject, without_dangling_start
 from neve.domain.extractive_cues import assistant_did, judge
 from neve.domain.extractive_dates import annotate
 from neve.domain.extractive_person import about, from_assistant, wish
-from neve.domain.extractive_sameness import adds_nothing, content_of
+from neve.domain.extractive_sameness import Content, adds_nothing, content_of
 from neve.domain.extractive_sentences import Sentence, sentences
 from neve.domain.extractive_vocabulary import any_of
 from neve.domain.records import Event, EventType
@@ -65,7 +65,7 @@ def lines_of_pass(events: Sequence[Event], prior: Sequence[Row], tz: ZoneInfo) -
     known = [(row.id, content_of(line)) for row in prior for line in row.text.splitlines()]
     restated: dict[str, None] = {}
     fresh: list[Line] = []
-    said = []
+    said: list[Content] = []
     for line in _candidates(events, tz):
         content = content_of(line.text)
         held_by = [row_id for row_id, old in known if adds_nothing(content, old)]
@@ -132,12 +132,11 @@ def _statement(sentence: Sentence, moment: _Moment) -> Line | None:
     line = Line(cue.mark, "", cue.weight, moment.event.seq, moment.event.seq, moment.who)
     if cue.kind in ("remember", "remind", "rule", "request"):
         return replace(line, text=_cut(wish(moment.who, dated.text, cue.kind)))
-    if cue.kind != "correction":
-        return replace(line, text=_cut(about(moment.who, dated.text)))
-    if is_dangling(dated.text) and moment.before:
-        corrected = f'Correction: {moment.who} answered "{moment.before.text}" with: {dated.text}'
-        return replace(line, text=_cut(corrected), seq_from=moment.event.seq - 1)
-    return replace(line, text=_cut(f"Correction: {about(moment.who, dated.text)}"))
+    head = "Correction: " if cue.kind == "correction" else ""
+    if cue.kind in ("correction", "identity") and _OF_ANOTHER.search(dated.text) and moment.before:
+        said = f'{head}{moment.who} answered "{moment.before.text}" with: {dated.text}'
+        return replace(line, text=_cut(said), seq_from=moment.event.seq - 1)
+    return replace(line, text=_cut(f"{head}{about(moment.who, dated.text)}"))
 
 
 def _assistant_lines(said: Sequence[Sentence], moment: _Moment) -> Iterable[Line]:
@@ -148,8 +147,11 @@ def _assistant_lines(said: Sequence[Sentence], moment: _Moment) -> Iterable[Line
             yield Line("✅", _cut(text), 6, moment.event.seq, moment.event.seq, "Assistant")
 
 
+_OF_ANOTHER = re.compile(r"^(?:it|that|this|they|he|she|there|his|her|its|their)\b", re.IGNORECASE)
+"""Begins with a word that stands for what was said just before."""
 _PERSONAL = re.compile(
-    r"^(?:and |so |but )?(?:what|where|when|who|which|how (?:old|many|much|long|often|far|big))\b"
+    r"^(?:and |so |but )?(?!what's (?:up|new|going on|happening)\b)"
+    r"(?:what|where|when|who|which|how (?:old|many|much|long|often|far|big))\b"
     r".*\b(?:you|your|you're)\b",
     re.IGNORECASE,
 )

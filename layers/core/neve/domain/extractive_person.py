@@ -12,6 +12,7 @@ from neve.domain.extractive_vocabulary import ADVERBS
 _UNSAFE = re.compile(
     r"\b(?:you|your|yours|yourself|you're|you've|you'll|you'd|we|us|our|ours|ourselves|we're|we've|we'll|we'd)\b", re.I
 )
+_AND_I = re.compile(r"my ((?:[\w-]+ ){0,2}[\w-]+) and i\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|[^A-Za-z]+")
 _WOULD_VERBS = frozenset(
     [
@@ -45,6 +46,8 @@ def about(subject: str, sentence: str) -> str:
     "you" is kept as it was said: ``User said: We chose the blue one``."""
     if _UNSAFE.search(sentence):
         return f"{subject} said: {sentence[:1].upper()}{sentence[1:]}"
+    if together := _AND_I.match(sentence):
+        return f"{subject} and their {together[1]}{_continued(subject, sentence[together.end() :])}"
     return _Rewriter(subject).rewrite(sentence)
 
 
@@ -155,8 +158,9 @@ def from_assistant(sentence: str) -> str:
 
 
 _REMEMBER = re.compile(
-    r"^(?:please\s+)?(?:can you\s+)?(?:(?:remember|don't forget|do not forget|keep in mind|note|make a note|bear in mind)\s+"
-    r"(?:that\s+|this:?\s*)?|(?:important|for the record|fyi|note to self)\s*:\s*)",
+    r"^(?:please\s+)?(?:can you\s+)?"
+    r"(?:(?:remember|don't forget|do not forget|keep in mind|note|make a note|bear in mind)\s+(?:that\s+|this:?\s*)?"
+    r"|(?:important|for the record|fyi|note to self)\s*:\s*)",
     re.IGNORECASE,
 )
 _REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+)?remind me\s*", re.IGNORECASE)
@@ -176,7 +180,11 @@ def _without(head: re.Pattern[str], sentence: str) -> str:
 
 def rest_about(subject: str, rest: str) -> str:
     """The rest of a sentence whose subject was named before it."""
+    text = _continued(subject, rest)
+    return text[:1].lower() + text[1:]
+
+
+def _continued(subject: str, rest: str) -> str:
     rewriter = _Rewriter(subject)
     rewriter.mention()
-    text = rewriter.rewrite(rest)
-    return text[:1].lower() + text[1:]
+    return rewriter.rewrite(rest)

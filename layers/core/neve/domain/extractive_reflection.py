@@ -71,7 +71,7 @@ def _same(left: Content, right: Content) -> bool:
 
 
 def _within(notes: Sequence[_Note], target: int) -> list[_Note]:
-    """The notes that fit, chosen by tier and newest first, in their order. The first choice is trimmed if it must be."""
+    """The notes that fit, chosen by tier and newest first, in their order; the first choice is trimmed if need be."""
     order = sorted(range(len(notes)), key=lambda n: (notes[n].tier, -n))
     kept: list[int] = []
     left = target
@@ -86,7 +86,7 @@ def _within(notes: Sequence[_Note], target: int) -> list[_Note]:
 
 
 def _rows(notes: Sequence[_Note]) -> list[FoldedRow]:
-    """Rows of about equal size, at most ``MAX_ROW`` tokens and, where there is that much to tell, at least ``MIN_ROW``."""
+    """Rows of about equal size: at most ``MAX_ROW`` tokens, and at least ``MIN_ROW`` where there is so much to tell."""
     total = sum(note.tokens for note in notes)
     count = max(1, min(-(-total // (MAX_ROW - MIN_ROW)), total // MIN_ROW))
     share = -(-total // count)

@@ -13,7 +13,7 @@ LONGEST = 600
 """A longer "sentence" is pasted material, not something that was said."""
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+_QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _ASIDE = re.compile(r"\[[^\[\]\n]*\](?!\()")
 _BULLET = re.compile(r"^\s*(?:[-*•‣]|\d{1,2}[.)])\s+")
 _EMOJI = re.compile("\\s*[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0e\ufe0f\u200d\u20e3]+\\s*")
@@ -24,12 +24,12 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 
-_LONGEST_ABBREVIATION = 10
+_LONGEST_ENDING = 12
 
 _INTERJECTION = any_of(
-    "hey hi hiya hello yo yeah yea yep yup yes oh ohh ooh aw+ wow woah whoa well so ok okay sure right cool great nice",
-    "awesome perfect absolutely definitely exactly totally indeed true thanks thx haha+ lol ugh hm+ btw anyway also and",
-    "but plus honestly",
+    "hey hi hiya hello yo yeah yea yep yup yes oh ohh ooh aw+ wow woah whoa well so ok okay sure right cool great",
+    "nice awesome perfect absolutely definitely exactly totally indeed true thanks thx haha+ lol ugh hm+ btw anyway",
+    "also and but plus honestly",
     "thank you|by the way|speaking of which|good morning|good evening",
 )
 _OPENER = re.compile(
@@ -75,7 +75,7 @@ def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
     """The sentences of a message, in order. ``names`` are the speakers: a name that is called is left out."""
     bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'")))
     found: list[Sentence] = []
-    for line in _ASIDE.sub(" ", bare).splitlines():
+    for line in filter(str.strip, _ASIDE.sub(" ", bare).splitlines()):
         for part in _split(_BULLET.sub("", line)):
             sentence = _clean(part, names) if len(part) <= LONGEST else None
             if sentence:
@@ -90,12 +90,11 @@ def _split(line: str) -> list[str]:
     parts, start = [], 0
     for boundary in _BOUNDARY.finditer(line):
         end = boundary.end()
-        head = line[start:end].rstrip()
-        if _ABBREVIATION.search(head[-_LONGEST_ABBREVIATION:]) or (
-            head.endswith(("...", "…")) and line[end : end + 1].islower()
-        ):
+        ending = line[max(start, end - _LONGEST_ENDING) : end].rstrip()
+        runs_on = ending.endswith(("...", "…")) and line[end : end + 1].islower()
+        if runs_on or _ABBREVIATION.search(ending):
             continue
-        parts.append(head)
+        parts.append(line[start:end].rstrip())
         start = end
     return [*parts, line[start:]]
 

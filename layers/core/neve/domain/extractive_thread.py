@@ -15,15 +15,15 @@ TITLE_WORDS = 8
 TASK_CHARACTERS = 200
 
 _ORDER_VERB = any_of(
-    "write draft summarize summarise translate explain plan find fix debug create make build design review compare list",
-    "suggest recommend book schedule prepare analyze analyse calculate convert rewrite improve refactor implement add",
-    "update check research organize organise generate edit proofread order cancel arrange",
+    "write draft summarize summarise translate explain plan find fix debug create make build design review compare",
+    "list suggest recommend book schedule prepare analyze analyse calculate convert rewrite improve refactor implement",
+    "add update check research organize organise generate edit proofread order cancel arrange",
     "show me|give me|tell me about|set up",
 )
 _ASKS = any_of(
     "please",
-    "can you|could you|would you|will you|i'd like you to|i would like you to|i need you to|i want you to|help me(?: with| to)?"
-    "|i need (?:some )?help (?:with|to)|let's",
+    "can you|could you|would you|will you|i'd like you to|i would like you to|i need you to|i want you to"
+    "|help me(?: with| to)?|i need (?:some )?help (?:with|to)|let's",
 )
 _REQUEST = re.compile(rf"^(?:(?:{_ASKS}\s+)+(?P<asked>\w.*)|(?P<order>{_ORDER_VERB}\s+\w.*))$", re.IGNORECASE)
 _GOAL = re.compile(

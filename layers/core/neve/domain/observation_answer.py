@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from neve.domain.observation_text import cap_lines
 
@@ -22,12 +22,21 @@ Category = Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"]
 Relation = Literal["new", "reinforces", "updates", "contradicts"]
 
 
+def _storable(text: str) -> str:
+    """Half of a surrogate pair, which a model may write in JSON, becomes a replacement character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+"""What a model wrote, encodable."""
+
+
 class ObservationEntry(BaseModel):
     """One line of the memory."""
 
     model_config = ConfigDict(extra="ignore")
 
-    text: str = Field(description="One marked line: 🔴, 🟡, 🟢 or ✅, then what is worth knowing.")
+    text: Text = Field(description="One marked line: 🔴, 🟡, 🟢 or ✅, then what is worth knowing.")
     seq_from: int = Field(description="Number of the first event that the line is drawn from.")
     seq_to: int = Field(description="Number of the last event that the line is drawn from.")
 
@@ -37,14 +46,14 @@ class FactEntry(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    text: str = Field(min_length=1, description="A full sentence that is true without its conversation.")
+    text: Text = Field(min_length=1, description="A full sentence that is true without its conversation.")
     category: Category
     importance: int = Field(ge=1, le=5, description="5 = central to who the user is, 1 = trivial.")
     by: Literal["user_stated", "user_confirmed", "assistant", "tool"] = Field(
         description="Whose word it is: stated or confirmed by the user, inferred by the assistant, shown by a tool."
     )
     relation: Relation = "new"
-    target_id: str | None = Field(default=None, description="The shown memory that the relation is about.")
+    target_id: Text | None = Field(default=None, description="The shown memory that the relation is about.")
 
 
 def _well_formed_facts(given: Any) -> Any:
@@ -73,12 +82,12 @@ class ObservationAnswer(BaseModel):
     observations: Annotated[list[ObservationEntry], BeforeValidator(_without_nulls)] = Field(
         default=[], json_schema_extra={"maxItems": MAX_OBSERVATIONS}
     )
-    used_memory_ids: Annotated[list[str], BeforeValidator(_without_nulls)] = Field(
+    used_memory_ids: Annotated[list[Text], BeforeValidator(_without_nulls)] = Field(
         default=[], description="Shown memories that these events rely on, confirm, repeat or correct."
     )
-    current_task: str | None = None
-    suggested_continuation: str | None = None
-    thread_title: str | None = None
+    current_task: Text | None = None
+    suggested_continuation: Text | None = None
+    thread_title: Text | None = None
     facts: Annotated[list[FactEntry], BeforeValidator(_well_formed_facts)] = Field(
         default=[], json_schema_extra={"maxItems": MAX_FACTS}
     )

@@ -5,13 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
-from neve.domain.words import NAMES_IN_CAPITALS, QUERY_STOP_WORDS, chunks, fold, light_stem, parts, plain_words, whole
+from neve.domain.words import (
+    NAMES_IN_CAPITALS,
+    QUERY_STOP_WORDS,
+    chunks,
+    fold,
+    light_stem,
+    light_stems,
+    parts,
+    plain_words,
+    whole,
+)
 
-MAX_GROUPS = 64
-"""Words of one query that are searched; later ones are left out. With five fields and the parts of compounds this stays
-under the 1,024 clauses that OpenSearch allows in a query."""
+MAX_WORDS = 150
+"""Words of one query that are searched, the parts of compounds included; later ones are left out."""
+MAX_OPERATORS = 32
+"""Phrases, and excluded words, of one query. With MAX_WORDS in five fields and one for code this stays below the
+1,024 clauses that OpenSearch allows in a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +67,19 @@ def shape(query: str) -> ShapedQuery:
     ``-word`` excludes (a minus before a letter; ``-"several words"`` is ignored); ``a OR b`` are alternatives (a phrase
     among them is not required). Compounds are kept whole, with their parts as alternatives. No words: no groups."""
     clauses, unwanted = _parse(fold(query).translate(_STRAIGHT))
-    groups = _groups(clauses, keep_stop_words=False) or _groups(clauses, keep_stop_words=True)
+    found = _groups(clauses, keep_stop_words=False) or _groups(clauses, keep_stop_words=True)
+    groups = _first_words([_with_parts(group) for group in found], MAX_WORDS)
+    searched = set(chain.from_iterable(groups))
+    wholes = [whole(chunk) for group in found for chunk in group]
     phrases = (tuple(plain_words(" ".join(o.chunks))) for [o] in _single(clauses) if o.quoted)
     excluded = (whole(operand.chunks[0]) for operand in unwanted if len(operand.chunks) == 1)
     return ShapedQuery(
         TextQuery(
-            groups=tuple(_with_parts(group) for group in groups),
-            phrases=tuple(dict.fromkeys(phrases)),
-            excluded=tuple(dict.fromkeys(excluded)),
+            groups=groups,
+            phrases=tuple(dict.fromkeys(phrases))[:MAX_OPERATORS],
+            excluded=tuple(dict.fromkeys(excluded))[:MAX_OPERATORS],
         ),
-        terms=tuple(dict.fromkeys(whole(chunk) for group in groups for chunk in group)),
+        terms=tuple(word for word in dict.fromkeys(wholes) if word in searched),
     )
 
 
@@ -73,7 +89,7 @@ def share_of_terms(shaped: ShapedQuery, text: str) -> float:
     query = shaped.text_query
     if not query.groups or _rejects(query, text):
         return 0.0
-    found = {light_stem(form) for chunk in set(chunks(fold(text))) for form in (whole(chunk), *parts(chunk))}
+    found = set(chain.from_iterable(map(light_stems, chunks(fold(text)))))
     matched = sum(any(light_stem(word) in found for word in group) for group in query.groups)
     return matched / len(query.groups)
 
@@ -137,7 +153,7 @@ def _groups(clauses: Sequence[_Clause], *, keep_stop_words: bool) -> list[tuple[
     once: dict[tuple[str, ...], tuple[str, ...]] = {}
     for group in groups:
         once.setdefault(tuple(whole(chunk) for chunk in group), group)
-    return list(once.values())[:MAX_GROUPS]
+    return list(once.values())
 
 
 def _is_stop_word(chunk: str, *, at_start: bool) -> bool:
@@ -151,3 +167,14 @@ def _with_parts(group: Sequence[str]) -> tuple[str, ...]:
     words = [whole(chunk) for chunk in group]
     pieces = [part for chunk in group for part in parts(chunk) if len(part) > 1 and part not in QUERY_STOP_WORDS]
     return tuple(dict.fromkeys(words + pieces))
+
+
+def _first_words(groups: Sequence[tuple[str, ...]], limit: int) -> tuple[tuple[str, ...], ...]:
+    """The groups up to ``limit`` words; the last one may be cut."""
+    kept: list[tuple[str, ...]] = []
+    for group in groups:
+        if not limit:
+            break
+        kept.append(group[:limit])
+        limit -= len(kept[-1])
+    return tuple(kept)

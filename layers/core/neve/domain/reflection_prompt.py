@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from neve.domain.observation_answer import Text
 from neve.domain.observation_text import cap_lines
 
 TOOL_NAME = "record_reflections"
@@ -65,7 +66,7 @@ class ReflectionRow(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    text: str = Field(description="The reflection: marked lines, 150 to 600 tokens.")
+    text: Text = Field(description="The reflection: marked lines, 150 to 600 tokens.")
     group_ids: list[str] = Field(default=[], description="The groups that it is drawn from.")
 
 

@@ -18,9 +18,6 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _CURLY = str.maketrans({"’": "'", "ʼ": "'", "＇": "'"})
 
-_LONGEST_STEMMED = 40
-"""Letters. Longer runs are no words, and would fill the memory of stems."""
-
 _WITHOUT_CONTENT = """
 a about above after again against all also am an and any are as at be because been before being below between both but
 by can could did do does doing done down during each either else ever few for from further get gets getting got had has
@@ -86,17 +83,28 @@ def parts(chunk: str) -> list[str]:
 
 def light_stem(word: str) -> str:
     """A crude English stem that equates inflections (hikes, hiked, hiking -> hik). Lower-case in and out."""
-    return _stem_of(word) if 4 <= len(word) <= _LONGEST_STEMMED and word.isalpha() else word
-
-
-@lru_cache(maxsize=16_384)
-def _stem_of(word: str) -> str:
+    if len(word) < 4 or not word.isalpha():
+        return word
     stem = _singular(word)
     for suffix in ("ing", "ed"):
         rest = stem.removesuffix(suffix)
         if rest != stem and len(rest) >= 3 and any(vowel in rest for vowel in "aeiouy"):
             return _undoubled(rest)
     return _undoubled(stem.removesuffix("e")) if len(stem) > 3 else stem
+
+
+def light_stems(chunk: str) -> tuple[str, ...]:
+    """The stems of a chunk and of its parts."""
+    return _remembered_stems(chunk) if len(chunk) <= _LONGEST_REMEMBERED else _stems(chunk)
+
+
+def _stems(chunk: str) -> tuple[str, ...]:
+    return tuple(light_stem(form) for form in (whole(chunk), *parts(chunk)))
+
+
+_remembered_stems = lru_cache(maxsize=16_384)(_stems)
+_LONGEST_REMEMBERED = 40
+"""Characters. What is longer is hardly a word that comes again."""
 
 
 def _singular(word: str) -> str:

@@ -65,6 +65,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _unacceptable(value: Any, at: str) -> Iterator[tuple[str, str]]:
+    """Paths and reasons. A body may hold half a million numbers, so a path is made only for what is looked at."""
     waiting: list[tuple[str, Any, int]] = [(at, value, 0)]
     while waiting:
         path, item, depth = waiting.pop()
@@ -74,16 +75,20 @@ def _unacceptable(value: Any, at: str) -> Iterator[tuple[str, str]]:
         elif isinstance(item, float):
             if not math.isfinite(item):
                 yield path or "body", "is a number out of range"
-        elif isinstance(item, dict | list):
-            if depth == MAX_DEPTH:
-                yield path or "body", f"is nested deeper than {MAX_DEPTH} levels"
-            elif isinstance(item, dict):
-                for name in item:
-                    if problem := refused_text(name):
-                        yield member(path, name), f"its name {problem}"
-                waiting.extend((member(path, name), part, depth + 1) for name, part in item.items())
-            else:
-                waiting.extend((f"{path}[{n}]", part, depth + 1) for n, part in enumerate(item))
+        elif isinstance(item, dict | list) and depth == MAX_DEPTH:
+            yield path or "body", f"is nested deeper than {MAX_DEPTH} levels"
+        elif isinstance(item, dict):
+            for name, part in item.items():
+                if problem := refused_text(name):
+                    yield member(path, name), f"its name {problem}"
+                if isinstance(part, _LOOKED_AT):
+                    waiting.append((member(path, name), part, depth + 1))
+        elif isinstance(item, list):
+            parts = ((n, part) for n, part in enumerate(item) if isinstance(part, _LOOKED_AT))
+            waiting.extend((f"{path}[{n}]", part, depth + 1) for n, part in parts)
+
+
+_LOOKED_AT = (str, float, dict, list)
 
 
 def refused_text(text: str) -> str | None:
@@ -125,17 +130,31 @@ def field_path(error: ErrorDetails, value: Any, at: str) -> str:
     loc: tuple[int | str, ...] = error["loc"]
     if error["type"] in _OF_UNKNOWN_KIND:
         loc = (*loc, error["ctx"]["discriminator"].strip("'"))
-    absent = error["type"] in ("missing", *_OF_UNKNOWN_KIND)
-    path = at
-    for n, part in enumerate(loc):
-        if isinstance(value, list) and isinstance(part, int):
-            path, value = f"{path}[{part}]", value[part]
-        elif isinstance(value, dict) and isinstance(part, str) and (part in value or (absent and n == len(loc) - 1)):
-            path, value = member(path, part), value.get(part)
-    return path or "body"
+    return _resolved(loc, value, at, error["type"]) or at or "body"
+
+
+def _resolved(loc: tuple[int | str, ...], value: Any, path: str, kind: str) -> str | None:
+    """None when ``loc`` ends in the name of a member and there is no object left to have it: then what was taken for
+    a member on the way was the tag of a union, as ``text`` is both in ``{"type": "text", "text": …}``."""
+    if not loc:
+        return path
+    part, rest = loc[0], loc[1:]
+    if isinstance(value, list) and isinstance(part, int):
+        return _resolved(rest, value[part], f"{path}[{part}]", kind)
+    if isinstance(value, dict) and isinstance(part, str):
+        if part in value:
+            found = _resolved(rest, value[part], member(path, part), kind)
+            if found is not None:
+                return found
+        elif not rest and kind in _ABSENT:
+            return member(path, part)
+    if not rest and kind in (*_ABSENT, "extra_forbidden"):
+        return None
+    return _resolved(rest, value, path, kind)
 
 
 _OF_UNKNOWN_KIND = ("union_tag_invalid", "union_tag_not_found")
+_ABSENT = ("missing", *_OF_UNKNOWN_KIND)
 _MESSAGES = {"missing": "is required", "union_tag_not_found": "is required", "extra_forbidden": "is not a known field"}
 _REWORDED = (("Value error, ", ""), ("Input should ", "must "), ("String should ", "must "), ("List should ", "must "))
 

@@ -129,7 +129,7 @@ def as_refusal(error: Exception) -> NeveError:
     if isinstance(error, NeveError) and error.code in PROBLEMS:
         return error
     if isinstance(error, StoreUnavailable):
-        detail = "Nothing was acknowledged; try again shortly."
+        detail = "A store did not answer; try again shortly."
         return NeveError("store_unavailable", detail, retry_after_s=STORE_RETRY_S)
     if isinstance(error, Conflict):
         return NeveError("conflict", "A concurrent write changed the same rows; read again and repeat.")

@@ -1,6 +1,6 @@
 """The order of the candidates: RRF of the legs, then the priors (engine.md §7.5, §7.6).
 
-This is the place of a second ranking stage: it would re-order what ``fuse`` returns before the priors are applied."""
+A second stage re-orders the result where utterances are among it (``second_stage_order.py``)."""
 
 from __future__ import annotations
 

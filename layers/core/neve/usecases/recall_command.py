@@ -17,6 +17,9 @@ RecallScope = Literal["all", "session", "global"]
 MAX_K = 50
 LEAST_DEPTH = 30
 """Items of a leg: max(30, 2k) (product.md §7)."""
+SECOND_STAGE_DEPTH = 60
+"""The same where utterances are searched: the second stage re-orders them. On LoCoMo 1-5 its any@10 is 86.6 from 30 items
+of a leg, 87.6 from 60 and 88.2 from 100; each more is a row to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ def settle(policy: Policy, command: RecallCommand) -> Asked:
     return Asked(
         command=command,
         k=k,
-        depth=max(LEAST_DEPTH, 2 * k),
+        depth=max(SECOND_STAGE_DEPTH if Source.EVENT in command.sources else LEAST_DEPTH, 2 * k),
         threshold=command.threshold if command.threshold is not None else policy.recall_threshold,
         budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
         shaped=shape(query),

@@ -141,16 +141,14 @@ class Legs:
 
     def _start_embedding(self) -> Task[_QueryVector]:
         embedder, report = self.ports.embedder, self.reports["vector"]
-        model, tenant, text = embedder.model.tag, self.owner.tenant, self.asked.vector_text
-        remembered = query_vectors.get(model, tenant, text)
+        text = self.asked.vector_text
+        remembered = query_vectors.get(embedder.model.tag, self.owner.tenant, text)
         report.depth, report.started_ms = self.asked.depth, self.budget.elapsed_ms
         report.embed_cache = "miss" if remembered is None else "hit"
 
         def embed() -> _QueryVector:
             vector = embedder.embed_query(text) if remembered is None else remembered
-            calibrated = _QueryVector(vector, embedder.calibration)
-            query_vectors.keep(model, tenant, text, vector)
-            return calibrated
+            return _QueryVector(vector, embedder.calibration)
 
         return self.ports.tasks.start(embed)
 
@@ -166,6 +164,8 @@ class Legs:
             return None
         finally:
             report.ms = report.embed_ms = embedding.elapsed_ms
+        model = self.ports.embedder.model.tag
+        query_vectors.keep(model, self.owner.tenant, self.asked.vector_text, query.vector)
         return query
 
     def _search_text(self, where: SearchFilter, depth: int) -> _Found:

@@ -26,6 +26,7 @@ from neve.usecases.recall_command import Asked
 from neve.usecases.recall_legs import DEADLINE, LegReport, Legs
 from neve.usecases.recall_reads import Standing, start_reads
 from neve.usecases.recall_rows import RecallRow, read_row, row_key
+from neve.usecases.second_stage_order import in_second_order
 from neve.usecases.served_pack import served_packs
 from neve.usecases.time_budget import TimeBudget
 from neve.wiring import Ports, Tenant
@@ -178,6 +179,8 @@ class _Search:
             by_words = self._by_words(lexical, [*competing, *self._changed(found)])
         visible = {i: row for i, row in self.known.items() if isinstance(row, RecallRow)}
         ranked = rank_candidates(visible, by_words, by_sense, now, time_bound=self.asked.time_bound)
+        if lexical is not None and vector is not None:
+            ranked = in_second_order(self.asked.vector_text, ranked, self.legs.calibration)
         kept, repeats = without_repeats(ranked)
         for one in repeats:
             self.dropped.drop(one.row.id, REPEATS)

@@ -156,7 +156,9 @@ def in_force(policy: Policy) -> dict[str, Any]:
 
 
 class CreateKeyBody(Body):
-    scopes: list[Literal["chat", "records", "admin"]] = Field(min_length=1, max_length=3)
+    scopes: list[Literal["chat", "records", "admin"]] = Field(
+        min_length=1, max_length=3, json_schema_extra={"uniqueItems": True}
+    )
     label: Filled | None = Field(default=None, max_length=100)
 
     @field_validator("scopes")

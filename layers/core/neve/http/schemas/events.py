@@ -35,7 +35,9 @@ class ImageBlock(Body):
 
     type: Literal["image"]
     media_type: MediaType
-    data: str | None = Field(default=None, min_length=4, description="The bytes in base64.")
+    data: Annotated[str, Field(min_length=4, json_schema_extra={"contentEncoding": "base64"})] | None = Field(
+        default=None, description="The bytes in base64."
+    )
     url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://[^\s]+$")
     upload_id: Identifier | None = Field(default=None, description="From `createUpload`.")
 
@@ -126,7 +128,9 @@ NewEventBody = Annotated[
 
 
 class AppendBody(Body):
-    events: list[NewEventBody] = Field(min_length=1, max_length=MAX_EVENTS)
+    events: list[NewEventBody] = Field(
+        min_length=1, max_length=MAX_EVENTS, description="In order. Each has at most 256 KiB as JSON in UTF-8."
+    )
 
     @field_validator("events", mode="before")
     @classmethod

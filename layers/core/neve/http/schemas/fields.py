@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Annotated
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -39,8 +39,10 @@ def _time(text: str) -> str:
 
 
 def _timezone(name: str) -> str:
-    if name not in available_timezones():
-        raise ValueError("must be the name of an IANA time zone, such as Europe/Vienna")
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # no such zone; not a name at all; a folder of the database
+        raise ValueError("must be the name of an IANA time zone, such as Europe/Vienna") from None
     return name
 
 
@@ -69,13 +71,11 @@ Time = Annotated[
         description="RFC 3339 with an offset; kept in UTC with milliseconds.", json_schema_extra={"format": "date-time"}
     ),
 ]
-Timezone = Annotated[str, AfterValidator(_timezone), Field(max_length=64)]
+Timezone = Annotated[str, AfterValidator(_timezone), Field(min_length=1, max_length=64)]
 Filled = Annotated[str, AfterValidator(_filled), Field(min_length=1)]
 """Text that is not blank."""
 
-Limit = Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=200, description="Rows of a page.")]
+# A constraint stands before the validator that runs before it, or the description loses it.
+Limit = Annotated[int, Field(ge=1, le=200, description="Rows of a page."), BeforeValidator(whole_number)]
 Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR, description="The `next_cursor` of the page before.")]
-Seq = Annotated[
-    int, BeforeValidator(whole_number), Field(ge=1, le=10**9, description="A position in the session's log.")
-]
-QueryFlag = Annotated[bool, BeforeValidator(lambda value: {"true": True, "false": False}.get(value, value))]
+Seq = Annotated[int, Field(ge=1, le=10**9, description="A position in the log."), BeforeValidator(whole_number)]

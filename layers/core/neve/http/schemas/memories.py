@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from neve.domain.errors import NeveError, invalid
+from neve.domain.errors import invalid
 from neve.domain.records import Kind, Memory, MemoryPassage, Priority, Scope, Status
 from neve.http.json_body import check_model, parse_json
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, TextBody, View
@@ -172,9 +172,10 @@ class ImportLine(Body):
     observed_at: Time | None = None
     last_used_at: Time | None = None
 
-    def row(self) -> ImportedRow:
+    def row(self, at: str) -> ImportedRow:
+        """``at``: where the line stands, for what is wrong with it."""
         if self.scope == "session" and self.session_id is None:
-            raise invalid("session_id", "is required when scope is session")
+            raise invalid(f"{at}.session_id", "is required when scope is session")
         origin = self.provenance or ProvenanceLine()
         return ImportedRow(
             text=self.text,
@@ -200,14 +201,8 @@ class ImportLine(Body):
 
 
 def _import_line(number: int, line: str) -> ImportedRow:
-    try:
-        return check_model(ImportLine, parse_json(line)).row()
-    except NeveError as refusal:
-        named = [(f"lines[{number}].{error.field}", error.message) for error in refusal.errors]
-        if not named:
-            raise NeveError(refusal.code, f"line {number}: {refusal.detail}") from None
-        field, message = named[0]
-        raise invalid(field, message) from None
+    at = f"lines[{number}]"
+    return check_model(ImportLine, parse_json(line, at), at).row(at)
 
 
 # --- answers ------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ class PackDiffOut(View):
         return cls(added=added, removed=removed, changed=changed, unified=diff.unified)
 
 
-PackVersion = Annotated[int, BeforeValidator(whole_number), Field(ge=1, lt=10**8)]
+PackVersion = Annotated[int, Field(ge=1, lt=10**8), BeforeValidator(whole_number)]
 
 
 class PackQuery(Parameters):

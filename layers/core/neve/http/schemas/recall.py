@@ -142,7 +142,11 @@ class ComponentsView(View):
     importance: float
     kind: float
     prior: float = Field(description="Product of the three, at most 1.35.")
-    final: float
+    second_stage: float | None = Field(default=None, description="Log odds of the second stage, where it ordered.")
+    final: float = Field(description="RRF times prior.")
+    second_stage: float | None = Field(
+        default=None, description="Log odds by the second stage, which orders hits when utterances are among them."
+    )
     weighted_70_30: float = Field(description="For comparison; never used to order.")
 
 
@@ -176,7 +180,7 @@ class HitView(View):
     seq: int | None
     passage: PassageView
     rank: int
-    score: float
+    score: float = Field(description="What the hits are ordered by: `second_stage` where it ran, else `final`.")
     components: ComponentsView
     provenance: ProvenanceView
     group: str | None

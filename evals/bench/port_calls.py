@@ -1,0 +1,101 @@
+"""Counts what each call asks of the ports, in this process.
+
+Every port call takes one virtual millisecond, so that a request's virtual time is its number of sequential steps: work
+that runs beside other work does not make it longer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from evals.bench.operations import Operations
+from local.api_client import ApiClient, Reply
+from local.backend import Choices, EmbeddedPorts
+from local.bootstrap import KEY_FILE
+from local.functions import Functions, current_function
+from local.gateway import Gateway
+from local.http_message import Request
+from local.template import Template
+from local.virtual_time import VirtualClock, VirtualTasks, spend
+from neve import wiring
+
+BASE_URL = "http://127.0.0.1"
+AUTHORIZER = "authorizer"
+Calls = list[tuple[str, str]]
+"""Function and port method, in order."""
+
+
+def count_port_calls(data: Path, template: Template, embedder: str) -> dict[str, dict[str, Any]]:
+    """By operation: ``calls`` by port method, ``steps`` one after the other, ``authorizer`` calls before them, which a
+    gateway keeps for a minute. ``data``: a folder of the benchmark that no service has open; it is written to. Warm:
+    policy and pack manifest are known."""
+    engines = EmbeddedPorts(data, template, BASE_URL, Choices(embedder))
+    calls: Calls = []
+    wiring.install(_CountedPorts(engines, calls))  # type: ignore[arg-type]
+    gateway = Gateway(template, Functions(template.functions).invoke)
+    client = _InProcess(gateway, (data / KEY_FILE).read_text().strip(), engines, calls)
+    operations = Operations(client, "in this process")
+    operations.prepare()
+    found = {}
+    for name, operation in operations.timed.items():
+        operation()
+        calls.clear()
+        client.steps = 0
+        operation()
+        counted = Counter(method for function, method in calls if function != AUTHORIZER)
+        authorizing = sum(1 for function, _ in calls if function == AUTHORIZER)
+        found[name] = {"calls": dict(counted), "steps": client.steps - authorizing, "authorizer": authorizing}
+    engines.close()
+    return found
+
+
+class _InProcess(ApiClient):
+    """The gateway without a socket in front of it. ``steps``: virtual milliseconds of the requests so far."""
+
+    def __init__(self, gateway: Gateway, key: str, engines: EmbeddedPorts, calls: Calls) -> None:
+        super().__init__(BASE_URL, key)
+        self._gateway = gateway
+        self._clock = VirtualClock(engines.clock)
+        self._calls = calls
+        self.steps = 0
+
+    def _exchange(self, method: str, target: str, content: bytes | None, headers: dict[str, str]) -> Reply:
+        path, _, query = target.partition("?")
+        began = self._clock.monotonic_ms()
+        answer = self._gateway.handle(Request(method, path, query, list(headers.items()), content or b""))
+        self.steps += round(self._clock.monotonic_ms() - began)
+        return Reply(answer.status, {name.lower(): value for name, value in answer.headers}, answer.body)
+
+
+class _CountedPorts:
+    """``neve.wiring.Ports`` around the embedded engines."""
+
+    def __init__(self, engines: EmbeddedPorts, calls: Calls) -> None:
+        self.clock = VirtualClock(engines.clock)
+        self.tasks = VirtualTasks()
+        self.ids = engines.ids
+        self.observer = engines.observer
+        for name in ("table", "objects", "queue", "search", "embedder"):
+            setattr(self, name, _Counted(name, getattr(engines, name), calls))
+
+
+class _Counted:
+    """Any port: its methods are counted, its properties are not; neither is ``SearchIndex.model``, which an engine
+    knows since it was opened."""
+
+    def __init__(self, name: str, port: Any, calls: Calls) -> None:
+        self._name, self._port, self._calls = name, port, calls
+
+    def __getattr__(self, attribute: str) -> Any:
+        found = getattr(self._port, attribute)
+        return self._counted(attribute, found) if callable(found) and attribute != "model" else found
+
+    def _counted(self, method: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self._calls.append((current_function.get(), f"{self._name}.{method}"))
+            spend(1)
+            return work(*args, **kwargs)
+
+        return call

@@ -1,0 +1,52 @@
+"""What an earlier process was doing when it died is done again at once.
+
+Only one process opens a data folder. So when it starts, every message in flight and every lease that was taken for one
+belongs to nobody. On AWS nobody can know that, and both are waited for until they run out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from local.engine.sqlite_queue import SqliteQueue
+from neve.ports import Table
+from neve.store import rows
+from neve.store.keys import Keys
+
+DUE_KEYS = ("due_pk", "due_sk", "tenant_id")
+
+
+def take_over(queue: SqliteQueue, table: Table) -> None:
+    """Call it before anything else works on the folder. The messages come last: they are how another start would find
+    the leases, should this one die as well. Raises StoreUnavailable."""
+    for tenant, user, session in _sessions(json.loads(body) for body in queue.in_flight()):
+        _end_pass(table, Keys(tenant), user, session)
+        _end_replacement(table, Keys(tenant), user)
+    queue.return_in_flight()
+
+
+def _sessions(bodies: Iterable[dict[str, Any]]) -> set[tuple[str, str, str]]:
+    """Tenant, user and session of every message that is about a session."""
+    names = ("tenant", "user", "session")
+    return {(body["tenant"], body["user"], body["session"]) for body in bodies if all(name in body for name in names)}
+
+
+def _end_pass(table: Table, keys: Keys, user: str, session: str) -> None:
+    item = table.get(keys.marker(user, session))
+    marker = rows.read_marker(item) if item else None
+    if marker is not None and marker.lease_until is not None:
+        table.write([rows.put_marker(keys, user, replace(marker, lease_until=None))])
+
+
+def _end_replacement(table: Table, keys: Keys, user: str) -> None:
+    """Its lease is over since it began: the next one finishes or undoes it."""
+    head = rows.read_head(table.get(keys.head(user)))
+    item = table.get(keys.job(head.replacement_job)) if head.replacement_job else None
+    if item is None:
+        return
+    job = rows.read_job(item)
+    put = rows.put_job(keys, replace(job, state=job.state | {"lease_until": job.created_at}))
+    put.item.update({name: item[name] for name in DUE_KEYS if name in item})
+    table.write([put])

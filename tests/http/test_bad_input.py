@@ -1,0 +1,580 @@
+"""Bad input gets a clear problem+json that names the field, and loses nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from local.api_client import ApiClient, Reply
+from local.openapi import TARGET
+from tests.http.people import Json, Person, answered, new_memory_id, new_user, said
+from tests.http.stage import Stage
+
+pytestmark = pytest.mark.live
+
+SESSION, EVENTS, RECALL, MEMORIES = "/sessions/s1", "/sessions/s1/events", "/recall", "/memories"
+MIB, KIB = 1024 * 1024, 1024
+GATEWAY_BYTES = 10 * MIB
+"""What API Gateway itself accepts."""
+REVOKED_WITHIN_S = 70
+"""The authorizer's verdict is cached for up to 60 s on a stage."""
+MEMBERS = ["type", "title", "status", "detail", "code", "request_id"]
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A request about a user, and how it is refused. ``at`` None: there is no field to name."""
+
+    name: str
+    method: str
+    path: str
+    body: Any = None
+    status: int = 422
+    code: str = "validation_failed"
+    at: str | None = None
+    query: Json = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    raw: bytes | None = None
+
+
+def problem(reply: Reply, status: int, code: str) -> Json:
+    """The body of a refusal, checked for its form (RFC 9457)."""
+    assert reply.status == status, reply.text
+    assert reply.headers["content-type"] == "application/problem+json"
+    found = dict(reply.json())
+    assert list(found) == MEMBERS + (["errors"] if "errors" in found else [])
+    assert (found["status"], found["code"], found["type"]) == (status, code, f"urn:neve:problem:{code}")
+    assert found["request_id"] == reply.headers["x-request-id"]
+    assert found["title"]
+    assert found["detail"]
+    assert not re.search(r"Traceback|File \"|pydantic|neve\.", reply.text)
+    return found
+
+
+def fields(found: Json) -> list[str]:
+    return [error["field"] for error in found["errors"]]
+
+
+@pytest.fixture
+def somebody(user: Person) -> Person:
+    """Somebody with a session, two events and a memory, whom a refusal must leave as they are."""
+    user.open("s1")
+    user.append("s1", said("Hello."), answered("Hi."))
+    user.remember("User keeps bees.")
+    return user
+
+
+def all_of(user: Person) -> tuple[Any, ...]:
+    sessions = user.expect(200, "GET", "/sessions")["sessions"]
+    logs = [user.events(session["id"]) for session in sessions]
+    kept = [(row["id"], row["text"], row["rev"], row["last_used_at"]) for row in user.memories()]
+    recalls = user.expect(200, "GET", "/recalls")["recalls"]
+    versions = [user.versions(session["id"]) for session in sessions]
+    heads = [{**session, "observed_seq": 0, "indexed_seq": 0} for session in sessions]
+    return heads, logs, kept, recalls, versions
+
+
+def an_event(**more: Any) -> Json:
+    return {"events": [{"event_type": "user_message", "content": "x", **more}]}
+
+
+def with_image(**source: str) -> Json:
+    return an_event(content=[{"type": "image", "media_type": "image/png", **source}])
+
+
+def raw(text: str) -> bytes:
+    return text.encode()
+
+
+NOT_JSON = (
+    Bad("cut short", "POST", RECALL, raw=b'{"query": ', status=400, code="malformed_json"),
+    Bad("not a value", "POST", EVENTS, raw=b"hello", status=400, code="malformed_json"),
+    Bad("NaN", "POST", MEMORIES, raw=b'{"text": "x", "confidence": NaN}', status=400, code="malformed_json"),
+    Bad("infinity", "POST", RECALL, raw=b'{"query": "x", "threshold": -Infinity}', status=400, code="malformed_json"),
+    Bad("a name twice", "POST", RECALL, raw=b'{"query": "a", "query": "b"}', status=400, code="malformed_json"),
+    Bad("not UTF-8", "POST", RECALL, raw=b'{"query": "\xff\xfe"}', status=400, code="malformed_json"),
+    Bad("two values", "POST", RECALL, raw=b'{"query": "a"} {}', status=400, code="malformed_json"),
+    Bad("too deep", "POST", EVENTS, raw=b"[" * 50_000, status=400, code="malformed_json"),
+    Bad("bad line", "POST", "/memories/import", raw=b'{"text": "a"}\n{"text": ', status=400, code="malformed_json"),
+)
+
+UNKNOWN_FIELDS = (
+    Bad("session", "POST", "/sessions", {"session_id": "s2", "colour": 1}, at="colour"),
+    Bad("user meta", "POST", "/sessions", {"session_id": "s2", "user_meta": {"age": 1}}, at="user_meta.age"),
+    Bad("append", "POST", EVENTS, {**an_event(), "colour": 1}, at="colour"),
+    Bad("event", "POST", EVENTS, an_event(colour=1), at="events[0].colour"),
+    Bad(
+        "block",
+        "POST",
+        EVENTS,
+        an_event(content=[{"type": "text", "text": "x", "z": 1}]),
+        at="events[0].content[0].z",
+    ),
+    Bad("memory", "POST", MEMORIES, {"text": "x", "colour": 1}, at="colour"),
+    Bad("import", "POST", "/memories/import", raw=b'{"text": "a"}\n{"text": "b", "z": 1}', at="lines[2].z"),
+    Bad("recall", "POST", RECALL, {"query": "x", "colour": 1}, at="colour"),
+    Bad("filter", "POST", RECALL, {"query": "x", "filters": {"colour": "red"}}, at="filters.colour"),
+    Bad("observe", "POST", f"{SESSION}/observe", {"wait": False, "force": True}, at="force"),
+    Bad("compact", "POST", f"{SESSION}/compact", {"verbosity": "brief"}, at="verbosity"),
+    Bad("query", "GET", MEMORIES, query={"colour": "red"}, at="query.colour"),
+    Bad("query of a call without any", "GET", SESSION, query={"colour": "red"}, at="query.colour"),
+)
+
+EVENT_LISTS = (
+    Bad("none", "POST", EVENTS, {"events": []}, at="events"),
+    Bad("49", "POST", EVENTS, {"events": an_event()["events"] * 49}, at="events"),
+    Bad("absent", "POST", EVENTS, {}, at="events"),
+    Bad("no body", "POST", EVENTS, raw=b"", at="events"),
+    Bad("not a list", "POST", EVENTS, {"events": {"event_type": "user_message"}}, at="events"),
+    Bad("not an object", "POST", EVENTS, [1], at="body"),
+    Bad("unknown type", "POST", EVENTS, an_event(event_type="foo"), at="events[0].event_type"),
+    Bad("the second", "POST", EVENTS, {"events": [said("x"), said("")]}, at="events[1].content"),
+    Bad("a number", "POST", EVENTS, an_event(content=5), at="events[0].content"),
+    Bad(
+        "two of one id",
+        "POST",
+        EVENTS,
+        {"events": [said("x", client_id="c"), said("y", client_id="c")]},
+        at="events[1].client_id",
+    ),
+    Bad("no image", "POST", EVENTS, with_image(), at="events[0].content[0]"),
+    Bad("two sources", "POST", EVENTS, with_image(url="https://a.example/b", data="AAAA"), at="events[0].content[0]"),
+    Bad("not base64", "POST", EVENTS, with_image(data="@@@@"), at="events[0].content[0].data"),
+    Bad("not http", "POST", EVENTS, with_image(url="file:///etc/passwd"), at="events[0].content[0].url"),
+    Bad("media type", "POST", "/uploads", {"media_type": "text/html"}, at="media_type"),
+)
+
+CHARACTERS = (
+    Bad("NUL", "POST", EVENTS, an_event(content="a\x00b"), at="events[0].content"),
+    Bad("bell", "POST", MEMORIES, {"text": "a\x07b"}, at="text"),
+    Bad("escape", "POST", RECALL, {"query": "a\x1bb"}, at="query"),
+    Bad("C1", "POST", "/sessions", {"session_id": "s2", "title": "a\x85b"}, at="title"),
+    Bad("nested", "POST", EVENTS, an_event(event_data={"a": [{"b": "c\x00"}]}), at="events[0].event_data.a[0].b"),
+    Bad("a name", "POST", EVENTS, an_event(event_data={"a\x00": 1}), at="events[0].event_data.a\ufffd"),
+    Bad(
+        "surrogate",
+        "POST",
+        EVENTS,
+        raw=raw(r'{"events":[{"event_type":"user_message","content":"\ud800"}]}'),
+        at="events[0].content",
+    ),
+    Bad("other surrogate", "POST", MEMORIES, raw=raw(r'{"text":"a \udc00 b"}'), at="text"),
+    Bad("surrogates the wrong way round", "POST", RECALL, raw=raw(r'{"query":"\udc00\ud800"}'), at="query"),
+    Bad("import", "POST", "/memories/import", raw=raw(r'{"text":"a\u0000"}'), at="lines[1].text"),
+)
+
+WRONG_IDS = ("", " ", "-a", ".a", "a b", "a/b", "é", "a\n", "x" * 129, "a%20b", "{}")
+IDS = (
+    *(Bad(f"session {i!r:.20}", "POST", "/sessions", {"session_id": i}, at="session_id") for i in WRONG_IDS),
+    *(Bad(f"client {i!r:.20}", "POST", EVENTS, an_event(client_id=i), at="events[0].client_id") for i in WRONG_IDS),
+    Bad("memory", "POST", MEMORIES, {"text": "x", "session_id": "a b"}, at="session_id"),
+    Bad("recall", "POST", RECALL, {"query": "x", "session_id": "a b"}, at="session_id"),
+    Bad("query", "GET", "/pack", query={"session_id": "a b"}, at="query.session_id"),
+    Bad("path", "GET", "/sessions/a%20b", at="path.session_id"),
+    Bad("path NUL", "GET", "/sessions/a%00b", at="path.session_id"),
+    Bad("path long", "GET", f"/sessions/{'x' * 129}", at="path.session_id"),
+    Bad("path dash", "GET", "/memories/-x", at="path.memory_id"),
+    Bad("used", "POST", "/memories/used", {"ids": ["mem_1"]}, at="ids[0]"),
+    Bad("import", "POST", "/memories/import", raw=b'{"id": "mem_1", "text": "x"}', at="lines[1].id"),
+)
+
+LISTS = ("/sessions", EVENTS, MEMORIES, "/recalls", "/pack/versions")
+LIMITS = (
+    *(
+        Bad(
+            f"{path} {limit}",
+            "GET",
+            path,
+            query={"limit": limit, **({"session_id": "s1"} if "pack" in path else {})},
+            at="query.limit",
+        )
+        for path in LISTS
+        for limit in ("0", "-1", "201", "1.5", "many", "", " 1", "1_0")
+    ),
+    Bad("twice", "GET", MEMORIES, query={"limit": ["1", "2"]}, at="query.limit"),
+    Bad("from_seq", "GET", EVENTS, query={"from_seq": "0"}, at="query.from_seq"),
+    Bad("version", "GET", "/pack", query={"session_id": "s1", "version": "0"}, at="query.version"),
+    Bad("version of no session", "GET", "/pack", query={"version": "1"}, at="query.version"),
+    *(
+        Bad(
+            f"{path} cursor",
+            "GET",
+            path,
+            query={"cursor": "bm90IG91cnM=", **({"session_id": "s1"} if "pack" in path else {})},
+            at="query.cursor",
+        )
+        for path in ("/sessions", MEMORIES, "/recalls", "/pack/versions")
+    ),
+)
+
+RECALLS = (
+    Bad("k 0", "POST", RECALL, {"query": "x", "k": 0}, at="k"),
+    Bad("k 51", "POST", RECALL, {"query": "x", "k": 51}, at="k"),
+    Bad("k text", "POST", RECALL, {"query": "x", "k": "5"}, at="k"),
+    Bad("k true", "POST", RECALL, {"query": "x", "k": True}, at="k"),
+    Bad("no query", "POST", RECALL, {}, at="query"),
+    Bad("query null", "POST", RECALL, {"query": None}, at="query"),
+    Bad("query too long", "POST", RECALL, {"query": "x" * 8_001}, at="query"),
+    Bad("scope", "POST", RECALL, {"query": "x", "scope": "session"}, at="session_id"),
+    Bad("unknown scope", "POST", RECALL, {"query": "x", "scope": "world"}, at="scope"),
+    Bad("no sources", "POST", RECALL, {"query": "x", "sources": []}, at="sources"),
+    Bad("unknown source", "POST", RECALL, {"query": "x", "sources": ["web"]}, at="sources[0]"),
+    Bad("unknown leg", "POST", RECALL, {"query": "x", "legs": ["psychic"]}, at="legs[0]"),
+    Bad("mode", "POST", RECALL, {"query": "x", "mode": "loud"}, at="mode"),
+    Bad("threshold", "POST", RECALL, {"query": "x", "threshold": 1.1}, at="threshold"),
+    Bad("budget", "POST", RECALL, {"query": "x", "budget_ms": 1_000_000}, at="budget_ms"),
+    Bad("category", "POST", RECALL, {"query": "x", "filters": {"category": "PET"}}, at="filters.category"),
+    Bad("tool", "POST", "/tools/recall_memory", {"arguments": {"query": "x", "limit": 0}}, at="arguments.limit"),
+    Bad("tool blank", "POST", "/tools/recall_memory", {"arguments": {"query": " "}}, at="arguments.query"),
+    Bad("tool nothing", "POST", "/tools/recall_memory", {}, at="arguments"),
+)
+
+WRONG_TIMES = (
+    "2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01T25:00:00Z", "2026-01-01T00:61:00Z", "yesterday",
+    "2026-01-01", "2026-01-01T00:00:00", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59Z", "2026-01-01T00:00:00+99:00",
+    "٢٠٢٦-01-01T00:00:00Z", "",
+)  # fmt: skip
+TIMES = (
+    *(Bad(f"event {at}", "POST", EVENTS, an_event(created_at=at), at="events[0].created_at") for at in WRONG_TIMES),
+    *(
+        Bad(f"filter {at}", "POST", RECALL, {"query": "x", "filters": {"after": at}}, at="filters.after")
+        for at in WRONG_TIMES
+    ),
+    Bad("memory", "POST", MEMORIES, {"text": "x", "observed_at": "2026-02-30T00:00:00Z"}, at="observed_at"),
+    Bad("number", "POST", MEMORIES, {"text": "x", "observed_at": 1_700_000_000}, at="observed_at"),
+    Bad(
+        "import",
+        "POST",
+        "/memories/import",
+        raw=b'{"text": "x", "created_at": "2026-02-30T00:00:00Z"}',
+        at="lines[1].created_at",
+    ),
+    Bad(
+        "time zone",
+        "POST",
+        "/sessions",
+        {"session_id": "s2", "user_meta": {"timezone": "Mars/Base"}},
+        at="user_meta.timezone",
+    ),
+)
+
+RECORDS = (
+    Bad("blank", "POST", MEMORIES, {"text": " \n "}, at="text"),
+    Bad("too long", "POST", MEMORIES, {"text": "x" * 64_001}, at="text"),
+    Bad("a fact", "POST", MEMORIES, {"text": "x", "kind": "fact"}, at="kind"),
+    Bad("a summary", "POST", MEMORIES, {"text": "x", "kind": "session_summary"}, at="kind"),
+    Bad("importance 0", "POST", MEMORIES, {"text": "x", "importance": 0}, at="importance"),
+    Bad("importance 6", "POST", MEMORIES, {"text": "x", "importance": 6}, at="importance"),
+    Bad("scope", "POST", MEMORIES, {"text": "x", "scope": "session"}, at="session_id"),
+    Bad("wait", "POST", MEMORIES, {"text": "x"}, query={"wait": "forever"}, at="query.wait"),
+    Bad("33 tags", "POST", MEMORIES, {"text": "x", "tags": ["t"] * 33}, at="tags"),
+    Bad("no ids", "POST", "/memories/used", {"ids": []}, at="ids"),
+    Bad("51 ids", "POST", "/memories/used", {"ids": [new_memory_id(n) for n in range(51)]}, at="ids"),
+    Bad("an empty import", "POST", "/memories/import", raw=b"\n\n", at="body"),
+    Bad("a line of another form", "POST", "/memories/import", raw=b'{"text": "a"}\n[]', at="lines[2]"),
+    Bad("a fact in an import", "POST", "/memories/import", raw=b'{"text": "a", "kind": "fact"}', at="lines[1].kind"),
+    Bad("stage", "POST", "/sessions", {"session_id": "s2", "user_meta": {"stage": "BFF"}}, at="user_meta.stage"),
+    Bad("status", "GET", MEMORIES, query={"status": "lost"}, at="query.status"),
+    Bad("pack format", "GET", "/pack", query={"session_id": "s1", "format": "html"}, at="query.format"),
+    Bad("reason", "POST", f"{SESSION}/compact", {"reason": "whim"}, at="reason"),
+    Bad("wait is no flag", "POST", f"{SESSION}/observe", {"wait": "yes"}, at="wait"),
+    Bad("a key with a space", "POST", EVENTS, an_event(), headers={"Idempotency-Key": "a b"},
+        at="header.Idempotency-Key"),
+    Bad("a key too long", "POST", MEMORIES, {"text": "x"}, headers={"Idempotency-Key": "k" * 256},
+        at="header.Idempotency-Key"),
+    Bad("an etag without quotes", "GET", "/pack", query={"session_id": "s1"}, headers={"If-None-Match": "abc"},
+        at="header.If-None-Match"),
+)  # fmt: skip
+
+NOT_THERE = (
+    Bad("session", "GET", "/sessions/nope", status=404, code="session_not_found"),
+    Bad("events", "GET", "/sessions/nope/events", status=404, code="session_not_found"),
+    Bad("append", "POST", "/sessions/nope/events", an_event(), status=404, code="session_not_found"),
+    Bad("observe", "POST", "/sessions/nope/observe", {}, status=404, code="session_not_found"),
+    Bad("compact", "POST", "/sessions/nope/compact", {}, status=404, code="session_not_found"),
+    Bad("pack", "GET", "/pack", query={"session_id": "nope"}, status=404, code="session_not_found"),
+    Bad("versions", "GET", "/pack/versions", query={"session_id": "nope"}, status=404, code="session_not_found"),
+    Bad("version", "GET", "/pack", query={"session_id": "s1", "version": 9}, status=404, code="pack_version_not_found"),
+    Bad("diff", "GET", "/pack/diff", query={"session_id": "s1", "from": 1, "to": 9}, status=404,
+        code="pack_version_not_found"),
+    Bad("recall", "POST", RECALL, {"query": "x", "session_id": "nope"}, status=404, code="session_not_found"),
+    Bad("tool", "POST", "/tools/recall_memory", {"session_id": "nope", "arguments": {"query": "x"}}, status=404,
+        code="session_not_found"),
+    Bad("memory in", "POST", MEMORIES, {"text": "x", "session_id": "nope"}, status=404, code="session_not_found"),
+    Bad("memory", "GET", f"/memories/{new_memory_id()}", status=404, code="memory_not_found"),
+    Bad("edit", "PATCH", f"/memories/{new_memory_id()}", {"text": "x"}, status=404, code="memory_not_found"),
+    Bad("delete", "DELETE", f"/memories/{new_memory_id()}", status=404, code="memory_not_found"),
+    Bad("trace", "GET", f"/memories/{new_memory_id()}/trace", status=404, code="memory_not_found"),
+    Bad("recorded recall", "GET", "/recalls/rcl_nope", status=404, code="recall_not_found"),
+    Bad("job", "GET", "/jobs/job_nope", status=404, code="job_not_found"),
+    Bad("upload", "POST", EVENTS, with_image(upload_id="nope"), status=404, code="upload_not_found"),
+    Bad("call", "GET", "/horoscope", status=404, code="route_not_found"),
+    Bad("tool call", "POST", "/tools/drop_tables", {}, status=404, code="route_not_found"),
+)  # fmt: skip
+
+TOO_LARGE = (
+    Bad("body", "POST", EVENTS, raw=raw(json.dumps(an_event()).ljust(MIB + 1)), status=413, code="payload_too_large"),
+    Bad("import", "POST", "/memories/import", raw=b"{}".ljust(MIB + 1), status=413, code="payload_too_large"),
+    Bad("recall", "POST", RECALL, raw=b" " * (MIB + 1), status=413, code="payload_too_large"),
+    Bad("gateway", "POST", EVENTS, raw=b" " * (GATEWAY_BYTES + 1), status=413, code="payload_too_large"),
+    Bad("event", "POST", EVENTS, {"events": [said("x"), said("x" * (256 * KIB))]}, status=413, code="event_too_large",
+        at="events[1]"),
+    Bad("event in bytes", "POST", EVENTS, an_event(content="é" * (128 * KIB)), status=413, code="event_too_large",
+        at="events[0]"),
+)  # fmt: skip
+
+GROUPS = {
+    "json": NOT_JSON,
+    "unknown": UNKNOWN_FIELDS,
+    "events": EVENT_LISTS,
+    "characters": CHARACTERS,
+    "ids": IDS,
+    "limits": LIMITS,
+    "recalls": RECALLS,
+    "times": TIMES,
+    "records": RECORDS,
+    "missing": NOT_THERE,
+    "size": TOO_LARGE,
+}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_it_is_refused_and_nothing_is_lost(somebody: Person, group: str) -> None:
+    before = all_of(somebody)
+    for bad in GROUPS[group]:
+        reply = somebody.call(bad.method, bad.path, bad.body, query=bad.query, headers=bad.headers or None, raw=bad.raw)
+        found = problem(reply, bad.status, bad.code)
+        if bad.at is not None:
+            assert bad.at in fields(found), f"{bad.name}: {found}"
+            assert all(error["message"] for error in found["errors"])
+        assert all_of(somebody) == before, bad.name
+
+
+@pytest.mark.parametrize("user_id", ["%20", "-a", ".a", "a%20b", "a%00b", "x" * 129, "%C3%A9", "a%2Fb", "%25"])
+def test_a_user_id_outside_the_grammar(api: ApiClient, user_id: str) -> None:
+    for method, path, body in (
+        ("POST", "/sessions", {"session_id": "s1"}),
+        ("GET", "/memories", None),
+        ("POST", "/recall", {"query": "x"}),
+        ("GET", "/pack", None),
+        ("GET", "/stats", None),
+    ):
+        reply = api.call(method, f"/v1/users/{user_id}{path}", body)
+        assert fields(problem(reply, 422, "validation_failed")) == ["path.user_id"]
+
+
+def test_ids_use_the_whole_grammar(person: Callable[[ApiClient], Person], api: ApiClient) -> None:
+    for identifier in ("a", "0", f"A0._:@-{'z' * 121}"):
+        someone = person(api)
+        named = Person(api, f"{someone.id}{identifier}"[-128:], someone.settle_with, someone.finish_with)
+        assert len(named.id) <= 128
+        assert named.open(identifier)["session"]["id"] == identifier
+        assert named.append(identifier, said("Hello.", client_id=identifier))["seqs"] == [1]
+
+
+def test_what_fits_exactly_is_accepted(user: Person) -> None:
+    user.open("s1")
+    shell = len(json.dumps(said(""), separators=(",", ":")).encode())
+    largest = said("x" * (256 * KIB - shell))
+    assert user.append("s1", largest)["seqs"] == [1]
+    assert user.append("s1", *[said("x")] * 48)["seqs"][-1] == 49
+    body = json.dumps({"events": [said("y" * 250_000)] * 4})
+    padded = raw(body.ljust(MIB))
+    assert len(padded) == MIB
+    assert user.expect(201, "POST", EVENTS, raw=padded)["seqs"] == [50, 51, 52, 53]
+    assert user.remember("x" * 64_000)["tokens"] == 20_000
+
+
+def test_text_may_hold_anything_else(user: Person) -> None:
+    text = "tab\tline\nreturn\r «é» 漢字 🟡 \u200b \U0010ffff <script> '; DROP TABLE -- {{}} %s \\u0000"
+    assert user.memory(user.remember(text)["id"])["text"] == text
+    user.open("s1")
+    user.append("s1", said(text))
+    assert user.events("s1")[0]["content"] == text
+
+
+# --- preconditions ------------------------------------------------------------------------------
+
+
+def test_a_key_that_was_used_for_another_body(user: Person, api: ApiClient) -> None:
+    user.open("s1")
+    user.append("s1", said("Hello."), answered("Hi."))
+    policy = api.expect(200, "GET", "/v1/policy")
+    for name, path, first, second in (
+        ("append", EVENTS, an_event(), an_event(content="y")),
+        ("memory", MEMORIES, {"text": "x"}, {"text": "y"}),
+        ("session", "/sessions", {"title": "x"}, {"title": "y"}),
+        ("upload", "/uploads", {"media_type": "image/png"}, {"media_type": "image/gif"}),
+        ("observe", f"{SESSION}/observe", {}, {"wait": False}),
+        ("compact", f"{SESSION}/compact", {"reason": "task"}, {"reason": "topic"}),
+    ):
+        headers = {"Idempotency-Key": f"key-{name}"}
+        original = user.call("POST", path, first, headers=headers)
+        assert original.status in (200, 201, 202), original.text
+        before = all_of(user)
+        problem(user.call("POST", path, second, headers=headers), 422, "idempotency_mismatch")
+        assert all_of(user) == before
+        again = user.call("POST", path, first, headers=headers)
+        assert again.status == original.status
+        if name in ("append", "upload"):
+            assert again.json() == original.json()
+        elif name != "session":
+            assert again.json()["id"] == original.json()["id"]
+        assert all_of(user) == before
+    headers = {"Idempotency-Key": new_user()}
+    drained = api.call("POST", "/v1/admin/embeddings/drain", {"user_id": user.id}, headers=headers)
+    assert drained.status in (200, 202)
+    other = api.call("POST", "/v1/admin/embeddings/drain", {"user_id": new_user()}, headers=headers)
+    problem(other, 422, "idempotency_mismatch")
+    assert api.expect(200, "GET", "/v1/policy") == policy
+
+
+def test_if_match_names_the_rev(user: Person) -> None:
+    kept = user.remember("User keeps bees.")
+    path = f"/memories/{kept['id']}"
+    edit = {"text": "User keeps hens."}
+    for method, body in (("PATCH", edit), ("DELETE", None)):
+        stale = user.call(method, path, body, headers={"If-Match": '"7"'})
+        problem(stale, 412, "precondition_failed")
+        malformed = user.call(method, path, body, headers={"If-Match": "1"})
+        assert fields(problem(malformed, 422, "validation_failed")) == ["header.If-Match"]
+    assert user.memory(kept["id"]) == {**kept, "embedding_state": user.memory(kept["id"])["embedding_state"]} | {
+        name: value for name, value in user.memory(kept["id"]).items() if name == "embedding_model"
+    }
+    assert user.expect(200, "PATCH", path, edit, headers={"If-Match": '"1"'})["rev"] == 2
+    assert fields(problem(user.call("PATCH", path, {}), 422, "validation_failed")) == ["body"]
+    assert fields(problem(user.call("PATCH", path, {"kind": "note"}), 422, "validation_failed")) == ["kind"]
+    assert user.memory(kept["id"])["text"] == "User keeps hens."
+
+
+# --- policy and keys ----------------------------------------------------------------------------
+
+POLICIES = (
+    ({"session_reflection_target": 65_000}, "invalid_policy", "session_reflection_target"),
+    ({"session_reflection_target": 0}, "invalid_policy", "session_reflection_target"),
+    (
+        {"session_reflection_trigger": 1_000, "session_reflection_target": 1_000},
+        "invalid_policy",
+        "session_reflection_target",
+    ),
+    ({"session_reflection_trigger": 200_000}, "invalid_policy", "session_reflection_trigger"),
+    ({"compaction_trigger": 200_000}, "invalid_policy", "compaction_trigger"),
+    ({"compaction_trigger": 0}, "invalid_policy", "compaction_trigger"),
+    ({"global_budget": 150_000}, "invalid_policy", "global_budget"),
+    ({"observer_output_cap": 35_000}, "invalid_policy", "observer_output_cap"),
+    ({"window": 99}, "validation_failed", "window"),
+    ({"window": "200000"}, "validation_failed", "window"),
+    ({"recall_k": 0}, "validation_failed", "recall_k"),
+    ({"recall_k": 51}, "validation_failed", "recall_k"),
+    ({"recall_threshold": 1.5}, "validation_failed", "recall_threshold"),
+    ({"prompt_budget_ms": 0}, "validation_failed", "prompt_budget_ms"),
+    ({"token_counter": "fingers"}, "validation_failed", "token_counter"),
+    ({"global_budget": -1}, "validation_failed", "global_budget"),
+    ({"colour": "red"}, "validation_failed", "colour"),
+)
+
+
+def test_a_policy_whose_numbers_do_not_fit(api: ApiClient) -> None:
+    before = api.expect(200, "GET", "/v1/policy")
+    for policy, code, name in POLICIES:
+        found = problem(api.call("PUT", "/v1/policy", policy), 422, code)
+        assert name in fields(found), policy
+        if code == "invalid_policy":
+            assert re.search(r"\d", found["detail"]), "the numbers are named"
+        assert api.expect(200, "GET", "/v1/policy") == before
+    problem(api.call("PUT", "/v1/policy", {}, headers={"If-Match": '"999999"'}), 412, "precondition_failed")
+    assert api.expect(200, "GET", "/v1/policy") == before
+
+
+def test_keys_with_impossible_scopes(api: ApiClient) -> None:
+    for scopes, at in (([], "scopes"), (["root"], "scopes[0]"), (["chat", "chat"], "scopes"), ("chat", "scopes")):
+        assert fields(problem(api.call("POST", "/v1/keys", {"scopes": scopes}), 422, "validation_failed")) == [at]
+    problem(api.call("DELETE", "/v1/keys/nope"), 404, "key_not_found")
+
+
+@contextmanager
+def key_with(api: ApiClient, *scopes: str) -> Iterator[Json]:
+    """A second key of the tenant, revoked in the end."""
+    key = api.expect(201, "POST", "/v1/keys", {"scopes": list(scopes)})
+    try:
+        yield key
+    finally:
+        api.expect(204, "DELETE", f"/v1/keys/{key['key_id']}")
+
+
+def calls() -> list[tuple[str, str, str | None]]:
+    """Method, path with ids filled in, and scope of every call of the description."""
+    description = json.loads(TARGET.read_bytes())
+    user, memory = new_user(), new_memory_id()
+    ids = {"user_id": user, "session_id": "s1", "memory_id": memory, "recall_id": "r1", "job_id": "j1", "key_id": "k1"}
+    return [
+        (method.upper(), path.format(**ids), operation.get("x-neve-scope"))
+        for path, operations in description["paths"].items()
+        for method, operation in operations.items()
+        if method != "parameters"
+    ]
+
+
+def test_every_call_needs_a_key(stage: Stage) -> None:
+    secret = stage.key.rpartition("_")[2]
+    wrong = [
+        None,
+        "",
+        "Bearer",
+        "Bearer nope",
+        f"Basic {stage.key}",
+        stage.key,
+        f"Bearer {stage.key}x",
+        f"Bearer {stage.key[:-1]}",
+        f"Bearer nv_unknown_{secret}",
+        f"Bearer {stage.key} {stage.key}",
+    ]
+    checked = [call for call in calls() if call[2] is not None]
+    assert len(checked) >= 33
+    with closing(ApiClient(stage.base_url)) as client:
+        for method, path, _ in checked:
+            problem(client.call(method, path), 401, "unauthorized")
+        for authorization in wrong:
+            headers = {} if authorization is None else {"Authorization": authorization}
+            reply = client.call("GET", "/v1/policy", headers=headers)
+            assert secret not in problem(reply, 401, "unauthorized")["detail"]
+        assert client.call("GET", "/v1/health").status == 200
+
+
+def test_every_call_needs_its_scope(stage: Stage, api: ApiClient) -> None:
+    for scope in ("chat", "records", "admin"):
+        with key_with(api, scope) as key, closing(ApiClient(stage.base_url, key["key"])) as client:
+            assert key["scopes"] == [scope]
+            refused = [call for call in calls() if call[2] not in (None, scope)]
+            assert refused
+            for method, path, needed in refused:
+                found = problem(client.call(method, path), 403, "forbidden")
+                assert f"'{needed}'" in found["detail"]
+            allowed = {"chat": "/v1/tools", "records": f"/v1/users/{new_user()}/memories", "admin": "/v1/policy"}
+            assert client.call("GET", allowed[scope]).status == 200
+
+
+def test_a_revoked_key_opens_nothing(stage: Stage, api: ApiClient) -> None:
+    with key_with(api, "chat", "records") as key, closing(ApiClient(stage.base_url, key["key"])) as client:
+        assert client.call("GET", "/v1/tools").status == 200
+        problem(api.call("POST", "/v1/keys", {"scopes": ["chat"]}), 409, "too_many_keys")
+        assert api.call("DELETE", f"/v1/keys/{key['key_id']}").status == 204
+        end = time.monotonic() + REVOKED_WITHIN_S
+        while (reply := client.call("GET", "/v1/tools")).status == 200 and time.monotonic() < end:
+            time.sleep(1)
+        problem(reply, 401, "unauthorized")
+
+
+def test_the_last_admin_key_stays(stage: Stage, api: ApiClient) -> None:
+    own = stage.key.split("_")[1]
+    problem(api.call("DELETE", f"/v1/keys/{own}"), 409, "last_admin_key")
+    with key_with(api, "chat"):
+        problem(api.call("DELETE", f"/v1/keys/{own}"), 409, "last_admin_key")
+    assert api.call("GET", "/v1/policy").status == 200

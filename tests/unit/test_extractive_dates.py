@@ -1,0 +1,122 @@
+"""Relative dates against a Tuesday, 2026-03-10."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from neve.domain.extractive_dates import annotate
+
+TUESDAY = date(2026, 3, 10)
+
+
+@pytest.mark.parametrize(
+    ("said", "meaning"),
+    [
+        ("I see the dentist tomorrow at nine", "tomorrow (meaning 2026-03-11)"),
+        ("We leave tomorrow morning", "tomorrow morning (meaning 2026-03-11)"),
+        ("Tomorrow's meeting is cancelled", "Tomorrow's (meaning 2026-03-11)"),
+        ("I went there yesterday", "yesterday (meaning 2026-03-09)"),
+        ("I slept badly last night", "last night (meaning 2026-03-09)"),
+        ("She called me today", "today (meaning 2026-03-10)"),
+        ("We go out tonight", "tonight (meaning 2026-03-10)"),
+        ("It starts the day after tomorrow", "the day after tomorrow (meaning 2026-03-12)"),
+        ("I came back the day before yesterday", "the day before yesterday (meaning 2026-03-08)"),
+        ("We fly next Friday", "next Friday (meaning 2026-03-20)"),
+        ("We fly this Friday", "this Friday (meaning 2026-03-13)"),
+        ("I met her last Friday", "last Friday (meaning 2026-03-06)"),
+        ("My exam is on Monday", "Monday (meaning 2026-03-16)"),
+        ("I saw Tom on Monday", "Monday (meaning 2026-03-09)"),
+        ("I saw Tom on Tuesday", "Tuesday (meaning 2026-03-03)"),
+        ("I booked a table for Friday", "Friday (meaning 2026-03-13)"),
+        ("It must be fixed by Thursday", "Thursday (meaning 2026-03-12)"),
+        ("I start in two weeks", "in two weeks (meaning about 2026-03-24)"),
+        ("I start in 3 days' time", "in 3 days' time (meaning 2026-03-13)"),
+        ("I moved here two weeks ago", "two weeks ago (meaning about 2026-02-24)"),
+        ("I bought it a couple of months ago", "a couple of months ago (meaning about 2026-01)"),
+        ("I quit a year ago", "a year ago (meaning about 2025-03)"),
+        ("I got back three years ago", "three years ago (meaning about 2023)"),
+        ("last week was hard", "last week (meaning 2026-03-02 to 2026-03-08)"),
+        ("this week is calm", "this week (meaning 2026-03-09 to 2026-03-15)"),
+        ("next week I travel", "next week (meaning 2026-03-16 to 2026-03-22)"),
+        ("We go hiking this weekend", "this weekend (meaning 2026-03-14 to 2026-03-15)"),
+        ("I painted a lot this weekend", "this weekend (meaning 2026-03-07 to 2026-03-08)"),
+        ("We camped last weekend", "last weekend (meaning 2026-03-07 to 2026-03-08)"),
+        ("I moved last month", "last month (meaning 2026-02)"),
+        ("I will move next year", "next year (meaning 2027)"),
+        ("I was in Rome last summer", "last summer (meaning summer 2025)"),
+        ("I learned to ski last winter", "last winter (meaning winter 2025/26)"),
+        ("We go to Rome next summer", "next summer (meaning summer 2026)"),
+        ("I will travel to Japan in May", "in May (meaning 2026-05)"),
+        ("I got married in October", "in October (meaning 2025-10)"),
+        ("The report is due on the 15th", "on the 15th (meaning 2026-03-15)"),
+        ("The report is due on the 5th", "on the 5th (meaning 2026-04-05)"),
+        ("We met on 5 March", "5 March (meaning 2026-03-05)"),
+        ("The party is on March 27th", "March 27th (meaning 2026-03-27)"),
+    ],
+)
+def test_relative_dates_are_resolved(said: str, meaning: str) -> None:
+    dated = annotate(said, TUESDAY)
+    assert meaning in dated.text
+    assert dated.found
+    assert dated.text.count("(meaning") == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I run every Monday",
+        "On Mondays I rest",
+        "My birthday is on June 3",
+        "I was born in May",
+        "I finished it in two weeks",
+        "I was there in March 2024",
+        "We met on March 5, 2021",
+        "the first time in two years",
+        "I may go",
+        "It feels like yesterday",
+        "so much happened in the last month",
+        "I met her last Friday (meaning 2026-03-06)",
+        "Version 3 of march-hare is out",
+    ],
+)
+def test_recurring_dates_durations_and_full_dates_are_left_alone(said: str) -> None:
+    assert annotate(said, TUESDAY).text == said
+
+
+def test_two_dates_in_one_statement() -> None:
+    assert annotate("I fly tomorrow and come back on Sunday", TUESDAY).text == (
+        "I fly tomorrow (meaning 2026-03-11) and come back on Sunday (meaning 2026-03-15)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("today", "said", "meaning"),
+    [
+        (date(2026, 3, 14), "We go hiking this weekend", "2026-03-14 to 2026-03-15"),
+        (date(2026, 3, 15), "We camped last weekend", "2026-03-07 to 2026-03-08"),
+        (date(2026, 1, 31), "I start in one month", "about 2026-02"),
+        (date(2026, 12, 31), "I leave tomorrow", "2027-01-01"),
+        (date(2028, 2, 28), "I leave tomorrow", "2028-02-29"),
+        (date(2026, 1, 20), "I skied last winter", "winter 2024/25"),
+        (date(2026, 3, 16), "I saw him last Monday", "2026-03-09"),
+    ],
+)
+def test_edges_of_the_calendar(today: date, said: str, meaning: str) -> None:
+    assert f"(meaning {meaning})" in annotate(said, today).text
+
+
+@pytest.mark.parametrize(
+    ("today", "said"),
+    [
+        (date(9999, 12, 31), "I leave tomorrow"),
+        (date(1, 1, 1), "I came yesterday"),
+        (date(2026, 3, 10), "It is due on February 30"),
+        (date(2026, 2, 10), "It is due on the 31st"),
+    ],
+)
+def test_a_day_that_does_not_exist_is_left_alone(today: date, said: str) -> None:
+    dated = annotate(said, today)
+    assert dated.text == said
+    assert not dated.found

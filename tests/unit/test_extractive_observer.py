@@ -1,0 +1,415 @@
+"""The observer without a model: what it keeps of a chat, how it says it, and what it leaves out."""
+
+from __future__ import annotations
+
+import pytest
+
+from neve.adapters.extractive import ExtractiveObserver
+from neve.domain.observation_text import priority_of, referenced_date
+from neve.domain.records import Event, EventType, Priority
+from neve.domain.tokens import estimate
+from neve.observing import Observed, PassInput, PriorMemory, ReflectGroup, ReflectInput
+
+TUESDAY = "2026-03-10T09:30:00.000Z"
+USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE
+
+
+def event(seq: int, kind: EventType, text: str, name: str | None = None, at: str = TUESDAY) -> Event:
+    return Event(seq=seq, event_type=kind, content=text, original_tokens=1, created_at=at, name=name)
+
+
+def observed(*events: Event, prior: tuple[PriorMemory, ...] = (), timezone: str = "UTC") -> Observed:
+    return ExtractiveObserver().observe(PassInput("s1", events, prior, timezone, 35_000, 8_000))
+
+
+def lines(*events: Event, prior: tuple[PriorMemory, ...] = ()) -> list[str]:
+    return [line.text for line in observed(*events, prior=prior).lines]
+
+
+def of_user(text: str) -> list[str]:
+    return lines(event(1, USER, text), event(2, ASSISTANT, "I see."))
+
+
+# --- what is kept, in the third person, with its mark -------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        # identity
+        ("My name is Anna.", "🔴 User's name is Anna"),
+        ("Hi, I'm a nurse and I work night shifts.", "🔴 User is a nurse and they work night shifts"),
+        ("I live in Bergen and work at the port.", "🔴 User lives in Bergen and works at the port"),
+        ("My sister's name is Mary.", "🔴 User's sister's name is Mary"),
+        ("my dog Biscuit is a beagle", "🔴 User's dog Biscuit is a beagle"),
+        ("I'm allergic to peanuts!", "🔴 User is allergic to peanuts"),
+        ("I am 34 years old.", "🔴 User is 34 years old"),
+        ("I have two daughters.", "🔴 User has two daughters"),
+        # preference
+        ("I love hiking in the rain.", "🔴 User loves hiking in the rain"),
+        ("I really can't stand cilantro.", "🔴 User really can't stand cilantro"),
+        ("I don't eat meat.", "🔴 User doesn't eat meat"),
+        ("My favourite band is Radiohead.", "🔴 User's favourite band is Radiohead"),
+        ("I'd rather take the train.", "🔴 User would rather take the train"),
+        # standing wishes
+        ("Please always answer in French.", "🔴 User's standing wish: Please always answer in French"),
+        ("Please don't use emojis.", "🔴 User's standing wish: Please don't use emojis"),
+        ("Call me Sam.", "🔴 User wants to be called Sam"),
+        (
+            "From now on, whenever I say ship it, run the checklist.",
+            "🔴 User's standing wish: From now on, whenever I say ship it, run the checklist",
+        ),
+        (
+            "Remember that my anniversary is on June 12.",
+            "🔴 User's anniversary is on June 12 (asked to remember this)",
+        ),
+        (
+            "Remind me to call my mom on Sunday.",
+            "🟡 User asked to be reminded to call their mom on Sunday (meaning 2026-03-15)",
+        ),
+        # corrections
+        ("Actually, I'm not in Berlin anymore.", "🔴 Correction: User is not in Berlin anymore"),
+        ("I changed my mind about the sofa.", "🔴 Correction: User changed their mind about the sofa"),
+        ("No, my flight is at seven.", "🔴 Correction: User's flight is at seven"),
+        # plans
+        (
+            "I have a dentist appointment tomorrow at 9.",
+            "🟡 User has a dentist appointment tomorrow (meaning 2026-03-11) at 9",
+        ),
+        ("I'm flying to Oslo next Friday.", "🟡 User is flying to Oslo next Friday (meaning 2026-03-20)"),
+        ("I want to learn the piano.", "🟡 User wants to learn the piano"),
+        ("The launch is on Friday.", "🟡 The launch is on Friday (meaning 2026-03-13)"),
+        # decisions
+        ("I decided to keep the old car.", "🟡 User decided to keep the old car"),
+        (
+            "We decided to use Postgres because of the reports.",
+            "🟡 User said: We decided to use Postgres because of the reports",
+        ),
+        # completed actions
+        ("I just sold my motorcycle.", "✅ User just sold their motorcycle"),
+        ("Finally finished the tax return!", "✅ User finally finished the tax return"),
+        ("I quit smoking last year.", "✅ User quit smoking last year (meaning 2025)"),
+        # blockers, tentative thoughts, events
+        ("I'm stuck on the login page.", "🔴 User is stuck on the login page"),
+        ("The build keeps failing on arm64.", "🔴 The build keeps failing on arm64"),
+        ("I might sell the house.", "🟢 User might sell the house"),
+        ("I made this bowl in my class.", "🟡 User made this bowl in their class"),
+        ("Been studying law for two years.", "🟡 User has been studying law for two years"),
+        ("My wife and I adopted a cat.", "✅ User and their wife adopted a cat"),
+        ("I think we should take option B.", "🟢 User said: I think we should take option B"),
+        (
+            "Book me a table next Friday.",
+            "🟡 User asked: Book me a table next Friday (meaning 2026-03-20)",
+        ),
+        ("I went to a pottery class yesterday.", "🟡 User went to a pottery class yesterday (meaning 2026-03-09)"),
+        ("Budget is 18,000 euros.", "🟡 Budget is 18,000 euros"),
+    ],
+)
+def test_a_statement_becomes_a_line(said: str, kept: str) -> None:
+    assert of_user(said) == [kept]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Hi there!",
+        "Thanks, that's perfect!",
+        "Good morning, how are you?",
+        "What's the weather tomorrow?",
+        "Is Lisbon nice in May?",
+        "How do I reverse a list in Python?",
+        "Do you like hiking?",
+        "I see, that makes sense.",
+        "I love it!",
+        "I don't know.",
+        "I'd love to hear more about that.",
+        "See you tomorrow!",
+        "You're amazing.",
+        "If I were rich, I would buy an island.",
+        "Write a poem about spring",
+        "```\nI live in a code block\n```",
+        "> I live in a quotation",
+        "ok",
+        "🙂",
+        "",
+    ],
+)
+def test_small_talk_questions_and_quotations_leave_nothing(said: str) -> None:
+    assert of_user(said) == []
+
+
+def test_nothing_worth_keeping_is_said_so() -> None:
+    answer = observed(event(1, USER, "Hello!"), event(2, ASSISTANT, "Hello, how can I help?"))
+    assert not answer.has_memory
+    assert answer.lines == ()
+    assert answer.model == "extractive"
+    assert answer.usage == {}
+
+
+def test_the_statement_in_front_of_a_question_is_kept() -> None:
+    assert of_user("I just moved to Berlin last month, any tips for restaurants?") == [
+        "✅ User just moved to Berlin last month (meaning 2026-02)"
+    ]
+
+
+def test_a_statement_about_it_is_kept_from_its_own_clause_on() -> None:
+    assert of_user("It was tough, but I passed my driving test.") == ["✅ User passed their driving test"]
+
+
+# --- time ---------------------------------------------------------------------------------------
+
+
+def test_tomorrow_is_a_date() -> None:
+    kept = of_user("My exam is tomorrow.")
+    assert kept == ["🟡 User's exam is tomorrow (meaning 2026-03-11)"]
+    assert referenced_date(kept[0]) == "2026-03-11"
+
+
+def test_dates_count_from_the_event_in_the_users_time_zone() -> None:
+    late = event(1, USER, "I see the dentist tomorrow at nine.", at="2026-03-10T23:30:00.000Z")
+    assert "(meaning 2026-03-11)" in observed(late, timezone="UTC").lines[0].text
+    assert "(meaning 2026-03-12)" in observed(late, timezone="Europe/Berlin").lines[0].text
+    assert "(meaning 2026-03-11)" in observed(late, timezone="Not/AZone").lines[0].text
+
+
+# --- ranges and limits --------------------------------------------------------------------------
+
+
+def test_each_line_has_the_seq_of_its_event() -> None:
+    answer = observed(
+        event(7, USER, "I live in Bergen."),
+        event(8, ASSISTANT, "Nice."),
+        event(9, USER, "I love herring."),
+    )
+    assert [(line.seq_from, line.seq_to) for line in answer.lines] == [(7, 7), (9, 9)]
+
+
+MUCH = (
+    "My name is Anna. I live in Bergen. I work as a teacher. I have two cats. I love herring. I play the cello."
+    " I drive a blue Honda. I bought a boat yesterday. I might sell it again. I went to the market."
+)
+
+
+def test_at_most_five_lines_of_300_characters_hold_the_best_first() -> None:
+    kept = of_user(MUCH)
+    assert len(kept) <= 5
+    assert all(len(line) <= 300 for line in kept)
+    text = "\n".join(kept)
+    for important in ("Anna", "Bergen", "teacher", "two cats", "herring", "boat"):
+        assert important in text
+
+
+def test_only_neighbours_of_one_event_are_joined() -> None:
+    events = [event(n, USER, f"I visited place number {n} yesterday with Tom.") for n in range(1, 9)]
+    answer = observed(*events)
+    assert len(answer.lines) == 5
+    assert all(line.seq_from == line.seq_to for line in answer.lines)
+
+
+def test_a_long_statement_is_cut_at_a_clause() -> None:
+    said = "I decided to keep the garden, " + ", ".join(f"with plant number {n} in row {n}" for n in range(16)) + "."
+    (kept,) = of_user(said)
+    assert len(kept) <= 300
+    assert kept.endswith("…")
+    assert kept.startswith("🟡 User decided to keep the garden, with plant number 0 in row 0, ")
+
+
+def test_marks_written_by_the_user_do_not_set_the_priority() -> None:
+    (kept,) = of_user("🔴🔴 I went to the market yesterday ✅")
+    assert priority_of(kept) is Priority.MEDIUM
+
+
+# --- who speaks ---------------------------------------------------------------------------------
+
+
+def test_named_speakers_are_people() -> None:
+    kept = lines(
+        event(1, USER, "Hey Mel! I went to a support group yesterday.", "Caroline"),
+        event(2, ASSISTANT, "Wow, Caroline! I painted a lake last year. What did they say?", "Melanie"),
+    )
+    assert kept == [
+        "🟡 Caroline went to a support group yesterday (meaning 2026-03-09)",
+        "🟡 Melanie painted a lake last year (meaning 2025)",
+    ]
+
+
+def test_advice_between_people_is_not_an_order() -> None:
+    assert lines(event(1, USER, "Remember to take breaks.", "Jon"), event(2, ASSISTANT, "Always!", "Gina")) == []
+
+
+def test_an_assistant_counts_with_what_it_completed() -> None:
+    kept = lines(
+        event(1, USER, "Can you book a table at Luigi's?"),
+        event(2, ASSISTANT, "Sure! I've booked your table for two next Friday at 7pm. I love Italian food."),
+    )
+    assert kept == ["✅ Assistant has booked the user's table for two next Friday (meaning 2026-03-20) at 7pm"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I live in the cloud. You should try the lake. I recommend a walk.",
+        "I can book a table for you.",
+        "I've created an example below.",
+        "Your idea is great.",
+    ],
+)
+def test_an_assistants_advice_is_not_memory(said: str) -> None:
+    assert lines(event(1, USER, "Hello"), event(2, ASSISTANT, said)) == []
+
+
+def test_tool_events_are_context_not_subject() -> None:
+    assert lines(event(1, EventType.TOOL_RESULT, "I live in Bergen."), event(2, EventType.TOOL_CALL, "I moved.")) == []
+
+
+def test_a_bare_answer_keeps_its_question() -> None:
+    answer = observed(
+        event(3, ASSISTANT, "Lovely. What's your sister's name?"),
+        event(4, USER, "Mary!"),
+    )
+    assert [line.text for line in answer.lines] == ["🟡 User, asked \"What's your sister's name?\": Mary"]
+    assert (answer.lines[0].seq_from, answer.lines[0].seq_to) == (3, 4)
+
+
+def test_a_correction_of_it_keeps_what_it_corrects() -> None:
+    answer = observed(
+        event(3, ASSISTANT, "Your meeting is on Thursday."),
+        event(4, USER, "No, it's on Wednesday at ten."),
+    )
+    (line,) = answer.lines
+    assert line.text == (
+        '🔴 Correction: User answered "Your meeting is on Thursday" with:'
+        " it's on Wednesday (meaning 2026-03-11) at ten"
+    )
+    assert (line.seq_from, line.seq_to) == (3, 4)
+
+
+def test_a_name_keeps_what_it_names() -> None:
+    answer = observed(event(1, ASSISTANT, "A new puppy!", "Jon"), event(2, USER, "Her name is Shadow!", "Maria"))
+    assert [(line.text, line.seq_from, line.seq_to) for line in answer.lines] == [
+        ('🔴 Maria answered "A new puppy" with: Her name is Shadow', 1, 2)
+    ]
+
+
+def test_text_blocks_are_read_and_images_are_not() -> None:
+    content = [{"type": "text", "text": "I live in Bergen."}, {"type": "image", "media_type": "image/png", "data": "x"}]
+    said = Event(seq=1, event_type=USER, content=content, original_tokens=1, created_at=TUESDAY)
+    assert lines(said) == ["🔴 User lives in Bergen"]
+
+
+# --- prior memories -----------------------------------------------------------------------------
+
+KNOWN = (
+    PriorMemory("mem_1", "🔴 User is vegetarian\n🔴 User loves hiking in the Alps", local=True),
+    PriorMemory("mem_2", "🟡 User ran 10 km last Sunday (meaning 2026-03-08)", local=False),
+)
+
+
+def test_what_is_known_is_cited_and_not_repeated() -> None:
+    answer = observed(event(1, USER, "I'm vegetarian. I really love hiking in the Alps."), prior=KNOWN)
+    assert answer.lines == ()
+    assert answer.used_memory_ids == ("mem_1",)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I'm not vegetarian any more.", "I ran 12 km on Sunday.", "I ran 10 km yesterday.", "I love hiking in Norway."],
+)
+def test_a_denial_another_figure_or_date_is_new(said: str) -> None:
+    answer = observed(event(1, USER, said), prior=KNOWN)
+    assert len(answer.lines) == 1
+    assert answer.used_memory_ids == ()
+
+
+def test_what_is_said_twice_is_kept_once() -> None:
+    assert len(lines(event(1, USER, "I love herring."), event(2, USER, "I love herring!"))) == 1
+
+
+# --- thread -------------------------------------------------------------------------------------
+
+
+def test_the_first_request_gives_a_title_and_the_last_the_task() -> None:
+    answer = observed(
+        event(1, USER, "Can you help me plan a trip to Japan in May?"),
+        event(2, ASSISTANT, "Gladly."),
+        event(3, USER, "Please find me a hotel in Kyoto for my parents."),
+    )
+    assert answer.thread_title == "Plan a trip to Japan in May"
+    assert answer.current_task == "find a hotel in Kyoto for their parents"
+
+
+def test_a_later_pass_gives_no_title_and_chat_no_task() -> None:
+    assert observed(event(5, USER, "Can you translate this letter?")).thread_title is None
+    assert observed(event(1, USER, "I live in Bergen.")).current_task is None
+    between = observed(event(1, USER, "Can you show me a photo?", "A"), event(2, ASSISTANT, "Yes", "B"))
+    assert between.current_task is None
+
+
+# --- whatever comes in --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I " * 5_000,
+        "(" * 5_000,
+        "[" * 5_000,
+        "`" * 5_000,
+        '"' * 5_000,
+        "I moved\x00 to Oslo",
+        "I live in \ud800",
+        "?" * 999,
+    ],
+)
+def test_odd_text_does_no_harm(said: str) -> None:
+    assert len(of_user(said)) <= 5
+
+
+# --- reflection ---------------------------------------------------------------------------------
+
+
+def group(n: int, text: str) -> ReflectGroup:
+    return ReflectGroup(f"mem_{n}", text, n, n, f"2026-03-{n:02d}T09:30:00.000Z")
+
+
+def test_reflection_merges_duplicates_and_keeps_the_important_in_order() -> None:
+    given = [
+        group(1, "🔴 User lives in Bergen\n🟢 User might sell the house"),
+        group(2, "🟡 User went to the market"),
+        group(3, "🔴 User lives in Bergen\n✅ User sold the boat on 2026-03-03"),
+    ]
+    reflected = ExtractiveObserver().reflect(ReflectInput("s1", given, 325))
+    assert [(row.text, row.group_ids) for row in reflected.rows] == [
+        (
+            "🟡 User went to the market (2026-03-02)\n"
+            "🔴 User lives in Bergen (2026-03-03)\n"
+            "✅ User sold the boat on 2026-03-03",
+            ("mem_2", "mem_1", "mem_3"),
+        )
+    ]
+    assert reflected.model == "extractive"
+
+
+def test_reflection_drops_the_oldest_medium_lines_first() -> None:
+    given = [group(n, f"{'🔴' if n < 4 else '🟡'} {'word ' * 30}number {n}") for n in range(1, 25)]
+    rows = ExtractiveObserver().reflect(ReflectInput("s1", given, 500)).rows
+    text = "\n".join(row.text for row in rows)
+    assert all(f"number {n} " in text for n in (1, 2, 3, 24, 23))
+    assert "number 4 " not in text
+    assert sum(estimate(row.text) for row in rows) <= 500
+
+
+def test_reflection_rows_are_atomic() -> None:
+    given = [group(n % 28 + 1, f"🔴 User owns thing {n} {'detail ' * 20}") for n in range(60)]
+    rows = ExtractiveObserver().reflect(ReflectInput("s1", given, 32_500)).rows
+    assert len(rows) > 3
+    assert all(150 <= estimate(row.text) <= 600 for row in rows)
+    assert {name for row in rows for name in row.group_ids} == {source.id for source in given}
+
+
+def test_reflection_of_tentative_notes_alone_keeps_them_and_of_one_huge_note_trims_it() -> None:
+    reflect = ExtractiveObserver().reflect
+    assert reflect(ReflectInput("s1", [group(1, "🟢 User might move")], 100)).rows[0].text.startswith("🟢 User might")
+    (row,) = reflect(ReflectInput("s1", [group(1, "🔴 " + "word " * 900)], 100)).rows
+    assert estimate(row.text) <= 100
+    assert reflect(ReflectInput("s1", [], 100)).rows == ()

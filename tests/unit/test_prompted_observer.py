@@ -1,0 +1,189 @@
+"""The observer that asks a model: one call, one retry over the budget, a hard trim, usage added up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from neve.adapters.prompted_observer import PromptedObserver
+from neve.domain.records import Event, EventType
+from neve.domain.tokens import estimate
+from neve.observing import ObservedLine, PassInput, PriorMemory, ProposedFact, ReflectGroup, ReflectInput
+from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+
+
+class ScriptedModel:
+    """Gives the answers (or raises the errors) in order and keeps the requests."""
+
+    def __init__(self, *answers: Mapping[str, Any] | Exception) -> None:
+        self._answers = list(answers)
+        self.requests: list[ModelRequest] = []
+
+    def call_tool(self, request: ModelRequest) -> ModelAnswer:
+        self.requests.append(request)
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return ModelAnswer(answer, "model-1", {"input": 100, "output": 10 * len(self.requests)})
+
+
+def last_text(request: ModelRequest) -> str:
+    return str(request.content[-1]["text"])
+
+
+EVENTS = tuple(
+    Event(seq, EventType.USER_MESSAGE, f"event {seq}", 3, f"2026-03-10T09:0{seq}:00.000Z") for seq in (3, 4, 5)
+)
+
+
+def given(output_cap: int = 8_000, prior: tuple[PriorMemory, ...] = ()) -> PassInput:
+    return PassInput("s1", EVENTS, prior, "UTC", 35_000, output_cap)
+
+
+def entry(text: str, seq_from: int = 3, seq_to: int = 5) -> dict[str, Any]:
+    return {"text": text, "seq_from": seq_from, "seq_to": seq_to}
+
+
+def memory(*texts: str, **more: Any) -> dict[str, Any]:
+    return {"has_memory": True, "observations": [entry(text) for text in texts], **more}
+
+
+def test_one_call_becomes_an_observation() -> None:
+    fact = {"text": "User sails", "category": "PREFERENCE", "importance": 3, "by": "user_stated"}
+    model = ScriptedModel(
+        {
+            "has_memory": True,
+            "observations": [entry("🔴 User sails", 3, 4), entry("✅ User sold the boat", 5, 50)],
+            "used_memory_ids": ["mem_1", "mem_1", "mem_2"],
+            "current_task": "sell the boat",
+            "suggested_continuation": "Ask how it went.",
+            "thread_title": "The boat",
+            "facts": [fact],
+        }
+    )
+    observer = PromptedObserver(model, "anthropic")
+    answer = observer.observe(given(prior=(PriorMemory("mem_1", "🟡 User owns a boat", True),)))
+    assert observer.name == "anthropic"
+    assert answer.has_memory
+    assert answer.lines == (ObservedLine("🔴 User sails", 3, 4), ObservedLine("✅ User sold the boat", 5, 5))
+    assert answer.used_memory_ids == ("mem_1",)
+    assert (answer.current_task, answer.thread_title) == ("sell the boat", "The boat")
+    assert answer.suggested_continuation == "Ask how it went."
+    assert answer.facts == (ProposedFact("User sails", "PREFERENCE", 3, "user_stated", "new", None),)
+    assert (answer.model, answer.usage, answer.calls) == ("model-1", {"input": 100, "output": 10}, 1)
+    request = model.requests[0]
+    assert request.purpose == "observe"
+    assert request.tool_name == "record_observations"
+    assert request.max_tokens > 8_000
+
+
+def test_nothing_worth_keeping() -> None:
+    answer = PromptedObserver(ScriptedModel({"has_memory": False}), "m").observe(given())
+    assert not answer.has_memory
+    assert answer.lines == ()
+    blank = PromptedObserver(ScriptedModel(memory("  ")), "m").observe(given())
+    assert not blank.has_memory
+
+
+def test_over_budget_is_asked_again_with_both_sizes_then_trimmed() -> None:
+    """vectors.md: target 10, 100 characters -> a retry that names 32 and 10 -> text from the retry, at most 10."""
+    model = ScriptedModel(memory("a" * 100), memory("b" * 100))
+    answer = PromptedObserver(model, "m").observe(given(output_cap=10))
+    assert len(model.requests) == 2
+    assert "32" in last_text(model.requests[1])
+    assert "10" in last_text(model.requests[1])
+    assert "32" not in last_text(model.requests[0]).replace("2026", "")
+    (line,) = answer.lines
+    assert line.text == "b" * 31 + "…"
+    assert estimate(line.text) <= 10
+    assert (answer.calls, answer.usage) == (2, {"input": 200, "output": 30})
+
+
+def test_a_shorter_second_answer_is_kept_whole() -> None:
+    model = ScriptedModel(memory("a" * 100), memory("🟡 short"))
+    answer = PromptedObserver(model, "m").observe(given(output_cap=10))
+    assert [line.text for line in answer.lines] == ["🟡 short"]
+
+
+def test_an_empty_second_answer_leaves_the_first_trimmed() -> None:
+    model = ScriptedModel(memory("a" * 100), {"has_memory": False})
+    answer = PromptedObserver(model, "m").observe(given(output_cap=10))
+    assert [line.text for line in answer.lines] == ["a" * 31 + "…"]
+    assert answer.has_memory
+
+
+def test_exactly_the_budget_is_not_over_it() -> None:
+    model = ScriptedModel(memory("a" * 32))
+    assert PromptedObserver(model, "m").observe(given(output_cap=10)).calls == 1
+
+
+@pytest.mark.parametrize("cap", [1, 2, 5, 10, 11, 12, 13, 20, 40])
+def test_trimmed_lines_together_stay_within_the_budget(cap: int) -> None:
+    long = memory("🔴 first line", "🟡 second line", "✅ third line " + "x" * 200)
+    answer = PromptedObserver(ScriptedModel(long, long), "m").observe(given(output_cap=cap))
+    assert estimate("\n".join(line.text for line in answer.lines)) <= cap
+    if cap >= 12:
+        assert [line.text for line in answer.lines][:2] == ["🔴 first line", "🟡 second line"]
+
+
+@pytest.mark.parametrize("bad", [{}, {"has_memory": "perhaps"}, {"has_memory": True, "observations": [{"text": "x"}]}])
+def test_an_answer_out_of_form_is_unavailable_and_quotes_nothing(bad: dict[str, Any]) -> None:
+    with pytest.raises(ModelUnavailable, match="out of form") as raised:
+        PromptedObserver(ScriptedModel(bad), "m").observe(given())
+    assert raised.value.__cause__ is None
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("busy"), ModelRefused("key")])
+def test_the_models_own_errors_pass_through(error: Exception) -> None:
+    with pytest.raises(type(error), match=str(error)):
+        PromptedObserver(ScriptedModel(error), "m").observe(given())
+    with pytest.raises(type(error), match=str(error)):
+        PromptedObserver(ScriptedModel(error), "m").reflect(GIVEN_NOTES)
+
+
+# --- reflection ---------------------------------------------------------------------------------
+
+GIVEN_NOTES = ReflectInput(
+    "s1",
+    [ReflectGroup(f"mem_{n}", f"🟡 note {n}", n, n, "2026-03-10T09:00:00.000Z") for n in (1, 2, 3)],
+    target_tokens=100,
+)
+
+
+def rows(*lengths: int) -> dict[str, Any]:
+    return {"rows": [{"text": chr(97 + n) * length, "group_ids": [f"mem_{n + 1}"]} for n, length in enumerate(lengths)]}
+
+
+def test_reflections_name_their_groups() -> None:
+    model = ScriptedModel(
+        {"rows": [{"text": "🔴 a", "group_ids": ["mem_1", "mem_3"]}, {"text": "🟡 b", "group_ids": ["x"]}]}
+    )
+    answer = PromptedObserver(model, "m").reflect(GIVEN_NOTES)
+    assert [(row.text, row.group_ids) for row in answer.rows] == [("🔴 a", ("mem_1", "mem_3")), ("🟡 b", ())]
+    assert answer.calls == 1
+    assert model.requests[0].purpose == "reflect"
+    assert "[group id: mem_2]" in last_text(model.requests[0])
+
+
+def test_over_target_is_asked_again_then_trailing_rows_are_dropped() -> None:
+    model = ScriptedModel(rows(320, 320), rows(160, 128, 96))
+    answer = PromptedObserver(model, "m").reflect(GIVEN_NOTES)
+    assert "200 tokens" in last_text(model.requests[1])
+    assert "100 tokens" in last_text(model.requests[1])
+    assert [len(row.text) for row in answer.rows] == [160, 128]
+    assert answer.calls == 2
+
+
+def test_a_single_row_over_the_target_is_trimmed() -> None:
+    model = ScriptedModel(rows(640), rows(640))
+    (row,) = PromptedObserver(model, "m").reflect(GIVEN_NOTES).rows
+    assert estimate(row.text) <= 100
+    assert row.text.endswith("…")
+
+
+def test_no_reflections() -> None:
+    assert PromptedObserver(ScriptedModel({"rows": []}), "m").reflect(GIVEN_NOTES).rows == ()
+    with pytest.raises(ModelUnavailable, match="out of form"):
+        PromptedObserver(ScriptedModel({}), "m").reflect(GIVEN_NOTES)

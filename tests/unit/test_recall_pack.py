@@ -1,0 +1,153 @@
+"""Recall does not repeat what the session's prompt holds already, and still returns k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.policy import Policy
+from neve.domain.records import Status
+from neve.ports import Candidate, Owner, SearchFilter, Source, TextQuery
+from neve.usecases.read_pack import read_pack
+from neve.wiring import Tenant
+from tests.unit.recall_world import RecallWorld
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    yield made
+    made.close()
+
+
+def freeze_pack(world: RecallWorld, session: str = "s1") -> None:
+    world.open(session)
+    assert read_pack(world, world.tenant, "ann", session).state == "ready"
+
+
+def reasons(world: RecallWorld, query: str, **given: Any) -> dict[str, str]:
+    answer = world.ask(query, debug=True, **given)
+    assert answer.debug is not None
+    return {one["id"]: one["reason"] for one in answer.debug["dropped"]}
+
+
+def test_what_the_pack_holds_is_left_out_and_said_so(world: RecallWorld) -> None:
+    packed = [world.remember(f"tea number {n}") for n in range(3)]
+    freeze_pack(world)
+    later = world.remember("tea number 3")
+    for _ in ("rows that are too new", "indexed, manifest read", "indexed, manifest known"):
+        assert world.found("tea", session_id="s1") == [later]
+        assert reasons(world, "tea", session_id="s1") == dict.fromkeys(packed, "in_pack")
+        assert set(world.found("tea")) == {*packed, later}
+        world.pump()
+
+
+def test_other_rows_with_the_text_of_a_packed_one_are_left_out(world: RecallWorld) -> None:
+    world.remember("Mary drinks tea")
+    freeze_pack(world)
+    twin = world.remember("mary  drinks TEA")
+    for _ in ("new", "indexed"):
+        assert world.found("Mary tea", session_id="s1") == []
+        assert reasons(world, "Mary tea", session_id="s1")[twin] == "in_pack"
+        world.pump()
+
+
+def test_a_full_pack_does_not_starve_recall(world: RecallWorld) -> None:
+    """More packed rows match than a leg is deep, and all of them better than the rest."""
+    for n in range(80):
+        world.remember(f"tea time {n}")
+    freeze_pack(world)
+    rest = [world.remember(f"tea and something else {n}") for n in range(6)]
+    world.pump()
+    for _ in ("manifest read", "manifest known"):
+        found = world.found("tea time", session_id="s1")
+        assert len(found) == 5 and set(found) < set(rest)
+
+
+def test_a_pack_that_is_larger_than_foreseen_makes_the_legs_read_again(world: RecallWorld) -> None:
+    """The session's own rows are in its pack without any limit of number."""
+    world.tenant = Tenant(world.tenant.id, Policy(global_budget=500))
+    world.open()
+    for n in range(120):
+        world.remember(f"tea time {n}", session_id="s1")
+    freeze_pack(world)
+    rest = [world.remember(f"tea and something else {n}") for n in range(6)]
+    world.pump()
+    seen = remember_filters(world)
+    found = world.found("tea time", session_id="s1")
+    assert len(found) == 5 and set(found) < set(rest)
+    first, again = seen
+    assert first.exclude_ids == frozenset()
+    assert len(again.exclude_ids) == len(again.exclude_fingerprints) == 120
+
+
+def remember_filters(world: RecallWorld) -> list[SearchFilter]:
+    """The filters of the keyword leg from now on."""
+    seen: list[SearchFilter] = []
+    search = world.index.search_text
+
+    def remembering(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+        seen.append(where)
+        return search(owner, query, where, depth)
+
+    world.index.search_text = remembering  # type: ignore[method-assign]
+    return seen
+
+
+def test_rows_that_the_index_has_not_heard_of_do_not_starve_recall(world: RecallWorld) -> None:
+    hidden = [world.remember(f"tea time {n}") for n in range(70)]
+    rest = [world.remember(f"tea and something else {n}") for n in range(6)]
+    world.pump()
+    world.clock.move(hours=1)
+    for memory_id in hidden:
+        world.change(memory_id, status=Status.SUPERSEDED)
+    found = world.found("tea time")
+    assert len(found) == 5 and set(found) < set(rest)
+
+
+def test_repeated_texts_do_not_starve_recall(world: RecallWorld) -> None:
+    for _ in range(40):
+        world.remember("tea time")
+    rest = [world.remember(f"tea and something else {n}") for n in range(4)]
+    world.pump()
+    world.clock.move(hours=1)
+    found = world.found("tea time")
+    assert len(found) == 5 and set(found) > set(rest)
+
+
+def test_nothing_is_read_again_when_the_rest_is_below_the_threshold(world: RecallWorld) -> None:
+    for n in range(40):
+        world.remember(f"unrelated matter {n} similarity=0.40")
+    world.pump()
+    world.clock.move(hours=1)
+    seen = remember_filters(world)
+    assert world.found("tea") == []
+    assert len(seen) == 1
+
+
+def test_ids_that_the_caller_excludes_and_their_texts_are_left_out(world: RecallWorld) -> None:
+    world.open()
+    one, twin = world.remember("Mary drinks tea"), world.remember("Mary drinks  tea")
+    other = world.remember("Mary likes tea")
+    world.say("Mary says: tea!")
+    for _ in ("new", "indexed"):
+        answer = world.ask("Mary tea", session_id="s1", exclude_ids=(one, "evt:s1:1", "doc-of-tomorrow"), debug=True)
+        assert [hit.id for hit in answer.hits] == [other]
+        assert answer.debug is not None
+        assert {"id": twin, "reason": "excluded"} in answer.debug["dropped"]
+        world.pump()
+    seen = remember_filters(world)
+    world.ask("Mary tea", exclude_ids=(one,))
+    assert seen[0].exclude_ids == {one}
+
+
+def test_the_depth_is_reported_without_what_was_read_for_the_pack(world: RecallWorld) -> None:
+    world.remember("tea")
+    freeze_pack(world)
+    legs = world.ask("tea", session_id="s1").legs
+    assert (legs["lexical"].depth, legs["vector"].depth) == (60, 60)
+    assert world.ask("tea", k=40).legs["lexical"].depth == 80
+    assert world.ask("tea", sources=(Source.MEMORY,)).legs["lexical"].depth == 30

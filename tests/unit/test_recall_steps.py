@@ -1,0 +1,73 @@
+"""How many port calls a recall makes, and how many of them one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neve.usecases.read_pack import read_pack
+from tests.unit.recall_world import RecallWorld
+
+STEP_MS = 10
+SLOW = [f"{port}=slow:{STEP_MS}" for port in ("table", "vector", "lexical", "embed")]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.remember("tea in the pack")
+    made.open()
+    made.say("tea with milk")
+    assert read_pack(made, made.tenant, "ann", "s1").state == "ready"
+    made.remember("tea at home")
+    made.pump()
+    made.remember("tea just now")
+    made.rows.calls.clear()
+    made.broken(*SLOW)
+    yield made
+    made.close()
+
+
+def steps(world: RecallWorld, query: str) -> float:
+    """Sequential port calls: each takes 10 ms of virtual time, and calls beside each other take it together."""
+    answer = world.ask(query, session_id="s1")
+    assert len(answer.hits) == 3 and answer.degraded == []
+    return answer.elapsed_ms / STEP_MS
+
+
+def test_three_steps_and_the_ledger_write(world: RecallWorld) -> None:
+    assert steps(world, "tea") == 3
+    calls = dict(world.rows.calls)
+    # user and session rows, then every candidate; recent rows and the log's tail; the manifest and, once for a tenant
+    # in a process, the ledger's secret; making the secret and the ledger row
+    assert calls == {"get_many": 2, "query": 2, "get": 2, "write": 2}
+
+
+def test_a_process_that_knows_the_pack_reads_less(world: RecallWorld) -> None:
+    steps(world, "tea")
+    world.rows.calls.clear()
+    assert steps(world, "some tea") == 3
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 2, "write": 1}
+
+
+def test_a_remembered_question_takes_two_steps(world: RecallWorld) -> None:
+    steps(world, "tea")
+    world.rows.calls.clear()
+    assert steps(world, "tea") == 2
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 2, "write": 1}
+
+
+def test_the_number_of_hits_does_not_change_the_number_of_calls(world: RecallWorld) -> None:
+    world.broken()
+    for n in range(60):
+        world.remember(f"tea number {n}")
+    world.pump()
+    world.broken(*SLOW)
+    world.ask("tea", session_id="s1", k=50)
+    world.rows.calls.clear()
+    answer = world.ask("tea", session_id="s1", k=50)
+    assert len(answer.hits) == 50
+    assert answer.elapsed_ms == 2 * STEP_MS
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 2, "write": 1}

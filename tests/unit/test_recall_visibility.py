@@ -1,0 +1,262 @@
+"""What recall must never answer with: another user's rows, rows that are gone, replaced or filtered, whatever the index
+still says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.errors import NeveError
+from neve.domain.policy import Policy
+from neve.domain.records import Kind, Scope, Status, Tier
+from neve.ports import Source
+from neve.store import rows
+from neve.usecases.delete_memory import delete_memory
+from neve.usecases.recall_command import RecallFilters
+from neve.usecases.replace_rows import Replacement, replace_rows
+from neve.wiring import Tenant
+from tests.unit.domain_rows import memory
+from tests.unit.recall_world import RecallWorld
+
+TEXT = "User's sister is named Mary"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("fault", ["", "vector=error", "lexical=error"])
+def test_identical_text_of_two_users_stays_apart_in_each_leg(world: RecallWorld, fault: str) -> None:
+    anns, bobs = world.remember(TEXT), world.remember(TEXT, user="bob")
+    world.pump()
+    world.broken(*filter(None, [fault]))
+    assert world.found("sister Mary") == [anns]
+    assert world.found("sister Mary", user="bob") == [bobs]
+
+
+def test_the_same_user_id_in_another_tenant_is_another_user(world: RecallWorld) -> None:
+    ours = world.remember(TEXT)
+    world.pump()
+    first, world.tenant = world.tenant, Tenant(f"{world.tenant.id}-2", Policy())
+    assert world.found("sister Mary") == []
+    theirs = world.remember(TEXT)
+    world.pump()
+    assert world.found("sister Mary") == [theirs]
+    world.tenant = first
+    assert world.found("sister Mary") == [ours]
+
+
+def test_a_deleted_row_is_gone_before_the_index_hears_of_it(world: RecallWorld) -> None:
+    mary = world.remember(TEXT)
+    world.pump()
+    delete_memory(world, world.tenant, "ann", mary, None)
+    answer = world.ask("sister Mary", debug=True)
+    assert (answer.hits, answer.result_state) == ([], "none")
+    assert answer.debug is not None and answer.debug["dropped"] == [{"id": mary, "reason": "gone"}]
+    world.pump()
+    told = world.ask("sister Mary", debug=True)
+    assert told.debug is not None and told.debug["dropped"] == []
+
+
+@pytest.mark.parametrize("told", [False, True], ids=["before the index hears of it", "after"])
+@pytest.mark.parametrize(
+    ("status", "flag"),
+    [
+        (Status.SUPERSEDED, "include_superseded"),
+        (Status.INBOX, "include_inbox"),
+        (Status.RESOLVED, None),
+        (Status.ARCHIVED, None),
+    ],
+)
+def test_only_active_rows_are_found_unless_asked_otherwise(
+    world: RecallWorld, status: Status, flag: str | None, told: bool
+) -> None:
+    mary = world.remember(TEXT)
+    world.pump()
+    world.change(mary, status=status, rev=2, rev_at=world.ago(seconds=0))
+    if told:
+        world.pump()
+    assert world.found("sister Mary") == []
+    assert world.found("my sibling's name") == []
+    hits = world.ask("sister Mary", include_superseded=True, include_inbox=True).hits
+    assert [(hit.id, hit.status) for hit in hits] == ([(mary, status.value)] if flag else [])
+    if flag:
+        assert world.found("sister Mary", **dict[str, Any]({flag: True})) == [mary]
+
+
+def test_a_superseded_row_keeps_its_vectors_for_whoever_asks(world: RecallWorld) -> None:
+    mary = world.remember(TEXT)
+    world.pump()
+    made = len(world.calls.entries("embed"))
+    world.change(mary, status=Status.SUPERSEDED, rev=2, rev_at=world.ago(seconds=0))
+    world.pump()
+    assert len(world.calls.entries("embed")) == made
+    assert world.found("my sibling's name", include_superseded=True) == [mary]
+
+
+# --- replacements -------------------------------------------------------------------------------
+
+
+def replaceable(world: RecallWorld) -> tuple[str, Replacement]:
+    world.open("s1")
+    old = world.remember(TEXT, session_id="s1", kind=Kind.OBSERVATION)
+    new = memory("User's sister Mary moved to Cork", id="mem_NEW", session_id="s1", version=0, created_at=world.ago())
+    return old, Replacement("s1", (new,), (old,), "reflected")
+
+
+def test_a_replacement_is_seen_whole(world: RecallWorld) -> None:
+    old, replacement = replaceable(world)
+    world.pump()
+    replace_rows(world, world.tenant, "ann", 1, replacement)
+    assert world.found("sister Mary") == [], "the new row is older than 120 s and not in the index yet"
+    world.pump()
+    assert world.found("sister Mary") == ["mem_NEW"]
+    assert set(world.found("sister Mary", include_superseded=True)) == {old, "mem_NEW"}
+
+
+def test_a_row_of_the_coming_generation_is_not_seen_and_a_dying_one_is(world: RecallWorld) -> None:
+    """vectors.md: gen 4 sees (born 1), (born 1, died 5); from the flip on (born 1), (born 5)."""
+    world.open()
+    for name, born, died in (("P", 1, None), ("Q", 1, 5), ("R", 5, None)):
+        world.store(memory(f"Mary {name}", id=f"mem_{name}", born_gen=born, died_gen=died, scope=Scope.GLOBAL))
+    world.pump()
+    at_generation(world, 4)
+    assert sorted(world.found("Mary")) == ["mem_P", "mem_Q"]
+    at_generation(world, 5)
+    assert sorted(world.found("Mary")) == ["mem_P", "mem_R"]
+    hits = world.ask("Mary", include_superseded=True).hits
+    assert {hit.id: hit.status for hit in hits} == {"mem_P": "active", "mem_Q": "superseded", "mem_R": "active"}
+
+
+def at_generation(world: RecallWorld, gen: int) -> None:
+    keys = world.tenant.keys
+    head = rows.read_head(world.rows.get(keys.head("ann")))
+    world.rows.write([rows.put_head(keys, "ann", replace(head, gen=gen))])
+
+
+def test_a_flip_between_the_legs_and_the_rows_starts_the_search_over(world: RecallWorld) -> None:
+    world.store(memory("Mary the elder", id="mem_OLD", died_gen=2))
+    world.store(memory("Mary the younger", id="mem_NEW", born_gen=2))
+    world.remember("unrelated")
+    world.pump()
+    read = world.rows.get_many
+    flipped: list[bool] = []
+
+    def flip_before_hydration(keys: Any) -> Any:
+        if len(keys) > 1 and not flipped:
+            flipped.append(True)
+            at_generation(world, 2)
+        return read(keys)
+
+    world.rows.get_many = flip_before_hydration  # type: ignore[method-assign]
+    assert world.found("Mary") == ["mem_NEW"]
+    assert flipped
+
+
+# --- users who come and go ----------------------------------------------------------------------
+
+
+def with_head(world: RecallWorld, **fields: Any) -> None:
+    keys = world.tenant.keys
+    head = rows.read_head(world.rows.get(keys.head("ann")))
+    world.rows.write([rows.put_head(keys, "ann", replace(head, **fields))])
+
+
+def test_a_user_who_is_being_erased_has_nothing(world: RecallWorld) -> None:
+    world.remember(TEXT)
+    world.pump()
+    with_head(world, state="erasing", incarnation=2)
+    answer = world.ask("sister Mary")
+    assert (answer.hits, answer.result_state) == ([], "none")
+
+
+def test_a_closed_user_is_gone(world: RecallWorld) -> None:
+    world.remember(TEXT)
+    with_head(world, state="closed")
+    with pytest.raises(NeveError) as refused:
+        world.ask("sister Mary")
+    assert refused.value.code == "user_closed"
+
+
+def test_what_an_earlier_incarnation_said_is_not_found(world: RecallWorld) -> None:
+    world.open()
+    world.say("my sister Mary lives in Cork")
+    world.pump()
+    assert world.found("sister Mary") == ["evt:s1:1"]
+    with_head(world, incarnation=2)
+    assert world.found("sister Mary") == []
+
+
+# --- filters ------------------------------------------------------------------------------------
+
+
+def test_filters_hold_in_the_legs_and_for_rows_that_are_too_new(world: RecallWorld) -> None:
+    work = world.remember("Mary likes tea", group="work", tags=("a", "b"))
+    home = world.remember("Mary drinks tea", group="home", tags=("a",), kind=Kind.NOTE)
+    for _ in ("new", "indexed"):
+        assert world.found("Mary tea", filters=RecallFilters(group="work")) == [work]
+        assert sorted(world.found("Mary tea", filters=RecallFilters(tags=("a",)))) == sorted([work, home])
+        assert world.found("Mary tea", filters=RecallFilters(tags=("a", "b"))) == [work]
+        assert world.found("Mary tea", filters=RecallFilters(kind="note")) == [home]
+        assert world.found("Mary tea", filters=RecallFilters(tier="episodic")) == []
+        assert world.found("Mary tea", filters=RecallFilters(category="PERSON")) == []
+        assert world.found("Mary tea", filters=RecallFilters(path_prefix="/profile")) == []
+        world.pump()
+
+
+def test_after_is_inclusive_and_before_is_not(world: RecallWorld) -> None:
+    when = "2026-03-01T12:00:00.000Z"
+    tea = world.remember("Mary likes tea", observed_at=when)
+    for _ in ("new", "indexed"):
+        assert world.found("tea", filters=RecallFilters(after=when)) == [tea]
+        assert world.found("tea", filters=RecallFilters(before=when)) == []
+        assert world.found("tea", filters=RecallFilters(after="2026-03-01T12:00:00.001Z")) == []
+        assert world.found("tea", filters=RecallFilters(before="2026-03-01T12:00:00.001Z")) == [tea]
+        world.pump()
+
+
+def test_scopes(world: RecallWorld) -> None:
+    world.open("s1")
+    world.open("s2")
+    world.say("tea in the first session", session="s1")
+    world.say("tea in the second session", session="s2")
+    nowhere = world.remember("tea at home")
+    here, there = "evt:s1:1", "evt:s2:1"
+    for _ in ("new", "indexed"):
+        assert world.found("tea", session_id="s1", scope="session") == [here]
+        assert here not in world.found("tea", session_id="s1", scope="global")
+        assert nowhere in world.found("tea", session_id="s1", scope="global")
+        world.pump()
+    assert set(world.found("tea", session_id="s1", scope="global")) == {there, nowhere}
+    assert set(world.found("tea", scope="global")) == {here, there, nowhere}
+    assert set(world.found("tea")) == {here, there, nowhere}
+
+
+def test_sources(world: RecallWorld) -> None:
+    world.open()
+    world.say("tea for two")
+    row = world.remember("tea at home")
+    world.pump()
+    assert world.found("tea", sources=(Source.EVENT,)) == ["evt:s1:1"]
+    assert world.found("tea", sources=(Source.MEMORY,)) == [row]
+    assert world.found("tea", sources=(Source.DOCUMENT,)) == []
+
+
+def test_the_same_words_of_two_speakers_are_two_hits(world: RecallWorld) -> None:
+    world.open()
+    world.say("tea is lovely", "tea is lovely")
+    for _ in ("new", "indexed"):
+        hits = world.ask("lovely tea", session_id="s1", sources=(Source.EVENT,)).hits
+        assert sorted((hit.seq, hit.speaker, hit.text) for hit in hits) == [
+            (1, "user", "tea is lovely"),
+            (2, "assistant", "tea is lovely"),
+        ]
+        assert {(hit.kind, hit.tier, hit.source) for hit in hits} == {("event", Tier.EPISODIC.value, "event")}
+        world.pump()
