@@ -70,10 +70,10 @@ def ask(
     conversation: Conversation,
     question: Question,
     sources: Sequence[str],
-    legs: Sequence[str] | None,
-) -> Ranking:
-    """The hits' credit, best first: threshold 0, no time budget to speak of, so that what is measured is the
-    ranking."""
+    legs: Sequence[str] | None = None,
+) -> tuple[Ranking, str]:
+    """The hits' credit, best first, and the recall's id. Threshold 0 and no time budget to speak of, so that what is
+    measured is the ranking."""
     body: dict[str, Any] = {
         "query": question.text,
         "k": DEPTH,
@@ -86,16 +86,34 @@ def ask(
     answer = client.expect(200, "POST", f"/v1/users/{conversation.id}/recall", body)
     if answer.get("degraded"):
         raise RuntimeError(f"a degraded answer is not a measurement: {answer['degraded']}")
-    place = {(turn.session, turn.seq): turn.dia_id for turn in conversation.turns}
-    return [_credit(hit, place) for hit in answer["hits"]]
+    place = _places(conversation)
+    return [_credit(hit, place) for hit in answer["hits"]], answer["recall_id"]
+
+
+def first_stage(client: ApiClient, conversation: Conversation, recall_id: str) -> Ranking:
+    """The utterances of a recall in the order of RRF, from its ledger row: what the second stage was given."""
+    record = client.expect(200, "GET", f"/v1/users/{conversation.id}/recalls/{recall_id}")
+    scored = [hit for hit in record["hits"] if "components" in hit]
+    scored.sort(key=lambda hit: -hit["components"]["final"])
+    place = _places(conversation)
+    return [frozenset({place[_place_of(hit["id"])]}) for hit in scored[:DEPTH]]
+
+
+def _places(conversation: Conversation) -> dict[tuple[str, int], str]:
+    return {(turn.session, turn.seq): turn.dia_id for turn in conversation.turns}
+
+
+def _place_of(event_id: str) -> tuple[str, int]:
+    session, _, seq = event_id.removeprefix("evt:").rpartition(":")
+    return session, int(seq)
 
 
 def _credit(hit: dict[str, Any], place: dict[tuple[str, int], str]) -> frozenset[str]:
-    session = hit.get("session_id")
+    session = str(hit.get("session_id"))
     if hit["source"] == "event":
         return frozenset({place[session, hit["seq"]]})
     passage = hit["passage"]
     first, last = passage.get("seq_from"), passage.get("seq_to")
-    if session is None or first is None or last is None or last - first >= WIDEST_RANGE:
+    if first is None or last is None or last - first >= WIDEST_RANGE:
         return frozenset()
     return frozenset(place[session, seq] for seq in range(first, last + 1))

@@ -445,11 +445,12 @@ def test_b12_every_utterance_is_a_passage_with_its_speaker(user: Person) -> None
 @pytest.mark.live
 def test_b16_debug_shows_what_was_searched(user: Person) -> None:
     kept = user.remember("User once saw a quetzal.", group="birds", tags=["green", "tail"])["id"]
-    answer = user.recall("quetzal", debug=True, filters={"group": "birds", "tags": ["tail"], "kind": "manual"})
+    filters = {"group": "birds", "tags": ["tail"], "kind": "manual"}
+    answer = user.recall("quetzal", debug=True, filters=filters, sources=["memory"])
     assert {name: leg["depth"] for name, leg in answer["legs"].items()} == {"lexical": 30, "vector": 30}
-    filters = answer["debug"]["filters"]
-    assert (filters["group"], filters["tags"], filters["kinds"]) == ("birds", ["tail"], ["manual"])
-    assert filters["statuses"] == ["active"]
+    applied = answer["debug"]["filters"]
+    assert (applied["group"], applied["tags"], applied["kinds"]) == ("birds", ["tail"], ["manual"])
+    assert (applied["sources"], applied["statuses"]) == (["memory"], ["active"])
     [hit] = answer["hits"]
     assert (hit["id"], hit["group"], hit["tags"]) == (kept, "birds", ["green", "tail"])
     assert (hit["kind"], hit["tier"], hit["status"], hit["source"]) == ("manual", "semantic", "active", "memory")
@@ -1047,7 +1048,7 @@ def test_b50_the_answer_does_not_grow_with_the_memory(user: Person) -> None:
         user.bring_in(*[plain(f"User paddled kayak number {part * 1_000 + n}.") for n in range(1_000)])
     user.settle()
     for k in (5, 50):
-        answer = user.recall("kayak", k=k)
+        answer = user.recall("kayak", k=k, sources=["memory"])
         assert len(answer["hits"]) == k
         assert {leg["depth"] for leg in answer["legs"].values()} == {max(30, 2 * k)}
         record = user.expect(200, "GET", f"/recalls/{answer['recall_id']}")

@@ -142,7 +142,6 @@ class ComponentsView(View):
     importance: float
     kind: float
     prior: float = Field(description="Product of the three, at most 1.35.")
-    second_stage: float | None = Field(default=None, description="Log odds of the second stage, where it ordered.")
     final: float = Field(description="RRF times prior.")
     second_stage: float | None = Field(
         default=None, description="Log odds by the second stage, which orders hits when utterances are among them."
