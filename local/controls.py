@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from local.call_log import CallLog
 from local.controlled_observer import ControlledObserver, Script
 from local.faults import Faults, FaultyEmbedder, FaultyObjects, FaultyQueue, FaultySearch, FaultyTable
 from local.holds import Holds
-from local.virtual_time import VirtualClock, VirtualTasks
+from local.virtual_time import VirtualClock, VirtualTasks, spend
 from neve.adapters.clock import SystemClock
 from neve.ports import SearchIndex
 from neve.wiring import Ports
@@ -21,6 +23,12 @@ class Controls:
         self.calls = CallLog()
         self.script = Script()
         self.holds = Holds()
+
+
+def wait_virtually(function: ModuleType) -> None:
+    """A worker that waits between its attempts does not keep a test waiting."""
+    if "pause" in vars(function):
+        vars(function)["pause"] = lambda seconds: spend(seconds * 1000)
 
 
 class ControlledPorts:

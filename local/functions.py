@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from types import ModuleType
 from typing import Any
 
 from local.template import Function
@@ -45,8 +46,10 @@ class Functions:
 
     All functions share one process, so their environment variables have to agree: the first value wins."""
 
-    def __init__(self, functions: Mapping[str, Function]) -> None:
+    def __init__(self, functions: Mapping[str, Function], loaded: Callable[[ModuleType], None] | None = None) -> None:
+        """``loaded`` is shown every module before its handler is called."""
         self._functions = functions
+        self._loaded = loaded
         self._handlers: dict[str, Handler] = {}
         self._loading = threading.Lock()
         for function in functions.values():
@@ -66,12 +69,19 @@ class Functions:
         """Import the function's module under a name of its own (every one of them is called ``app``)."""
         with self._loading:
             if name not in self._handlers:
-                self._handlers[name] = _import_handler(self._functions[name])
+                self._handlers[name] = self._import_handler(self._functions[name])
             return self._handlers[name]
 
+    def _import_handler(self, function: Function) -> Handler:
+        module_name, _, attribute = function.handler.rpartition(".")
+        module = _import_module(function, module_name)
+        if self._loaded is not None:
+            self._loaded(module)
+        handler: Handler = getattr(module, attribute)
+        return handler
 
-def _import_handler(function: Function) -> Handler:
-    module_name, _, attribute = function.handler.rpartition(".")
+
+def _import_module(function: Function, module_name: str) -> ModuleType:
     path = function.code / f"{module_name}.py"
     unique = f"neve_function_{function.name}"
     spec = importlib.util.spec_from_file_location(unique, path)
@@ -80,5 +90,4 @@ def _import_handler(function: Function) -> Handler:
     module = importlib.util.module_from_spec(spec)
     sys.modules[unique] = module
     spec.loader.exec_module(module)
-    handler: Handler = getattr(module, attribute)
-    return handler
+    return module

@@ -11,7 +11,7 @@ from typing import cast
 
 from local.backend import OBJECTS, QUEUE, SEARCH, TABLE, Choices, EmbeddedPorts
 from local.bootstrap import ready_key
-from local.controls import ControlledPorts, Controls
+from local.controls import ControlledPorts, Controls, wait_virtually
 from local.datafolder import open_data_folder
 from local.deliveries import Deliveries
 from local.driver import Driver
@@ -53,7 +53,7 @@ class Service:
         self._controls = Controls() if test_controls else None
         self._ports: Ports = ControlledPorts(self._engines, self._controls) if self._controls else self._engines
         os.environ.setdefault(BPE_DIR_VARIABLE, str(ROOT / "layers" / "tokens" / "bpe"))
-        self._functions = Functions(self._template.functions)
+        self._functions = Functions(self._template.functions, wait_virtually if self._controls else None)
         self._deliveries = Deliveries(self._functions.invoke, self._template.queue_sources)
         self._driver = self._make_driver()
 

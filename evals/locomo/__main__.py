@@ -17,7 +17,7 @@ from typing import Any
 
 from evals.locomo.baseline import PlainBm25
 from evals.locomo.dataset import Conversation, Question, load
-from evals.locomo.playing import DEPTH, SOURCES, ask, first_stage, send, settle
+from evals.locomo.playing import DEPTH, SYSTEMS, ask, send, settle
 from evals.locomo.report import console_table, write_markdown
 from evals.locomo.scoring import Judged, Ranking, grouped, judge, means
 from evals.progress import tracked
@@ -98,13 +98,8 @@ def _measure(client: ApiClient, conversations: Sequence[Conversation]) -> tuple[
     plain = {c.number: PlainBm25(c) for c in conversations}
     for conversation, question in tracked("asking", asked):
         run.add(BASELINE, conversation, question, plain[conversation.number].rank(question.text, DEPTH))
-        lexical, _ = ask(client, conversation, question, ["event"], ["lexical"])
-        run.add("event, lexical", conversation, question, lexical)
-        for name, sources in SOURCES.items():
-            ranking, recall_id = ask(client, conversation, question, sources)
-            if name == "event":
-                run.add("event, RRF only", conversation, question, first_stage(client, conversation, recall_id))
-            run.add(name, conversation, question, ranking)
+        for system, sources, more in SYSTEMS:
+            run.add(system, conversation, question, ask(client, conversation, question, sources, **more))
     stats = [client.expect(200, "GET", f"/v1/users/{c.id}/stats") for c in conversations]
     return run, {
         "conversations": [c.number for c in conversations],

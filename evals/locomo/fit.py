@@ -75,7 +75,9 @@ def _ask(client: ApiClient, conversation: Conversation, question: Question, cali
     """None when no candidate is evidence: such a question says nothing about the order."""
     body = {"query": question.text, "k": DEEPEST, "mode": "tool", "sources": ["event"], "threshold": 0}
     hits = client.expect(200, "POST", f"/v1/users/{conversation.id}/recall", body)["hits"]
-    found = features(question.text, [_utterance(hit, calibration) for hit in hits])
+    utterances = [_utterance(hit, calibration) for hit in hits]
+    floor = min((u.similarity for u in utterances if u.similarity is not None), default=0.0)
+    found = features(question.text, utterances, floor)
     place = {(turn.session, turn.seq): turn.dia_id for turn in conversation.turns}
     right = np.array([place[hit["session_id"], hit["seq"]] in question.raw for hit in hits], np.bool_)
     if not right.any():

@@ -16,7 +16,16 @@ BATCH = 48
 """The most events a call takes."""
 SETTLE_S = 600.0
 DEPTH = 20
-SOURCES: dict[str, list[str]] = {"event": ["event"], "memory": ["memory"], "both": ["memory", "event"]}
+SYSTEMS: list[tuple[str, list[str], dict[str, Any]]] = [
+    ("event, keyword leg", ["event"], {"legs": ["lexical"], "second_stage": False}),
+    ("event, vector leg", ["event"], {"legs": ["vector"], "second_stage": False}),
+    ("event, RRF", ["event"], {"second_stage": False}),
+    ("event", ["event"], {}),
+    ("memory", ["memory"], {}),
+    ("both", ["memory", "event"], {}),
+]
+"""What is asked: a name for the tables, the sources, and further fields of the call. The last three are the
+defaults."""
 
 
 def send(client: ApiClient, conversation: Conversation) -> None:
@@ -70,42 +79,22 @@ def ask(
     conversation: Conversation,
     question: Question,
     sources: Sequence[str],
-    legs: Sequence[str] | None = None,
-) -> tuple[Ranking, str]:
-    """The hits' credit, best first, and the recall's id. Threshold 0 and no time budget to speak of, so that what is
-    measured is the ranking."""
-    body: dict[str, Any] = {
+    **more: Any,
+) -> Ranking:
+    """The hits' credit, best first. Threshold 0 and no time budget to speak of, so that what is measured is the
+    ranking. ``more``: further fields of the call."""
+    body = more | {
         "query": question.text,
         "k": DEPTH,
         "mode": "tool",
         "sources": list(sources),
         "threshold": 0,
     }
-    if legs is not None:
-        body["legs"] = list(legs)
     answer = client.expect(200, "POST", f"/v1/users/{conversation.id}/recall", body)
     if answer.get("degraded"):
         raise RuntimeError(f"a degraded answer is not a measurement: {answer['degraded']}")
-    place = _places(conversation)
-    return [_credit(hit, place) for hit in answer["hits"]], answer["recall_id"]
-
-
-def first_stage(client: ApiClient, conversation: Conversation, recall_id: str) -> Ranking:
-    """The utterances of a recall in the order of RRF, from its ledger row: what the second stage was given."""
-    record = client.expect(200, "GET", f"/v1/users/{conversation.id}/recalls/{recall_id}")
-    scored = [hit for hit in record["hits"] if "components" in hit]
-    scored.sort(key=lambda hit: -hit["components"]["final"])
-    place = _places(conversation)
-    return [frozenset({place[_place_of(hit["id"])]}) for hit in scored[:DEPTH]]
-
-
-def _places(conversation: Conversation) -> dict[tuple[str, int], str]:
-    return {(turn.session, turn.seq): turn.dia_id for turn in conversation.turns}
-
-
-def _place_of(event_id: str) -> tuple[str, int]:
-    session, _, seq = event_id.removeprefix("evt:").rpartition(":")
-    return session, int(seq)
+    place = {(turn.session, turn.seq): turn.dia_id for turn in conversation.turns}
+    return [_credit(hit, place) for hit in answer["hits"]]
 
 
 def _credit(hit: dict[str, Any], place: dict[tuple[str, int], str]) -> frozenset[str]:

@@ -1,7 +1,8 @@
 """Postings of one user's passages: immutable sorted runs and a short unsorted tail, as a log-structured merge has them.
 
 With b = 0 the BM25 weight of a term in a passage does not depend on the other passages, so a posting holds it ready:
-the ``impact``: its counts in the fields, weighted, added up and saturated once (BM25F). Only the idf is left to the query."""
+the ``impact``: its counts in the fields, weighted, added up and saturated once (BM25F). Only the idf is left to the
+query."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _WEIGHTS = np.array([CONTEXT_WEIGHTS[field] for field in FIELDS], np.float32)
 
 def _impacts(counts: NDArray[np.uint8]) -> NDArray[np.float32]:
     """``counts[posting, field]`` -> the saturated weighted count of each posting."""
-    weighted = counts @ _WEIGHTS
+    weighted = (counts * _WEIGHTS).sum(axis=1, dtype=np.float32)
     return weighted * np.float32(BM25_K1 + 1) / (weighted + np.float32(BM25_K1))
 
 

@@ -28,8 +28,7 @@ def repeat_unanswered(client: ApiClient, journals: Sequence[Journal]) -> None:
 
 def check_answers(client: ApiClient, journals: Sequence[Journal]) -> None:
     """All that was acknowledged is there, once, and nothing is half there."""
-    for user in sorted({journal.user for journal in journals}):
-        mine = [journal for journal in journals if journal.user == user]
+    for user, mine in _by_user(journals):
         _check_events(client, user, mine)
         _check_memories(client, user, mine)
         _check_packs(client, user, mine)
@@ -48,7 +47,7 @@ def check_jobs(client: ApiClient, journals: Sequence[Journal]) -> None:
 
 def _check_events(client: ApiClient, user: str, journals: Sequence[Journal]) -> None:
     sent = [append for journal in journals for append in journal.appends]
-    for session in sorted(set().union(*(journal.sessions for journal in journals))):
+    for session in _sessions(journals):
         base = f"/v1/users/{user}/sessions/{session}"
         log = list(_events(client, base))
         assert [event["seq"] for event in log] == list(range(1, len(log) + 1)), f"{user}/{session}: gaps"
@@ -105,28 +104,41 @@ def _memories(client: ApiClient, user: str) -> Iterator[dict[str, Any]]:
 
 def _check_packs(client: ApiClient, user: str, journals: Sequence[Journal]) -> None:
     path = f"/v1/users/{user}/pack"
-    for session in sorted(set().union(*(journal.sessions for journal in journals))):
+    for session in _sessions(journals):
         reply = client.call("GET", path, query={"session_id": session, "format": "text"})
         sha = hashlib.sha256(reply.body).hexdigest()
-        assert (reply.status, reply.headers["etag"]) == (200, f'"{sha}"'), f"a torn pack: {user}/{session}"
-        again = client.call(
-            "GET", path, query={"session_id": session, "format": "text"}, headers={"If-None-Match": f'"{sha}"'}
-        )
-        assert again.status == 304, again
-        _check_versions(client, path, session, reply.text)
+        assert (reply.status, reply.headers.get("etag")) == (200, f'"{sha}"'), f"a torn pack: {user}/{session}"
+        versions = client.expect(200, "GET", f"{path}/versions", query={"session_id": session, "limit": 100})
+        for version in versions["versions"]:
+            query = {"session_id": session, "version": version["pack_version"]}
+            read = client.expect(200, "GET", path, query=query)
+            found = hashlib.sha256(read["text"].encode()).hexdigest()
+            assert found == version["sha256"] == read["sha256"], f"{user}/{session}: version {version['pack_version']}"
     for journal in journals:
-        for (session, version), text in journal.packs.items():
-            kept = client.expect(200, "GET", path, query={"session_id": session, "version": version})
-            assert kept["text"] == text, f"{user}/{session}: version {version} has other bytes than were served"
+        for (session, number), text in journal.packs.items():
+            kept = client.expect(200, "GET", path, query={"session_id": session, "version": number})
+            assert kept["text"] == text, f"{user}/{session}: version {number} has other bytes than were served"
 
 
-def _check_versions(client: ApiClient, path: str, session: str, current: str) -> None:
-    versions = client.expect(200, "GET", f"{path}/versions", query={"session_id": session, "limit": 100})["versions"]
-    assert versions, f"{path}: no version of {session}"
-    for version in versions:
-        query = {"session_id": session, "version": version["pack_version"]}
-        read = client.expect(200, "GET", path, query=query)
-        assert hashlib.sha256(read["text"].encode()).hexdigest() == version["sha256"] == read["sha256"], version
-    served = client.expect(200, "GET", path, query={"session_id": session})
-    assert served["text"] == current
-    assert served["pack_version"] in [version["pack_version"] for version in versions]
+def check_frozen_packs(client: ApiClient, journals: Sequence[Journal]) -> None:
+    """With nothing left to do, what a session is served is its newest version, and stays."""
+    for user, mine in _by_user(journals):
+        path = f"/v1/users/{user}/pack"
+        for session in _sessions(mine):
+            served = client.expect(200, "GET", path, query={"session_id": session})
+            query = {"session_id": session, "limit": 1}
+            [newest] = client.expect(200, "GET", f"{path}/versions", query=query)["versions"]
+            names = ("pack_version", "sha256")
+            assert [served[name] for name in names] == [newest[name] for name in names], f"{user}/{session}"
+            known = {"If-None-Match": f'"{served["sha256"]}"'}
+            again = client.call("GET", path, query={"session_id": session, "format": "text"}, headers=known)
+            assert again.status == 304, f"{user}/{session}: {again.status}"
+
+
+def _by_user(journals: Sequence[Journal]) -> list[tuple[str, list[Journal]]]:
+    users = sorted({journal.user for journal in journals})
+    return [(user, [journal for journal in journals if journal.user == user]) for user in users]
+
+
+def _sessions(journals: Sequence[Journal]) -> list[str]:
+    return sorted(set().union(*(journal.sessions for journal in journals)))

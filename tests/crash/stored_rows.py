@@ -15,6 +15,8 @@ from neve.store import rows
 from neve.store.keys import Keys
 
 KEYS = Keys(TENANT)
+DONE = {EmbeddingState.READY, EmbeddingState.SKIPPED}
+"""Of a superseded row, which may have been embedded before or not."""
 
 
 def check_rows(data: Path, user: str) -> None:
@@ -30,14 +32,16 @@ def check_rows(data: Path, user: str) -> None:
             epoch = rows.read_epoch(found[KEYS.epoch(user, session.session_id)])
             where = f"{user}/{session.session_id}"
             assert [event.seq for event in log] == list(range(1, session.last_seq + 1)), f"{where}: gaps"
-            assert (epoch.covers_to or 0) <= marker.observed_seq <= session.last_seq, (where, epoch, marker, session)
-            assert epoch.rebuild_due is None, (where, epoch)
+            assert (epoch.covers_to or 0) <= marker.observed_seq <= session.last_seq, (
+                f"{where}: covers to {epoch.covers_to}, marker {marker.observed_seq}, last seq {session.last_seq}"
+            )
+            assert epoch.rebuild_due is None, f"{where}: a pack is still to be built: {epoch.rebuild_due}"
             _check_live_list(where, marker, of_session)
             _check_observations(where, marker, log, of_session)
         for memory in memories:
-            wanted = EmbeddingState.READY if memory.status is Status.ACTIVE else EmbeddingState.SKIPPED
-            assert memory.embedding_state is wanted, f"{user}: {memory}"
-            assert memory.rev_at is None, f"{user}: still due for the index: {memory}"
+            found = f"{user}: {memory.id} is {memory.status}, {memory.embedding_state}, rev_at {memory.rev_at}"
+            embedded = {EmbeddingState.READY} if memory.status is Status.ACTIVE else DONE
+            assert memory.embedding_state in embedded and memory.rev_at is None, found
     finally:
         table.close()
 
@@ -45,7 +49,7 @@ def check_rows(data: Path, user: str) -> None:
 def _check_live_list(where: str, marker: SessionMarker, memories: list[Memory]) -> None:
     """It names exactly the session's active rows, each once."""
     times = Counter(row.id for row in marker.live)
-    assert not [identifier for identifier, count in times.items() if count > 1], f"{where}: {marker.live}"
+    assert max(times.values(), default=1) == 1, f"{where}: twice in the live list: {times}"
     active = {m.id for m in memories if m.status is Status.ACTIVE and m.scope is Scope.SESSION}
     assert set(times) == active, f"{where}: live list {sorted(times)}, active rows {sorted(active)}"
 
@@ -61,7 +65,9 @@ def _check_observations(where: str, marker: SessionMarker, log: list[Event], mem
     missed = {seq for seq in said if seq <= marker.observed_seq} - set(covered)
     assert not missed, f"{where}: behind the marker {marker.observed_seq}, but in no observation: {missed} of {spans}"
     answered = max((e.seq for e in log if e.event_type is EventType.ASSISTANT_RESPONSE), default=0)
-    assert max(marker.observed_seq, marker.offered_seq) >= answered, f"{where}: a complete turn was forgotten: {marker}"
+    assert max(marker.observed_seq, marker.offered_seq) >= answered, (
+        f"{where}: the turn that ends at {answered} was forgotten; marker {marker.observed_seq}"
+    )
 
 
 def _rows(table: SqliteTable, partition: str, prefix: str) -> Iterator[Item]:

@@ -15,7 +15,7 @@ import pytest
 
 from local.api_client import ApiClient
 from local.running import RunningServer, start_server
-from tests.crash.afterwards import check_answers, check_jobs, repeat_unanswered
+from tests.crash.afterwards import check_answers, check_frozen_packs, check_jobs, repeat_unanswered
 from tests.crash.hurry import Hurry
 from tests.crash.journal import Acknowledged, Journal
 from tests.crash.stored_rows import check_rows
@@ -47,6 +47,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(seed: int, tmp_path: Path) -> N
         repeat_unanswered(client, journals)
         _drain(client)
         check_answers(client, journals)
+        check_frozen_packs(client, journals)
         check_jobs(client, journals)
     except AssertionError as error:
         raise AssertionError(f"seed {seed}: {error}") from error

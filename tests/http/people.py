@@ -19,7 +19,7 @@ def said(text: str | list[Json], **more: Any) -> Json:
     return {"event_type": "user_message", "content": text, **more}
 
 
-def answered(text: str = "Noted.", **more: Any) -> Json:
+def answered(text: str | list[Json] = "Noted.", **more: Any) -> Json:
     """An event of the assistant."""
     return {"event_type": "assistant_response", "content": text, **more}
 

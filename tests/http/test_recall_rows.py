@@ -978,7 +978,7 @@ def test_c33_a_recall_is_recorded_without_its_words(user: Person, controls: Cont
     below = user.remember(similar_pair(0.69)[0])["id"]
     controls.drain()
     marker = f"Q{new_memory_id()[-12:]}"
-    asked = {"query": f"Reykjavik {marker}", "question": f"sibling vehicle {marker}", "threshold": 0.75}
+    asked: Json = {"query": f"Reykjavik {marker}", "question": f"sibling vehicle {marker}", "threshold": 0.75}
     answer = user.recall(**asked)
     controls.drain()
     record = user.expect(200, "GET", f"/recalls/{answer['recall_id']}")

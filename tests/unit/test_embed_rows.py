@@ -383,10 +383,26 @@ def test_a_drain_that_waits_ends_when_nothing_is_pending(world: RecallWorld) -> 
     assert (job.status, job.result) == ("done", {"queued": 1, "pending": 0})
 
 
-def test_a_row_somebody_is_changing_is_left_to_that_change(world: RecallWorld) -> None:
+def test_a_row_that_is_cited_at_the_same_time_is_queued_with_its_citation(world: RecallWorld) -> None:
     tea = world.remember("tea")
     lost(world)
     world.clock.move(minutes=20)
     world.rows.before_write = lambda: world.change(tea, last_used_at="2027-01-01T00:00:00.000Z")
-    assert requeue_pending(world, world.clock.now()) == 0
     assert requeue_pending(world, world.clock.now()) == 1
+    row = world.memory(tea)
+    assert (row.last_used_at, row.embed_queued_at) == ("2027-01-01T00:00:00.000Z", "2026-03-10T09:50:00.000Z")
+
+
+def test_a_row_that_was_indexed_or_deleted_at_the_same_time_is_not_queued(world: RecallWorld) -> None:
+    indexed_now, deleted_now = world.remember("tea"), world.remember("coffee")
+    lost(world)
+    world.clock.move(minutes=20)
+    world.rows.before_write = lambda: world.change(indexed_now, embedding_state=EmbeddingState.READY, rev_at=None)
+    assert requeue_pending(world, world.clock.now()) == 1
+    world.clock.move(minutes=20)
+
+    def delete() -> None:
+        delete_memory(world, world.tenant, "ann", deleted_now, None)
+
+    world.rows.before_write = delete
+    assert requeue_pending(world, world.clock.now()) == 0

@@ -23,8 +23,7 @@ that a deployed process installs, not with the functions; Powertools imports ``b
 MODULES = {"authorizer": 280, "observe": 370, "pack": 370, "records": 390, "admin": 390}
 """Upper bounds on ``len(sys.modules)``, a tenth above what was counted on Python 3.11: the interpreter alone has 33,
 the authorizer 246, observe 327, pack 332, admin 342, records 346. Pydantic brings 150, Powertools 60. Raise one only
-for a reason.
-"""
+for a reason. """
 
 PROGRAM = """
 import importlib, json, sys

@@ -114,12 +114,13 @@ def test_what_is_written_while_the_model_thinks_survives(world: World) -> None:
     assert listed(world) == ["typed meanwhile", "🔴 all of it, condensed"]
     assert get_memory(world, world.tenant, "ann", bumped).last_used_at == "2027-01-01T00:00:00.000Z"
     live = get_session(world, world.tenant, "ann", "s1").marker.live
-    assert [row.id for row in live][0] == new
+    assert live[0].id == new
     assert len(live) == 2
 
 
 def test_readers_see_the_old_set_or_the_new_one(world: World) -> None:
-    """At every single write of a replacement of 150 rows, a list and a pack show either all sources or the reflection."""
+    """At every single write of a replacement of 150 rows, a list and a pack show either all sources or the
+    reflection."""
     lines = [ImportedRow(f"🟡 {i} " + "x" * 20, Kind.OBSERVATION, session_id="s1") for i in range(150)]
     import_memories(world, world.tenant, "ann", lines)
     world.open(session="s2")

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from neve.domain.second_stage import Utterance, second_stage
 
+FLOOR = 0.2
 PLAIN = Utterance("a", "s1", 10, None, "we talked", bm25=2.0, similarity=0.6)
 
 
 def order(question: str, *utterances: Utterance) -> str:
-    scores = second_stage(question, utterances)
+    scores = second_stage(question, utterances, FLOOR)
     return "".join(sorted(scores, key=lambda i: (-scores[i], i)))
 
 
@@ -27,7 +28,7 @@ def test_the_person_whom_the_question_names_comes_first() -> None:
     ann, bob = replace(PLAIN, speaker="Ann"), replace(PLAIN, id="b", seq=20, speaker="Bob")
     assert order("What did Bob say?", ann, bob) == "ba"
     assert order("What did Ann say to Bob?", ann, bob) == "ab"
-    assert second_stage("What did Ann say to Bob?", [ann, bob])["a"] == second_stage("q", [ann, bob])["b"]
+    assert second_stage("What did Ann say to Bob?", [ann, bob], FLOOR)["a"] == second_stage("q", [ann, bob], FLOOR)["b"]
 
 
 def test_a_time_word_helps_only_a_question_for_a_time() -> None:
@@ -51,6 +52,18 @@ def test_a_session_about_the_matter_lifts_its_lines() -> None:
     assert order("q", PLAIN, replace(PLAIN, id="b", session_id="s2", seq=80), *others).index("b") < 3
 
 
+def test_what_the_vector_leg_did_not_find_is_no_nearer_than_its_worst() -> None:
+    """The only one that it found is the best, however well the other matches by words."""
+    found, other = replace(PLAIN, similarity=0.9), replace(PLAIN, id="b", seq=11, similarity=None, bm25=2.2)
+    assert order("q", found, other) == "ab"
+
+
+def test_a_row_that_is_too_new_for_the_index_counts_by_its_share_of_terms() -> None:
+    best = replace(PLAIN, id="c", seq=30, bm25=4.0)
+    assert order("q", PLAIN, best, replace(PLAIN, id="b", seq=20, bm25=None, share=1.0)) == "bca"
+    assert order("q", PLAIN, replace(PLAIN, id="b", seq=20, bm25=None, share=0.5)) == "ab"
+
+
 def test_a_prior_multiplies_the_odds() -> None:
     assert order("q", PLAIN, replace(PLAIN, id="b", seq=20, prior=1.2)) == "ba"
 
@@ -68,9 +81,9 @@ def test_every_candidate_gets_a_finite_score_whatever_the_order(
     utterances = [
         Utterance(str(n), session, seq, None, "x", bm25, sim) for n, (bm25, sim, seq, session) in enumerate(found)
     ]
-    scores = second_stage("when?", utterances)
+    scores = second_stage("when?", utterances, 0.0)
     assert set(scores) == {u.id for u in utterances}
     assert all(abs(score) < 100 for score in scores.values())
     distinct = {(u.session_id, u.seq) for u in utterances}
     if len(distinct) == len(utterances):
-        assert second_stage("when?", list(reversed(utterances))) == scores
+        assert second_stage("when?", list(reversed(utterances)), 0.0) == scores

@@ -1,4 +1,5 @@
-"""A tenant on real embedded engines in a temporary folder, with a clock that moves only when told and counted port calls."""
+"""A tenant on real embedded engines in a temporary folder, with a clock that moves only when told and counted port
+calls."""
 
 from __future__ import annotations
 

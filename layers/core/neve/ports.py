@@ -163,8 +163,8 @@ class Table(Protocol):
         cursor: str | None = None,
     ) -> Page:
         """Rows of one partition in sort-key order (UTF-8 byte order). ``between`` is inclusive on both ends and
-        excludes
-        ``prefix``. ``cursor`` is the opaque one of the previous page; raises BadCursor for one it did not make."""
+        excludes ``prefix``. ``cursor`` is the opaque one of the previous page; raises BadCursor for one it did not
+        make."""
 
     def write(self, ops: Sequence[WriteOp]) -> None:
         """All or nothing, at most 100 operations on distinct keys; raises Conflict, and ValueError for a malformed
@@ -285,8 +285,9 @@ class SearchIndex(Protocol):
 
 
 CONTEXT_WEIGHTS: Mapping[str, float] = {"text": 1.0, "date_text": 1.0, "previous": 0.5, "following": 0.1, "near": 0.1}
-"""Weight of each field in the contextual keyword leg (measured on LoCoMo, docs/retrieval.md). A word's counts in the fields
-are weighted and added up before they saturate, as in BM25F (OpenSearch: one field with the weights as term frequencies)."""
+"""Weight of each field in the contextual keyword leg (measured on LoCoMo, docs/retrieval.md). A word's counts in the
+fields are weighted and added up before they saturate, as in BM25F (OpenSearch: one field with the weights as term
+frequencies)."""
 BM25_K1 = 0.9
 BM25_B = 0.0
 

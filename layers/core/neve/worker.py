@@ -19,8 +19,7 @@ Work = Callable[[Ports, Tenant, dict[str, Any]], None]
 
 def process_fifo(event: Mapping[str, Any], context: Any, name: str, work: Work) -> dict[str, Any]:
     """The partial batch answer. A failed message holds back the later ones of its group only. ``work`` raises to have
-    its
-    message delivered again."""
+    its message delivered again."""
 
     def handle(record: SQSRecord) -> None:
         body, ports = json.loads(record.body), wiring.ports()

@@ -29,8 +29,7 @@ WITHOUT_EFFORT = ("claude-haiku-4", "claude-sonnet-4", "claude-opus-4", "claude-
 
 class AnthropicModel:
     """``model`` must accept a forced tool call: the Haiku family, and others up to generation 5. ``base_url`` None is
-    the
-    public API. ``timeout_s`` and ``max_retries`` bound how long a call lasts."""
+    the public API. ``timeout_s`` and ``max_retries`` bound how long a call lasts."""
 
     def __init__(
         self,

@@ -30,9 +30,8 @@ MAX_OPERATORS = 32
 @dataclass(frozen=True, slots=True)
 class TextQuery:
     """A keyword query. ``groups``: each inner tuple is a set of alternatives (``a OR b``), a plain word is a group of
-    one;
-    at least ``min_match`` groups must match, in any field. ``phrases`` must all occur in ``text`` as consecutive words,
-    as written (no stemming); ``excluded`` words must not occur in ``text``, in any inflection."""
+    one; at least ``min_match`` groups must match, in any field. ``phrases`` must all occur in ``text`` as consecutive
+    words, as written (no stemming); ``excluded`` words must not occur in ``text``, in any inflection."""
 
     groups: tuple[tuple[str, ...], ...]
     phrases: tuple[tuple[str, ...], ...] = ()

@@ -1,14 +1,11 @@
 """The second ranking stage: what was said, put in order by more than its two ranks.
 
 RRF forgets how good a match was and knows nothing of the conversation around it. This stage re-orders the utterances
-among
-the candidates by a small linear model over what the legs and the rows already say. Memories keep their places: they
-have no
-neighbours, and no labelled questions to fit weights on.
+among the candidates, and the memories beside them, by a small linear model over what the legs and the rows already say.
+Memories alone keep the order of RRF: there are no labelled questions to fit weights for them on.
 
-Weights: fitted on LoCoMo conversations 1-5 (listwise softmax, L2 30, ``evals/locomo/fit.py``), reported on 6-10. Only
-eight,
-because about half of such a gain carries over to other chats (docs/retrieval.md)."""
+Weights: fitted on LoCoMo conversations 1-5 (listwise softmax, L2 30, ``python -m evals.locomo.fit``), reported on
+6-10. Only eight, because about half of such a gain carries over to other chats (docs/retrieval.md)."""
 
 from __future__ import annotations
 
@@ -41,9 +38,8 @@ _ASKS_WHEN = re.compile(r"\s*(when|what (date|day|month|year|time)|how long|whic
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """A candidate that was said. ``similarity``: 0 for the median random pair of the encoder, 1 for the median
-    paraphrase,
-    not clamped. It and ``bm25`` are None where a leg did not find the utterance. ``prior``: the product of its
-    priors."""
+    paraphrase, not clamped. It and ``bm25`` are None where a leg did not find the utterance; ``share`` (of query terms)
+    stands in for the BM25 of one that is too new for the index. ``prior``: the product of its priors."""
 
     id: str
     session_id: str
@@ -52,34 +48,35 @@ class Utterance:
     text: str
     bm25: float | None
     similarity: float | None
+    share: float = 0.0
     prior: float = 1.0
 
 
-def second_stage(question: str, utterances: Sequence[Utterance]) -> dict[str, float]:
-    """A score for each id, larger is better: the log odds of its features, its prior included. Linear in the number of
-    candidates."""
+def second_stage(question: str, utterances: Sequence[Utterance], floor: float) -> dict[str, float]:
+    """A score for each id, larger is better: the log odds of its features, its prior included. ``floor``: the
+    similarity of the worst that the vector leg found, which nothing that it did not find exceeds."""
     prior = {utterance.id: math.log(utterance.prior) for utterance in utterances}
     return {
         item_id: round(prior[item_id] + sum(WEIGHTS[name] * value for name, value in found.items()), 6)
-        for item_id, found in features(question, utterances).items()
+        for item_id, found in features(question, utterances, floor).items()
     }
 
 
-def features(question: str, utterances: Sequence[Utterance]) -> dict[str, dict[str, float]]:
+def features(question: str, utterances: Sequence[Utterance], floor: float) -> dict[str, dict[str, float]]:
     """What the weights weigh, by id and name."""
-    candidates = _Candidates(question, utterances)
+    candidates = _Candidates(question, utterances, floor)
     return {utterance.id: candidates.features(utterance) for utterance in utterances}
 
 
 class _Candidates:
     """What the features of one utterance need to know of the others."""
 
-    def __init__(self, question: str, utterances: Sequence[Utterance]) -> None:
+    def __init__(self, question: str, utterances: Sequence[Utterance], floor: float) -> None:
         self._asks_when = bool(_ASKS_WHEN.match(question))
         self._named = _named(question, {u.speaker for u in utterances if u.speaker})
-        found = [u.similarity for u in utterances if u.similarity is not None]
-        self._floor, top = (min(found), max(found)) if found else (0.0, 0.0)
-        self._span = (top - self._floor) or 1.0
+        self._floor = floor
+        top = max((u.similarity for u in utterances if u.similarity is not None), default=floor)
+        self._span = (top - floor) or 1.0
         self._best_bm25 = max((u.bm25 or 0.0 for u in utterances), default=0.0) or 1.0
         self._near = {(u.session_id, u.seq): self._nearness(u) for u in utterances}
         self._sessions = self._best_of_sessions(utterances)
@@ -98,7 +95,7 @@ class _Candidates:
 
     def _keyword(self, u: Utterance) -> float:
         """BM25 as a share of the best candidate's."""
-        return (u.bm25 or 0.0) / self._best_bm25
+        return u.share if u.bm25 is None else u.bm25 / self._best_bm25
 
     def _nearness(self, u: Utterance) -> float:
         """Similarity between the worst (0) and the best (1) of the candidates."""

@@ -13,8 +13,7 @@ def visible(born_gen: int, died_gen: int | None, gen: int) -> bool:
 
 def status_at(row: Memory, gen: int) -> Status:
     """The row's status as generation ``gen`` sees it: a replaced row counts as superseded from the flip on, and as
-    what it
-    was before until then, whether or not the sweep has reached it."""
+    what it was before until then, whether or not the sweep has reached it."""
     if row.died_gen is None:
         return row.status
     return Status.SUPERSEDED if gen >= row.died_gen else Status.ACTIVE

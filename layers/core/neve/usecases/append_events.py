@@ -25,8 +25,7 @@ Queued = Literal["queued", "none"]
 
 ATTEMPTS = 50
 """Optimistic retries of one append. A retry happens only when another append of the same session won the row, so this
-is
-how many writers of one session can be ahead of us before the caller is told 409."""
+is how many writers of one session can be ahead of us before the caller is told 409."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +58,8 @@ def append_events(
     idempotency_key: IdempotencyKey | None = None,
 ) -> Appended:
     """All of ``events`` or none. Raises NeveError: session_not_found, client_id_conflict, idempotency_mismatch,
-    erasing,
-    user_closed, upload_not_found, conflict. Raises StoreUnavailable; the caller may then repeat the call safely if it
-    sent client ids or an idempotency key."""
+    erasing, user_closed, upload_not_found, conflict. Raises StoreUnavailable; the caller may then repeat the call
+    safely if it sent client ids or an idempotency key."""
     _check_client_ids(events)
     stored = [replace(e, content=_store_images(ports, tenant, user, e.content)) for e in events]
     append = _Append(ports, tenant, user, session, stored, idempotency_key, ports.ids.token())

@@ -89,8 +89,7 @@ def _render(inputs: PackInputs, session: str, epoch: SessionEpoch, trigger: Trig
 
 def _store(ports: Ports, tenant: Tenant, user: str, built: BuiltPack) -> BuiltPack:
     """Write the object under the first free version. An object that is there already was written by a build that
-    crashed
-    before its pointer, or by a concurrent one: it is adopted when it was built from the same inputs."""
+    crashed before its pointer, or by a concurrent one: it is adopted when it was built from the same inputs."""
     while True:
         manifest = built.manifest
         key = tenant.keys.pack_object(user, manifest.session_id, manifest.pack_version)

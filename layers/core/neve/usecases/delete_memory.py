@@ -16,8 +16,7 @@ _PAGE = 100
 @dataclass(frozen=True, slots=True)
 class Deleted:
     """``in_packs``: immutable pack versions (session id, version) that hold the text until they are purged.
-    ``derived``:
-    memories that were made from it."""
+    ``derived``: memories that were made from it."""
 
     id: str
     in_packs: list[tuple[str, int]]
@@ -26,8 +25,8 @@ class Deleted:
 
 def delete_memory(ports: Ports, tenant: Tenant, user: str, memory_id: str, if_match: int | None) -> Deleted:
     """The row leaves the table and its session's live list in one transaction; the change stream takes it out of the
-    search
-    index, and until then hydration hides it. Raises memory_not_found, precondition_failed, erasing, user_closed."""
+    search index, and until then hydration hides it. Raises memory_not_found, precondition_failed, erasing,
+    user_closed."""
     keys = tenant.keys
     for _ in range(ATTEMPTS):
         found = ports.table.get_many([keys.head(user), keys.memory(user, memory_id)])

@@ -1,8 +1,7 @@
 """What a pack is made of: the rows of each layer as one generation sees them.
 
-The global layer walks the rank index, whose sort key is the rank itself, so this costs O(budget) however many
-memories the
-user has. Token counts are in the index; only the rows that fit are read whole."""
+The global layer walks the rank index, whose sort key is the rank itself, so this costs O(budget) however many memories
+the user has. Token counts are in the index; only the rows that fit are read whole."""
 
 from __future__ import annotations
 
@@ -22,8 +21,7 @@ from neve.wiring import Ports, Tenant
 
 ATTEMPTS = 8
 """How often a gathering starts again because ``gen`` moved under it. One user has one replacement at a time, so more
-than
-one repetition is already rare."""
+than one repetition is already rare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +108,7 @@ def _global_layer(ports: Ports, tenant: Tenant, user: str, session: str | None, 
 
 def _candidates(ports: Ports, tenant: Tenant, user: str, session: str | None, head: UserHead, limit: int) -> list[Item]:
     """The first ``limit`` rows of the rank order that belong in this layer. Rows of the last replacement are read by
-    id as
-    well, because the index may not have them yet."""
+    id as well, because the index may not have them yet."""
     found: dict[str, Item] = {}
     cursor = None
     while len(found) < limit:

@@ -46,8 +46,7 @@ class ImportedRow:
 @dataclass(slots=True)
 class ImportReport:
     """``unchanged``: ids that were here already with the same text. ``conflicting``: ids that were here with another
-    text;
-    the stored row stays."""
+    text; the stored row stays."""
 
     imported: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)

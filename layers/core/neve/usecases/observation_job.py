@@ -1,6 +1,5 @@
 """The job of observing a session up to one seq. Its id is a function of what it does, so that the automatic pass, a
-call
-of E3 and a redelivered queue message all speak of the same job."""
+call of E3 and a redelivered queue message all speak of the same job."""
 
 from __future__ import annotations
 

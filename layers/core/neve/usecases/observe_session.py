@@ -1,8 +1,7 @@
 """Turn a session's unobserved tail into memory: the worker behind E3 and the automatic pass.
 
-A pass reads, asks the observer once, and commits in one transaction conditional on the lease: at most one
-observation, the
-usage bumps, the marker, the live list. A conflicting write is redone from fresh rows; the observer is never asked
+A pass reads, asks the observer once, and commits in one transaction conditional on the lease: at most one observation,
+the usage bumps, the marker, the live list. A conflicting write is redone from fresh rows; the observer is never asked
 twice."""
 
 from __future__ import annotations

@@ -43,8 +43,7 @@ def open_session(ports: Ports, tenant: Tenant, user: str, wanted: OpenSession) -
     pack version; a title or user_meta that was sent replaces the stored one.
 
     Raises erasing, user_closed, and StoreUnavailable when the session row cannot be written. A pack that cannot be
-    served
-    within the budget degrades the answer instead."""
+    served within the budget degrades the answer instead."""
     start = ports.clock.monotonic_ms()
     budget = wanted.budget_ms if wanted.budget_ms is not None else tenant.policy.session_start_budget_ms
     view, created = _ensure(ports, tenant, user, wanted)

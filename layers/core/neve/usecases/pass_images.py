@@ -12,8 +12,7 @@ from neve.wiring import Ports
 
 def with_images(ports: Ports, event: Event) -> Event:
     """The event with ``data`` (base64) in place of each ``object``. An image whose bytes are gone becomes a line of
-    text,
-    so that the pass is not stuck on it."""
+    text, so that the pass is not stuck on it."""
     if isinstance(event.content, str) or not any("object" in block for block in event.content):
         return event
     return replace(event, content=[_inline(ports, block) for block in event.content])

@@ -38,12 +38,13 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A row in its place. ``components`` are those of the answer."""
+    """A row in its place. ``components`` are those of the answer. ``share``: of query terms in the passage ``n``."""
 
     row: RecallRow
     n: int
     final: float
     components: Mapping[str, float]
+    share: float
 
 
 def rank_candidates(
@@ -97,7 +98,7 @@ def _ranked(
         "final": final,
         "weighted_70_30": shadow_score((by_sense and by_sense.calibrated) or 0.0, shown.share),
     }
-    return Ranked(row, shown.n, final, {name: value for name, value in found.items() if value is not None})
+    return Ranked(row, shown.n, final, {name: value for name, value in found.items() if value is not None}, shown.share)
 
 
 def _shown(by_words: Match | None, rank_lex: int | None, by_sense: Match | None, rank_vec: int | None) -> Match:

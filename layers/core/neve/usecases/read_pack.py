@@ -76,9 +76,7 @@ def read_pack(
     holds: Holds = _holds_nothing,
 ) -> PackView:
     """The session's current pack, built now if it has none, or an old ``version``. ``holds`` says whether the caller
-    has the text
-    of a sha256 already.
-    Raises session_not_found, pack_version_not_found."""
+    has the text of a sha256 already. Raises session_not_found, pack_version_not_found."""
     keys = tenant.keys
     wanted = [keys.epoch(user, session)]
     if version is not None:

@@ -55,6 +55,7 @@ class RecallCommand:
     include_superseded: bool = False
     threshold: float | None = None
     budget_ms: int | None = None
+    second_stage: bool | None = None
     debug: bool = False
 
 
@@ -67,6 +68,7 @@ class Asked:
     k: int
     depth: int
     threshold: float
+    second_stage: bool
     budget_ms: int
     shaped: ShapedQuery
     vector_text: str
@@ -105,6 +107,7 @@ def settle(policy: Policy, command: RecallCommand) -> Asked:
         k=k,
         depth=max(SECOND_STAGE_DEPTH if Source.EVENT in command.sources else LEAST_DEPTH, 2 * k),
         threshold=command.threshold if command.threshold is not None else policy.recall_threshold,
+        second_stage=command.second_stage if command.second_stage is not None else policy.second_stage,
         budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
         shaped=shape(query),
         vector_text=((command.question or "").strip() or query) if query else "",

@@ -169,7 +169,8 @@ class _Search:
         """Step 3 and the order of what it lets through. ``new``: rows that may be too new for the index."""
         now = self.ports.clock.now()
         lexical = self._kept("lexical", self.legs.lexical)
-        vector = self._gated(self._kept("vector", self.legs.vector))
+        near = self._kept("vector", self.legs.vector)
+        vector = self._gated(near)
         found = [candidate for leg in (lexical, vector) for candidate in leg or ()]
         competing = list(new) if lexical is not None else []
         self._hydrate([*(candidate.item_id for candidate in found), *competing])
@@ -179,8 +180,8 @@ class _Search:
             by_words = self._by_words(lexical, [*competing, *self._changed(found)])
         visible = {i: row for i, row in self.known.items() if isinstance(row, RecallRow)}
         ranked = rank_candidates(visible, by_words, by_sense, now, time_bound=self.asked.time_bound)
-        if lexical is not None and vector is not None:
-            ranked = in_second_order(self.asked.vector_text, ranked, self.legs.calibration)
+        if self.asked.second_stage and lexical is not None and near is not None:
+            ranked = in_second_order(self.asked.vector_text, ranked, self._similarities(near))
         kept, repeats = without_repeats(ranked)
         for one in repeats:
             self.dropped.drop(one.row.id, REPEATS)
@@ -213,6 +214,13 @@ class _Search:
 
     def _calibrated(self, candidate: Candidate) -> float:
         return calibrate(candidate.score, self.legs.calibration)
+
+    def _similarities(self, candidates: Iterable[Candidate]) -> dict[str, float]:
+        """For the second stage, which also weighs what the gate keeps out of the fusion: 0 for the median random pair
+        of the model, 1 for the median paraphrase, not clamped."""
+        medians = self.legs.calibration
+        spread = medians.paraphrase_median - medians.random_median
+        return {c.item_id: (c.score - medians.random_median) / spread for c in candidates}
 
     def _matches(self, leg: str, candidates: Iterable[Candidate]) -> dict[str, Match]:
         """The candidates that a row of the same rev stands behind, in their order."""

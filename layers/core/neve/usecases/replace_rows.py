@@ -1,10 +1,9 @@
 """Replace many memories by others, atomically for readers (engine.md §9).
 
 New rows are born, and sources die, in generation ``gen + 1``; one transaction flips ``gen``. Before the flip every
-reader
-sees the sources, after it the new rows, never both and never neither. One replacement per user at a time, named on the
-user head, with a job row that says what it is doing, so that a crashed one is finished or undone before the next
-begins."""
+reader sees the sources, after it the new rows, never both and never neither. One replacement per user at a time, named
+on the user head, with a job row that says what it is doing, so that a crashed one is finished or undone before the
+next begins."""
 
 from __future__ import annotations
 

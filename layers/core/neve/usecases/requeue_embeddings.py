@@ -22,6 +22,8 @@ COOLDOWN = timedelta(minutes=5)
 replaced and comes back, does not keep the workers busy."""
 AT_ONCE = 2_000
 """Rows of one run; what is left stays due."""
+ATTEMPTS = 5
+"""Stamps of one row: each repetition means that somebody else changed the row in between."""
 PAGE = 100
 _AFTER_EVERY_NAME = "~"
 _FIRST_SERVED = {Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}
@@ -83,7 +85,11 @@ def _memories(ports: Ports, due: Iterable[Item]) -> list[tuple[Item, Memory]]:
     places = {Key(item["pk"], item["sk"]): item for item in due if item["type"] == "memory"}
     found = ports.table.get_many(list(places)) if places else {}
     memories = [(places[key], rows.read_memory(item)) for key, item in found.items()]
-    return [(item, m) for item, m in memories if m.rev_at or m.embedding_state is EmbeddingState.FAILED]
+    return [(item, memory) for item, memory in memories if _lacks_something(memory)]
+
+
+def _lacks_something(memory: Memory) -> bool:
+    return memory.rev_at is not None or memory.embedding_state is EmbeddingState.FAILED
 
 
 def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory]]) -> int:
@@ -105,14 +111,21 @@ def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory]]) -> int:
 
 
 def _stamp(ports: Ports, item: Item, memory: Memory, now: datetime) -> bool:
-    stamped = replace(memory, embed_queued_at=iso(now))
-    if memory.rev_at is None:
-        stamped = replace(stamped, embedding_state=EmbeddingState.PENDING, rev_at=iso(now))
-    try:
-        ports.table.write([rows.put_memory(Keys(item["tenant_id"]), item["user_id"], stamped)])
-    except Conflict:
-        return False
-    return True
+    """False for a row that lacks nothing any more, or that others keep changing."""
+    keys, user = Keys(item["tenant_id"]), item["user_id"]
+    for _ in range(ATTEMPTS):
+        stamped = replace(memory, embed_queued_at=iso(now))
+        if memory.rev_at is None:
+            stamped = replace(stamped, embedding_state=EmbeddingState.PENDING, rev_at=iso(now))
+        try:
+            ports.table.write([rows.put_memory(keys, user, stamped)])
+        except Conflict:
+            again = ports.table.get(keys.memory(user, memory.id))
+            if again is None or not _lacks_something(memory := rows.read_memory(again)):
+                return False
+        else:
+            return True
+    return False
 
 
 def _requeue_events(ports: Ports, due: Iterable[Item]) -> int:

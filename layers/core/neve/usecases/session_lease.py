@@ -1,8 +1,7 @@
 """One pass per session at a time: a lease with a fencing token, kept on the marker row.
 
 Whoever takes the lease raises the token by one. A commit names the token it was given, so a worker that slept through
-the
-end of its lease finds another token, or a lease that is over, and writes nothing."""
+the end of its lease finds another token, or a lease that is over, and writes nothing."""
 
 from __future__ import annotations
 

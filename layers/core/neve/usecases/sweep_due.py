@@ -22,8 +22,7 @@ PAGE = 100
 
 def sweep_due(ports: Ports, policy_of: Callable[[str], Policy]) -> dict[str, int]:
     """Counts by kind of work: packs rebuilt, replacements resolved, embeddings queued again, and failures, which stay
-    due
-    and are tried again by the next sweep."""
+    due and are tried again by the next sweep."""
     done = {"rebuilt": 0, "replacements": 0, "failed": 0}
     for item in _due(ports, "rebuild"):
         _count(done, "rebuilt", lambda item=item: _rebuild(ports, policy_of, item))  # type: ignore[misc]

@@ -82,6 +82,9 @@ class RecallBody(Body):
         default=None, ge=0, le=1, description="Least calibrated similarity; vector leg only."
     )
     budget_ms: int | None = Field(default=None, ge=-20_000, le=20_000, description="0 or less: overrun from the start.")
+    second_stage: bool | None = Field(
+        default=None, description="Whether the second stage orders the hits; default the policy's."
+    )
     debug: bool = False
 
     def command(self) -> RecallCommand:
@@ -100,6 +103,7 @@ class RecallBody(Body):
             include_superseded=self.include_superseded,
             threshold=self.threshold,
             budget_ms=self.budget_ms,
+            second_stage=self.second_stage,
             debug=self.debug,
         )
 
