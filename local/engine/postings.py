@@ -30,7 +30,7 @@ _WEIGHTS = np.array([CONTEXT_WEIGHTS[field] for field in FIELDS], np.float32)
 
 def _impacts(counts: NDArray[np.uint8]) -> NDArray[np.float32]:
     """``counts[posting, field]`` -> the saturated weighted count of each posting."""
-    weighted = (counts * _WEIGHTS).sum(axis=1, dtype=np.float32)
+    weighted: NDArray[np.float32] = (counts * _WEIGHTS).sum(axis=1, dtype=np.float32)
     return weighted * np.float32(BM25_K1 + 1) / (weighted + np.float32(BM25_K1))
 
 

@@ -71,13 +71,17 @@ def somebody(user: Person) -> Person:
     return user
 
 
+WRITTEN = ("id", "title", "status", "user_meta", "last_event_at", "last_seq", "total_tokens", "epoch", "pack_version")
+
+
 def all_of(user: Person) -> tuple[Any, ...]:
+    """What was written about somebody; what is derived from it may still be on its way."""
     sessions = user.expect(200, "GET", "/sessions")["sessions"]
+    heads = [{name: session.get(name) for name in WRITTEN} for session in sessions]
     logs = [user.events(session["id"]) for session in sessions]
     kept = [(row["id"], row["text"], row["rev"], row["last_used_at"]) for row in user.memories()]
     recalls = user.expect(200, "GET", "/recalls")["recalls"]
     versions = [user.versions(session["id"]) for session in sessions]
-    heads = [{**session, "observed_seq": 0, "indexed_seq": 0} for session in sessions]
     return heads, logs, kept, recalls, versions
 
 

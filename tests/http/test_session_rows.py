@@ -247,6 +247,7 @@ def test_d52_a_session_says_when_and_how_much(user: Person) -> None:
     assert "last_event_at" not in started
     user.append("s1", said("x" * 100), answered("y" * 320))
     user.append("s1", said("🟡"))
+    user.settle()
     session = user.session("s1")
     expected: dict[str, Any] = {
         "id": "s1",

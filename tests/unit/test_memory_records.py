@@ -177,6 +177,6 @@ def test_another_user_sees_and_changes_nothing(world: World) -> None:
         lambda: delete_memory(world, world.tenant, "bob", memory_id, None),
     ):
         with pytest.raises(NeveError, match="memory_not_found"):
-            attempt()  # type: ignore[no-untyped-call]
+            attempt()
     assert mark_used(world, world.tenant, "bob", [memory_id]).used == []
     assert texts(world) == ["secret"]

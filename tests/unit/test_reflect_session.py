@@ -48,7 +48,7 @@ def reflect(world: World) -> list[str]:
 
 
 def listed(world: World, **where: str) -> list[str]:
-    memories, _ = list_memories(world, world.tenant, "ann", MemoryFilter(**where), 200, None)
+    memories, _ = list_memories(world, world.tenant, "ann", MemoryFilter(**where), 200, None)  # type: ignore[arg-type]
     return [memory.text for memory in memories]
 
 

@@ -66,14 +66,14 @@ def scores(found: list[Candidate]) -> dict[str, float]:
 def test_the_constants_that_the_impacts_are_made_of() -> None:
     """The engine has no length normalisation, and with other weights the literals below are others."""
     assert (BM25_K1, BM25_B) == (0.9, 0.0)
-    assert dict(CONTEXT_WEIGHTS) == {"text": 1.0, "date_text": 1.0, "previous": 0.5, "following": 0.1, "near": 0.1}
+    assert dict(CONTEXT_WEIGHTS) == {"text": 1.0, "date_text": 1.0, "previous": 0.6, "following": 0.3, "near": 0.2}
 
 
 def test_bm25_by_hand(index: SqliteSearchIndex) -> None:
     """Four passages. kayak: in the text of two, idf ln(1 + 2.5 / 2.5) = 0.693147; river: in the text of one, idf
     ln(1 + 3.5 / 1.5) = 1.203973. tf 1 gives 1.9 / 1.9 = 1, tf 2 gives 3.8 / 2.9 = 1.310345. Fields add up
-    before they saturate: b has 1 + 3 x 0.5 = 2.5 kayaks, 4.75 / 3.4 = 1.397059; c has 2 x 0.5 + 0.1 = 1.1, 2.09 / 2 =
-    1.045; d has 0.1 river, 0.19 / 1 = 0.19."""
+    before they saturate: b has 1 + 3 x 0.6 = 2.8 kayaks, 5.32 / 3.7 = 1.437838; c has 2 x 0.6 + 0.3 = 1.5, 2.85 / 2.4 =
+    1.1875; d has 0.2 river, 0.38 / 1.1 = 0.345455."""
     index.upsert(
         ADA,
         [
@@ -84,10 +84,10 @@ def test_bm25_by_hand(index: SqliteSearchIndex) -> None:
         ],
     )
     assert scores(find(index, "kayak")) == pytest.approx(
-        {"a": 0.693147 * 1.310345, "b": 0.693147 * 1.397059, "c": 0.693147 * 1.045}, abs=1e-5
+        {"a": 0.693147 * 1.310345, "b": 0.693147 * 1.437838, "c": 0.693147 * 1.1875}, abs=1e-5
     )
     assert scores(find(index, "kayaks river")) == pytest.approx(
-        {"b": 0.968367 + 1.203973, "a": 0.908263, "c": 0.724339, "d": 0.19 * 1.203973}, abs=1e-5
+        {"b": 0.996633 + 1.203973, "a": 0.908263, "c": 0.823112, "d": 0.345455 * 1.203973}, abs=1e-5
     )
     assert scores(find(index, "May")) == pytest.approx({"d": log(1 + 4.5 / 0.5)}, abs=1e-5)
 

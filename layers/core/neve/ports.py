@@ -284,7 +284,7 @@ class SearchIndex(Protocol):
     def count(self, owner: Owner) -> int: ...
 
 
-CONTEXT_WEIGHTS: Mapping[str, float] = {"text": 1.0, "date_text": 1.0, "previous": 0.5, "following": 0.1, "near": 0.1}
+CONTEXT_WEIGHTS: Mapping[str, float] = {"text": 1.0, "date_text": 1.0, "previous": 0.6, "following": 0.3, "near": 0.2}
 """Weight of each field in the contextual keyword leg (measured on LoCoMo, docs/retrieval.md). A word's counts in the
 fields are weighted and added up before they saturate, as in BM25F (OpenSearch: one field with the weights as term
 frequencies)."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from neve.domain.errors import NeveError, not_found
+from neve.domain.errors import NeveError
 from neve.ports import Conflict, Delete, Version, WriteOp
 from neve.store import rows
+from neve.usecases.memory_to_change import memory_to_change
 from neve.wiring import Ports, Tenant
 
 ATTEMPTS = 20
@@ -29,14 +30,7 @@ def delete_memory(ports: Ports, tenant: Tenant, user: str, memory_id: str, if_ma
     user_closed."""
     keys = tenant.keys
     for _ in range(ATTEMPTS):
-        found = ports.table.get_many([keys.head(user), keys.memory(user, memory_id)])
-        head, item = rows.read_head(found.get(keys.head(user))), found.get(keys.memory(user, memory_id))
-        if item is None or item["born_gen"] > head.gen:
-            raise not_found("memory", memory_id)
-        rows.writable(head)
-        memory = rows.read_memory(item)
-        if if_match is not None and memory.rev != if_match:
-            raise NeveError("precondition_failed", f"The memory is at rev {memory.rev}.")
+        head, memory = memory_to_change(ports, tenant, user, memory_id, if_match)
         ops: list[WriteOp] = [
             rows.guard_user(keys, user, head, ports.clock.now()),
             Delete(keys.memory(user, memory_id), Version(memory.version)),

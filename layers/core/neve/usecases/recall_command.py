@@ -14,6 +14,7 @@ Leg = Literal["lexical", "vector"]
 Mode = Literal["prompt", "tool"]
 RecallScope = Literal["all", "session", "global"]
 
+BOTH_LEGS: tuple[Leg, ...] = ("lexical", "vector")
 MAX_K = 50
 LEAST_DEPTH = 30
 """Items of a leg: max(30, 2k) (product.md §7)."""
@@ -50,7 +51,7 @@ class RecallCommand:
     session_id: str | None = None
     exclude_ids: tuple[str, ...] = ()
     filters: RecallFilters = field(default_factory=RecallFilters)
-    legs: tuple[Leg, ...] = ("lexical", "vector")
+    legs: tuple[Leg, ...] = BOTH_LEGS
     include_inbox: bool = False
     include_superseded: bool = False
     threshold: float | None = None
@@ -102,12 +103,14 @@ def settle(policy: Policy, command: RecallCommand) -> Asked:
     k = command.k if command.k is not None else (policy.recall_tool_k if as_tool else policy.recall_k)
     budget_ms = policy.manual_search_budget_ms if as_tool else policy.prompt_budget_ms
     query = command.query.strip()
+    wanted = command.second_stage if command.second_stage is not None else policy.second_stage
+    re_ordered = wanted and len(command.legs) == len(BOTH_LEGS) and Source.EVENT in command.sources
     return Asked(
         command=command,
         k=k,
-        depth=max(SECOND_STAGE_DEPTH if Source.EVENT in command.sources else LEAST_DEPTH, 2 * k),
+        depth=max(SECOND_STAGE_DEPTH if re_ordered else LEAST_DEPTH, 2 * k),
         threshold=command.threshold if command.threshold is not None else policy.recall_threshold,
-        second_stage=command.second_stage if command.second_stage is not None else policy.second_stage,
+        second_stage=re_ordered,
         budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
         shaped=shape(query),
         vector_text=((command.question or "").strip() or query) if query else "",

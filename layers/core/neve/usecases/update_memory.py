@@ -6,13 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neve.domain.errors import NeveError, not_found
+from neve.domain.errors import NeveError
 from neve.domain.observation_text import fingerprint, referenced_date
 from neve.domain.records import EmbeddingState, LiveRow, Memory, SessionMarker, Status
 from neve.domain.times import iso
 from neve.domain.tokens import counter
 from neve.ports import Conflict, WriteOp
 from neve.store import rows
+from neve.usecases.memory_to_change import memory_to_change
 from neve.wiring import Ports, Tenant
 
 ATTEMPTS = 20
@@ -34,14 +35,7 @@ def update_memory(
     keys = tenant.keys
     for _ in range(ATTEMPTS):
         now = ports.clock.now()
-        found = ports.table.get_many([keys.head(user), keys.memory(user, memory_id)])
-        head, item = rows.read_head(found.get(keys.head(user))), found.get(keys.memory(user, memory_id))
-        if item is None or item["born_gen"] > head.gen:
-            raise not_found("memory", memory_id)
-        rows.writable(head)
-        memory = rows.read_memory(item)
-        if if_match is not None and memory.rev != if_match:
-            raise NeveError("precondition_failed", f"The memory is at rev {memory.rev}.")
+        head, memory = memory_to_change(ports, tenant, user, memory_id, if_match)
         if memory.status is Status.SUPERSEDED or memory.died_gen is not None:
             raise NeveError("conflict", "A superseded memory cannot be changed.")
         changed = _changed(tenant, memory, change.fields, iso(now))
