@@ -43,8 +43,8 @@ class Writer:
             (14, self._append_without),
             (10, self._append_with_key),
             (4, self._open),
-            (6, self._observe),
-            (4, self._compact),
+            (7, self._observe),
+            (5, self._compact),
             (14, self._remember),
             (6, self._edit),
             (4, self._delete),
@@ -93,9 +93,7 @@ class Writer:
         self._accept(f"/sessions/{self._session()}/observe", {})
 
     def _compact(self) -> None:
-        """Of a session that nobody else appends to: five meetings with a pass on the same session would make a dead
-        letter, and workers in a hurry meet often."""
-        self._accept(f"/sessions/{self._sessions[-1]}/compact", {"reason": "manual"})
+        self._accept(f"/sessions/{self._session()}/compact", {"reason": "manual"})
 
     def _accept(self, path: str, body: dict[str, Any]) -> None:
         self.journal.jobs.append(self._call((200, 202), "POST", path, body)["id"])
