@@ -147,16 +147,17 @@ def test_a04_a_pass_that_outlives_its_lease_writes_nothing(user: Person, control
     user.open("s1")
     controls.freeze(datetime.now(UTC))
     controls.hold("extract")
+    controls.script(observes("🟡 Written by the pass in time."), observes("🟡 Written by the late pass."))
     user.append("s1", *turn("bees"))
     with controls.draining():
         controls.wait_until_held("extract")
         controls.advance(LEASE_S + 1)
-        controls.script(observes("🟡 Written by the pass in time."), observes("🟡 Written by the late pass."))
         assert controls.redeliver(EXTRACT_QUEUE) == 0
         assert [row["text"] for row in user.memories()] == ["🟡 Written by the pass in time."]
         controls.resume("extract")
     controls.drain()
-    assert len(controls.calls("model")) == 2, "the late pass must have had its answer"
+    outcomes = [(call["answered_by"], call["outcome"]) for call in controls.calls("model")]
+    assert outcomes == [("scripted", "ok")] * 2, "the late pass must have had its answer"
     assert [row["text"] for row in user.memories()] == ["🟡 Written by the pass in time."]
     assert user.session("s1")["observed_seq"] == 2
 
