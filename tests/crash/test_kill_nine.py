@@ -23,7 +23,7 @@ from tests.crash.writer import Writer
 
 SEEDS = range(1, 51)
 MOST_REQUESTS = 200
-WINDOW = 1_000
+WINDOW = 400
 """Tokens: so small that sessions are reflected and compacted within a second."""
 MOST_MS = 12.0
 TWICE = 5
@@ -72,9 +72,9 @@ def _load_until_killed(data: Path, seed: int, requests: int, then_ms: float) -> 
         return Writer(f"{seed}-{number}", Journal(user), sessions, client, acknowledged)
 
     writers = [
-        writer_of(1, "ann", ["shared", "one"]),
-        writer_of(2, "ann", ["shared", "two"]),
-        writer_of(3, "bob", ["shared"]),
+        writer_of(1, "ann", ["shared", "a", "b", "c"]),
+        writer_of(2, "ann", ["shared", "d", "e", "f"]),
+        writer_of(3, "bob", ["shared", "a", "b"]),
     ]
     hurry = Hurry(ApiClient(server.base_url))
     threads = [*(writer.thread for writer in writers), hurry.thread]

@@ -237,6 +237,13 @@ def test_bad_policy_is_refused_with_the_numbers(api: Api, body: Any, code: str, 
     assert api.call("GET", READ_POLICY.path).json["rev"] == 1
 
 
+def test_a_counter_that_is_not_installed_is_refused_at_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NEVE_BPE_DIR", raising=False)
+    reply = put_policy(api, {"token_counter": "o200k_base"})
+    assert (reply.status, reply.json["code"], reply.fields) == (422, "invalid_policy", ["token_counter"])
+    assert api.call("GET", READ_POLICY.path).json["rev"] == 1
+
+
 def test_policy_with_if_match(api: Api) -> None:
     assert put_policy(api, {"recall_k": 3}, '"1"').status == 200
     reply = put_policy(api, {"recall_k": 4}, '"1"')

@@ -55,6 +55,7 @@ def test_open_session(api: Api) -> None:
         "observed_seq": 0,
         "indexed_seq": 0,
         "epoch": 0,
+        "pack_version": 1,
         "total_tokens": 0,
     }
     assert reply.json["pack"]["state"] == "ready"

@@ -33,6 +33,18 @@ class BuiltPack:
         return json.dumps({"manifest": rows.manifest_attributes(self.manifest), "text": self.text}).encode()
 
 
+def pointer_to(manifest: PackManifest) -> PackPointer:
+    """What a session's row says of the version it serves."""
+    return PackPointer(
+        pack_version=manifest.pack_version,
+        sha256=manifest.sha256,
+        trigger=manifest.trigger,
+        built_at=manifest.built_at,
+        tokens=manifest.tokens,
+        inputs_sha=manifest.inputs_sha,
+    )
+
+
 def read_body(body: bytes) -> BuiltPack:
     stored = json.loads(body)
     return BuiltPack(rows.manifest_of(stored["manifest"]), stored["text"])
@@ -105,15 +117,7 @@ def _store(ports: Ports, tenant: Tenant, user: str, built: BuiltPack) -> BuiltPa
 
 def _point(ports: Ports, tenant: Tenant, user: str, epoch: SessionEpoch, manifest: PackManifest, now: datetime) -> None:
     """Raises Conflict when the session's epoch row moved: the caller gathers again."""
-    pointer = PackPointer(
-        pack_version=manifest.pack_version,
-        sha256=manifest.sha256,
-        trigger=manifest.trigger,
-        built_at=manifest.built_at,
-        tokens=manifest.tokens,
-        inputs_sha=manifest.inputs_sha,
-    )
-    moved = replace(epoch, pack=pointer, rebuild_due=None, rebuild_failed_at=None)
+    moved = replace(epoch, pack=pointer_to(manifest), rebuild_due=None, rebuild_failed_at=None)
     ports.table.write([rows.put_manifest(tenant.keys, user, manifest), rows.put_epoch(tenant.keys, user, moved, now)])
 
 

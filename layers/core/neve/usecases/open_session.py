@@ -8,6 +8,7 @@ from neve.domain.records import SessionEpoch, SessionHead, SessionMarker
 from neve.domain.times import iso
 from neve.ports import Conflict, DeadlineExceeded
 from neve.store import rows
+from neve.usecases.build_pack import pointer_to
 from neve.usecases.read_pack import PackView, read_pack
 from neve.usecases.read_sessions import SessionView, session_keys, view_of
 from neve.wiring import Ports, Tenant
@@ -48,6 +49,8 @@ def open_session(ports: Ports, tenant: Tenant, user: str, wanted: OpenSession) -
     budget = wanted.budget_ms if wanted.budget_ms is not None else tenant.policy.session_start_budget_ms
     view, created = _ensure(ports, tenant, user, wanted)
     pack = _pack_within(ports, tenant, user, view.head.session_id, start, budget)
+    if pack.manifest:  # this very call may have built it
+        view = replace(view, epoch=replace(view.epoch, pack=pointer_to(pack.manifest)))
     degraded = list(pack.degraded)
     transparency = [NO_ENTRIES]
     if DEADLINE in degraded:

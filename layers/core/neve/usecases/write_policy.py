@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from neve.domain.errors import NeveError
 from neve.domain.policy import Policy
+from neve.domain.tokens import counter
 from neve.ports import Conflict
 from neve.store import tenants
 from neve.store.keys import tenant_row
@@ -21,6 +22,7 @@ def write_policy(ports: Ports, tenant: Tenant, policy: Policy, expected_rev: int
     ``expected_rev``, 409 ``conflict``, and StoreUnavailable."""
     if problems := policy.problems():
         raise NeveError("invalid_policy", "; ".join(f"{p.field}: {p.message}" for p in problems), errors=problems)
+    counter(policy.token_counter)  # refused now if its table is not installed, not at the next append
     item = ports.table.get(tenant_row(tenant.id))
     if item is None:
         raise NeveError("unauthorized", "The tenant of this key no longer exists.")
