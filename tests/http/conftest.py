@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -21,32 +23,45 @@ from tests.http.people import ENDED, Json, Person, new_user
 from tests.http.stage import Stage
 
 STAGE_URL = os.environ.get("NEVE_STAGE_URL")
+OTHER_KEY = os.environ.get("NEVE_OTHER_KEY")
 SETTLED_WITHIN_S = 60.0
 LOOK_S = 0.25
+NO_CONTROLS, NO_OTHER_TENANT = "needs the test controls of a local server", "needs NEVE_OTHER_KEY"
 
-WithoutControls = pytest.StashKey[list[str]]()
+NOT_TESTED = pytest.StashKey[Counter[str]]()
 
 
 # --- which tests run ----------------------------------------------------------------------------
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    here = [item for item in items if item.path.parent == config.rootpath / "tests" / "http"]
+    here = [item for item in items if item.path.parent == Path(__file__).parent]
     for item in here:
         kinds = [kind for kind in ("live", "controls") if item.get_closest_marker(kind)]
         if len(kinds) != 1:
             raise pytest.UsageError(f"{item.nodeid} must be marked either live or controls")
-    if STAGE_URL:
-        needing = [item for item in here if item.get_closest_marker("controls")]
-        for item in needing:
-            item.add_marker(pytest.mark.skip(reason="needs the test controls of a local server"))
-        config.stash[WithoutControls] = [item.nodeid for item in needing]
+    config.stash[NOT_TESTED] = Counter()
+    for item, reason in ((item, _missing(item)) for item in here):
+        if reason:
+            item.add_marker(pytest.mark.skip(reason=reason))
+            config.stash[NOT_TESTED][reason] += 1
+
+
+def _missing(item: pytest.Item) -> str | None:
+    """What a stage lacks for a test."""
+    if STAGE_URL is None:
+        return None
+    if item.get_closest_marker("controls"):
+        return NO_CONTROLS
+    return NO_OTHER_TENANT if OTHER_KEY is None and "api_c" in getattr(item, "fixturenames", ()) else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if skipped := config.stash.get(WithoutControls, []):
+    if missing := config.stash.get(NOT_TESTED, Counter()):
         terminalreporter.section("feature rows that were NOT tested", yellow=True)
-        terminalreporter.line(f"{len(skipped)} tests need test controls, which {STAGE_URL} does not have.")
+        for reason, count in missing.items():
+            terminalreporter.line(f"{count} tests: {reason}")
 
 
 # --- the server ---------------------------------------------------------------------------------
@@ -55,7 +70,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.fixture(scope="session")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     if STAGE_URL:
-        yield Stage(STAGE_URL, os.environ["NEVE_KEY"], os.environ.get("NEVE_OTHER_KEY"), None)
+        yield Stage(STAGE_URL, os.environ["NEVE_KEY"], OTHER_KEY, None)
         return
     server = start_server(tmp_path_factory.mktemp("server") / "data", embedder="fixture", test_controls=True)
     try:
@@ -90,8 +105,7 @@ def api(stage: Stage) -> Iterator[ApiClient]:
 @pytest.fixture(scope="session")
 def api_c(stage: Stage) -> Iterator[ApiClient]:
     """A client of another tenant, T2."""
-    if stage.other_key is None:
-        pytest.skip("NEVE_OTHER_KEY is not set: isolation between tenants is NOT tested")
+    assert stage.other_key is not None
     with closing(ApiClient(stage.base_url, stage.other_key)) as client:
         yield client
 
