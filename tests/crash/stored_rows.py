@@ -39,9 +39,9 @@ def check_rows(data: Path, user: str) -> None:
             _check_live_list(where, marker, of_session)
             _check_observations(where, marker, log, of_session)
         for memory in memories:
-            found = f"{user}: {memory.id} is {memory.status}, {memory.embedding_state}, rev_at {memory.rev_at}"
+            what = f"{user}: {memory.id} is {memory.status}, {memory.embedding_state}, rev_at {memory.rev_at}"
             embedded = {EmbeddingState.READY} if memory.status is Status.ACTIVE else DONE
-            assert memory.embedding_state in embedded and memory.rev_at is None, found
+            assert memory.embedding_state in embedded and memory.rev_at is None, what
     finally:
         table.close()
 

@@ -42,7 +42,7 @@ class Writer:
             (26, self._append_with_client_ids),
             (14, self._append_without),
             (10, self._append_with_key),
-            (4, self._open),
+            (12, self._open),
             (7, self._observe),
             (5, self._compact),
             (14, self._remember),
@@ -69,7 +69,8 @@ class Writer:
     # --- the steps ------------------------------------------------------------------------------
 
     def _open(self, session: str | None = None) -> None:
-        wanted = session or self._session()
+        """Without a name: a session of its own, which takes a new pack, or one that is there."""
+        wanted = session or self._random.choice([self._token("s"), self._session()])
         opened = self._call(200, "POST", "/sessions", {"session_id": wanted})
         self.journal.sessions.add(wanted)
         self._saw_pack(opened["pack"])
