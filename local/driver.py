@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
 
@@ -51,7 +52,8 @@ class Drained:
 
 
 class Driver:
-    """Workers are named after their functions. ``held``: how many passes of one a test keeps inside a model call."""
+    """Workers are named after their functions. ``held``: how many passes of one a test keeps inside a model call.
+    ``expire``: removes the rows whose time to live is over; called behind each scheduled run."""
 
     def __init__(
         self,
@@ -61,6 +63,7 @@ class Driver:
         invoke: Callable[[str, Any], Any],
         clock: Clock,
         held: Callable[[str], int],
+        expire: Callable[[datetime], object],
     ) -> None:
         self._streams = streams
         self._queues = queues
@@ -69,6 +72,7 @@ class Driver:
         self._invoke = invoke
         self._clock = clock
         self._held = held
+        self._expire = expire
         self._state = threading.Condition()
         self._stopping = False
         self._paused: set[str] = set()
@@ -176,7 +180,9 @@ class Driver:
             self._guarded(schedule.function, lambda: self._run(schedule))
 
     def _run(self, schedule: Schedule) -> bool:
-        self._invoke(schedule.function, schedule_event(schedule, self._clock.now()))
+        now = self._clock.now()
+        self._invoke(schedule.function, schedule_event(schedule, now))
+        self._expire(now)
         return True
 
     def _step(self, worker: Worker, *, hurry: bool) -> bool:

@@ -88,7 +88,9 @@ class Service:
             for source in template.queue_sources
         ]
         held = self._controls.holds.inside if self._controls else _never
-        return Driver(streams, queues, template.schedules, invoke, self._ports.clock, held)
+        return Driver(
+            streams, queues, template.schedules, invoke, self._ports.clock, held, self._engines.table.delete_expired
+        )
 
     def _given_up(self, source: StreamSource) -> GiveUp:
         def tell(changes: Sequence[Change], attempts: int) -> None:

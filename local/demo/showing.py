@@ -10,11 +10,9 @@ from local.api_client import Reply
 from local.demo.conversation import Question, Talk
 from local.demo.terminal import WIDTH, fitted, heading, styled, wrapped
 
-COLUMNS = (("sim", 5), ("bm25", 6), ("vec", 3), ("lex", 3), ("rrf", 6), ("prior", 5), ("final", 6))
-"""Of a recall's table, with their widths; a number and the source stand before them, the text behind them."""
-SOURCE = 11
-SPOKEN = 9
-TEXT = WIDTH - 2 - SOURCE - sum(width + 1 for _, width in COLUMNS) - 2
+COLUMNS = (("sim", 5), ("bm25", 6), ("vec", 4), ("lex", 4), ("rrf", 7), ("prior", 6), ("final", 7))
+"""Of a recall's table, with their widths; the text of a hit stands below its numbers."""
+SOURCE = 12
 
 
 def remembered(talk: Talk, rows: Sequence[dict[str, Any]]) -> str:
@@ -52,8 +50,8 @@ def recall(question: Question, answer: dict[str, Any]) -> str:
     if answer["degraded"]:
         lines.append(styled(f"  degraded: {', '.join(answer['degraded'])}", "yellow"))
     if answer["hits"]:
-        names = " ".join(f"{name:>{width}}" for name, width in COLUMNS)
-        lines.append(styled(f"  {'source':{SOURCE}} {names}  text", "dim"))
+        names = "".join(f"{name:>{width}}" for name, width in COLUMNS)
+        lines.append(styled(f"     {'source':{SOURCE}}{names}", "dim"))
     return "\n".join([*lines, *(_hit(hit) for hit in answer["hits"])])
 
 
@@ -68,9 +66,10 @@ def _hit(hit: dict[str, Any]) -> str:
         "prior": _number(parts["prior"], 2),
         "final": _number(parts["final"], 4),
     }
-    numbers = " ".join(f"{shown[name]:>{width}}" for name, width in COLUMNS)
+    numbers = "".join(f"{shown[name]:>{width}}" for name, width in COLUMNS)
     text = f"{hit['speaker']}: {hit['text']}" if hit.get("speaker") else hit["text"]
-    return f"  {hit['kind']:{SOURCE}} {numbers}  {fitted(text, TEXT).rstrip()}"
+    where = styled(f"{hit['kind']:{SOURCE}}{numbers}", "dim")
+    return f"  {hit['rank']}. {where}  {hit['observed_at'][:10]}\n     {fitted(text, WIDTH - 5).rstrip()}"
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from sqlite3 import Connection
@@ -15,6 +16,7 @@ from neve.adapters.table_cursor import make_cursor, query_name, read_cursor
 from neve.adapters.table_rules import INDEX_KEYS, check_write, operation_key
 from neve.ports import (
     INDEX_PROJECTION,
+    MAX_WRITE_OPS,
     Conflict,
     Delete,
     Expect,
@@ -32,12 +34,13 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS rows (
     pk TEXT NOT NULL, sk TEXT NOT NULL, version INTEGER NOT NULL,
     rank_pk TEXT, rank_sk TEXT, due_pk TEXT, due_sk TEXT, recent_pk TEXT, recent_sk TEXT,
-    body TEXT NOT NULL, raw BLOB,
+    expires_at INTEGER, body TEXT NOT NULL, raw BLOB,
     UNIQUE (pk, sk)
 );
 CREATE INDEX IF NOT EXISTS rows_rank ON rows (rank_pk, rank_sk, pk, sk) WHERE rank_pk IS NOT NULL;
 CREATE INDEX IF NOT EXISTS rows_due ON rows (due_pk, due_sk, pk, sk) WHERE due_pk IS NOT NULL;
 CREATE INDEX IF NOT EXISTS rows_recent ON rows (recent_pk, recent_sk, pk, sk) WHERE recent_pk IS NOT NULL;
+CREATE INDEX IF NOT EXISTS rows_expiry ON rows (expires_at) WHERE expires_at IS NOT NULL;
 CREATE TABLE IF NOT EXISTS outbox (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, old_body TEXT, old_raw BLOB, new_body TEXT, new_raw BLOB
 );
@@ -45,11 +48,12 @@ CREATE TABLE IF NOT EXISTS outbox (
 """AUTOINCREMENT: a sequence number is never given twice, also when the outbox was emptied in between."""
 
 UPSERT = """
-INSERT INTO rows (pk, sk, version, rank_pk, rank_sk, due_pk, due_sk, recent_pk, recent_sk, body, raw)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO rows (pk, sk, version, rank_pk, rank_sk, due_pk, due_sk, recent_pk, recent_sk, expires_at, body, raw)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (pk, sk) DO UPDATE SET version = excluded.version,
     rank_pk = excluded.rank_pk, rank_sk = excluded.rank_sk, due_pk = excluded.due_pk, due_sk = excluded.due_sk,
-    recent_pk = excluded.recent_pk, recent_sk = excluded.recent_sk, body = excluded.body, raw = excluded.raw
+    recent_pk = excluded.recent_pk, recent_sk = excluded.recent_sk, expires_at = excluded.expires_at,
+    body = excluded.body, raw = excluded.raw
 """
 KEYS_A_STATEMENT = 400
 LAST_CODE_POINT = 0x10FFFF
@@ -137,6 +141,26 @@ class SqliteTable:
             with self._changed:
                 self._newest_seq = max(self._newest_seq, newest)
                 self._changed.notify_all()
+
+    # --- time to live ---------------------------------------------------------------------------
+
+    def delete_expired(self, now: datetime) -> int:
+        """Remove the rows whose ``expires_at`` (seconds since 1970) is over, as a table of the cloud does by itself;
+        each is told to the change stream. Returns how many there were."""
+        removed = 0
+        while True:
+            with self._file.reading() as connection:
+                found = connection.execute(
+                    "SELECT pk, sk, version FROM rows WHERE expires_at <= ? LIMIT ?",
+                    (int(now.timestamp()), MAX_WRITE_OPS),
+                ).fetchall()
+            if not found:
+                return removed
+            try:
+                self.write([Delete(Key(pk, sk), Version(version)) for pk, sk, version in found])
+            except Conflict:
+                continue
+            removed += len(found)
 
     # --- the change stream ----------------------------------------------------------------------
 
@@ -280,7 +304,7 @@ def _apply(
     for op, key, new in zip(ops, keys, images, strict=True):
         old = stored.get(key)
         if isinstance(op, Put) and new is not None and new != old:
-            upserts.append((*key, new.version, *_index_values(op.item), new.body, new.raw))
+            upserts.append((*key, new.version, *_index_values(op.item), op.item.get("expires_at"), new.body, new.raw))
         elif isinstance(op, Delete) and old is not None:
             deletes.append(key)
         else:

@@ -59,6 +59,7 @@ class Machine:
         self.events: list[tuple[str, dict[str, Any]]] = []
         self.given_up: list[tuple[list[int], int]] = []
         self.held: Counter[str] = Counter()
+        self.expired: list[datetime] = []
         self._lock = threading.Lock()
 
     def invoke(self, function: str, event: dict[str, Any]) -> Any:
@@ -78,7 +79,15 @@ class Machine:
 
     def driver(self, *queues: str) -> Driver:
         workers = [self.worker(queue) for queue in queues]
-        return Driver([self.stream()], workers, TEMPLATE.schedules, self.invoke, self.clock, self.held.__getitem__)
+        return Driver(
+            [self.stream()],
+            workers,
+            TEMPLATE.schedules,
+            self.invoke,
+            self.clock,
+            self.held.__getitem__,
+            self.expired.append,
+        )
 
     def put(self, *names: str) -> None:
         for name in names:
@@ -455,6 +464,8 @@ def test_a_schedule_runs_with_its_input_and_the_time_filled_in(machine: Machine)
     ((name, event),) = machine.events
     assert (name, event["source"]) == ("sweep", "neve.schedule")
     assert datetime.fromisoformat(event["time"]).tzinfo is not None
+    (at,) = machine.expired
+    assert abs(datetime.fromisoformat(event["time"]) - at) < timedelta(seconds=1)
     with pytest.raises(KeyError):
         driver.run("embed")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,20 @@ def test_a_deleted_text_is_in_no_file(path: Path) -> None:
         table.discard_changes(table.read_changes(0, 1000)[-1].seq)
     assert path.stat().st_size > 300_000
     assert not [file.name for file in path.parent.iterdir() if secret in file.read_bytes()]
+
+
+def test_expired_rows_are_removed_and_told(table: SqliteTable) -> None:
+    now = datetime(2026, 3, 10, tzinfo=UTC)
+    at = int(now.timestamp())
+    many = [Put(row(f"old{n:03}", expires_at=at - n)) for n in range(150)]
+    for start in (0, 75):
+        table.write(many[start : start + 75])
+    table.write([Put(row("later", expires_at=at + 1)), Put(row("forever")), Put(row("renewed", expires_at=at - 9))])
+    table.write([Put(row("renewed", expires_at=at + 9))])
+    seen = table.read_changes(0, 500)[-1].seq
+    assert table.delete_expired(now) == 150
+    assert [item["sk"] for item in table.query("P", limit=200).items] == ["forever", "later", "renewed"]
+    told = table.read_changes(seen, 500)
+    assert len(told) == 150
+    assert all(change.new is None for change in told)
+    assert table.delete_expired(now) == 0

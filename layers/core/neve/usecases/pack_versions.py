@@ -36,7 +36,9 @@ def pack_versions(
 
 
 def pack_diff(ports: Ports, tenant: Tenant, user: str, session: str, from_version: int, to_version: int) -> PackDiff:
-    """Raises pack_version_not_found, store_unavailable."""
+    """Raises session_not_found, pack_version_not_found, store_unavailable."""
+    if ports.table.get(tenant.keys.epoch(user, session)) is None:
+        raise not_found("session", session)
     old = _version(ports, tenant, user, session, from_version)
     new = _version(ports, tenant, user, session, to_version)
     before, after = _by_place(old.manifest), _by_place(new.manifest)
