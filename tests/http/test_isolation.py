@@ -68,6 +68,7 @@ def requests(owned: dict[str, str]) -> Iterator[tuple[str, str, Any, Json, str]]
         ("GET", "/pack", None, {"session_id": "private-session", "version": 1}),
         ("GET", "/pack", None, {"session_id": "private-session", "format": "text"}),
         ("GET", "/pack/versions", None, {"session_id": "private-session"}),
+        ("GET", "/pack/diff", None, {"session_id": "private-session", "from": 1, "to": 1}),
         ("POST", "/recall", {"query": "sister", "session_id": "private-session"}, {}),
         ("POST", "/recall", {"query": "sister", "session_id": "private-session", "scope": "session"}, {}),
         (
@@ -79,8 +80,6 @@ def requests(owned: dict[str, str]) -> Iterator[tuple[str, str, Any, Json, str]]
         ("POST", "/memories", {"text": "Mine.", "session_id": "private-session"}, {}),
     ):
         yield method, path, body, query, "session_not_found"
-    of_both = {"session_id": "private-session", "from": 1, "to": 1}
-    yield "GET", "/pack/diff", None, of_both, "pack_version_not_found"
     for memory in (owned["memory"], owned["observation"]):
         yield "GET", f"/memories/{memory}", None, {}, "memory_not_found"
         yield "PATCH", f"/memories/{memory}", {"text": "Mine now."}, {}, "memory_not_found"
