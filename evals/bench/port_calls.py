@@ -5,6 +5,7 @@ that runs beside other work does not make it longer."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,7 @@ def count_port_calls(data: Path, template: Template, embedder: str) -> dict[str,
     """By operation: ``calls`` by port method, ``steps`` one after the other, ``authorizer`` calls before them, which a
     gateway keeps for a minute. ``data``: a folder of the benchmark that no service has open; it is written to. Warm:
     policy and pack manifest are known."""
+    os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "WARNING")
     engines = EmbeddedPorts(data, template, BASE_URL, Choices(embedder))
     calls: Calls = []
     wiring.install(_CountedPorts(engines, calls))  # type: ignore[arg-type]

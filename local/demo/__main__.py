@@ -62,7 +62,8 @@ def _demonstrate(client: ApiClient, base_url: str) -> None:
     _show_pack(client, user, sample)
     _show_recalls(client, user, sample)
     print(heading("Go on"))
-    print(f"curl -s {base_url}/v1/users/{user}/recall -H 'Authorization: Bearer <key>' -d '{{\"query\": \"…\"}}'")
+    print(f"curl -s {base_url}/v1/users/{user}/recall -H 'Authorization: Bearer <key>' \\")
+    print('  -d \'{"query": "Where does Ana live?"}\'')
 
 
 def _show_pack(client: ApiClient, user: str, sample: Sample) -> None:
@@ -78,8 +79,9 @@ def _show_pack(client: ApiClient, user: str, sample: Sample) -> None:
 def _show_recalls(client: ApiClient, user: str, sample: Sample) -> None:
     print(heading("Five recalls"))
     print(
-        "sim: calibrated similarity (gate 0.7). bm25: contextual BM25. vec, lex: rank in each leg. rrf: fused.\n"
-        "prior: recency, importance and kind, at most 1.35. final = rrf x prior."
+        "sim: calibrated similarity, gate 0.7. bm25: contextual BM25. vec, lex: rank in each leg. rrf: both\n"
+        "ranks fused. prior: recency x importance x kind, at most 1.35. final: rrf x prior. second: log odds\n"
+        "of the second stage, which orders the hits when messages are among them."
     )
     for question in sample.questions:
         body = {"query": question.query, "k": HITS, "mode": "tool"}
