@@ -28,7 +28,7 @@ CURLS = """\
                     {{"event_type": "assistant_response", "content": "Congratulations on the move!"}}]}}'
 
   curl -s {url}/v1/users/ada/recall -H "Authorization: Bearer $NEVE_KEY" \\
-    -d '{{"query": "Where does she live?", "threshold": 0}}'
+    -d '{{"query": "Which city did I move to?", "k": 1}}'
 """
 
 
