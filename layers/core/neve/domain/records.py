@@ -147,7 +147,7 @@ class Memory:
 @dataclass(frozen=True, slots=True)
 class UserHead:
     """The root row of a user. ``gen`` makes replacements atomic for readers; ``incarnation`` is raised by an erasure.
-    ``replaced_new`` / ``replaced_old``: ids of the last replacement, readable by id until ``replaced_until``."""
+    ``replaced_new``: the new ids of the last replacement, which a pack build reads by id until ``replaced_until``."""
 
     gen: int = 1
     incarnation: int = 1
@@ -155,7 +155,6 @@ class UserHead:
     created_at: str = ""
     replacement_job: str | None = None
     replaced_new: tuple[str, ...] = ()
-    replaced_old: tuple[str, ...] = ()
     replaced_until: str | None = None
     version: int = 0
 
@@ -253,7 +252,6 @@ class SessionEpoch:
     epoch: int = 0
     covers_from: int | None = None
     covers_to: int | None = None
-    horizon_tokens: int = 0
     pack: PackPointer | None = None
     rebuild_due: Trigger | None = None
     rebuild_failed_at: str | None = None

@@ -60,7 +60,6 @@ def _move_horizon(ports: Ports, tenant: Tenant, user: str, session: str, body: d
             epoch=epoch.epoch + 1,
             covers_from=covered[0],
             covers_to=covered[1],
-            horizon_tokens=sum(event.original_tokens for event in events if event.seq <= covered[1]),
             rebuild_due="horizon",
             compacted_by=body["job_id"],
         )

@@ -14,6 +14,7 @@ from neve.domain.errors import not_found
 from neve.domain.pack_fit import candidate_limit, greedy_fit
 from neve.domain.pack_render import PackLayers, render
 from neve.domain.records import Kind, Memory, PackEntry, SessionEpoch, SessionMarker, Status, UserHead
+from neve.domain.times import iso
 from neve.domain.visibility import status_at, visible
 from neve.ports import Index, Item
 from neve.store import rows
@@ -119,7 +120,7 @@ def _candidates(ports: Ports, tenant: Tenant, user: str, session: str | None, he
         cursor = page.cursor
         if cursor is None:
             break
-    if head.replaced_new:
+    if head.replaced_new and (head.replaced_until is None or head.replaced_until > iso(ports.clock.now())):
         late = ports.table.get_many([tenant.keys.memory(user, i) for i in head.replaced_new])
         found |= {str(i["id"]): i for i in late.values() if "rank_sk" in i and _eligible(i, session, head.gen)}
     return sorted(found.values(), key=lambda item: str(item["rank_sk"]))[:limit]

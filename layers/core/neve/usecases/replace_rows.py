@@ -146,7 +146,6 @@ class _Replacing:
                 self.head,
                 gen=self.head.gen + 1,
                 replaced_new=self.new_ids,
-                replaced_old=self.old_ids,
                 replaced_until=None,
             )
             due = replace(epoch, rebuild_due=epoch.rebuild_due or "reflection")
