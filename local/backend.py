@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,20 +12,19 @@ from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
 from local.fixture_embedder import FixtureEmbedder
 from local.template import ROOT, Template
-from neve.adapters.anthropic_model import DEFAULT_MODEL, AnthropicModel
+from neve.adapters.anthropic_model import DEFAULT_MODEL
+from neve.adapters.anthropic_when_asked import AnthropicWhenAsked
 from neve.adapters.bge_small import BgeSmall
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
 from neve.adapters.extractive import ExtractiveObserver
 from neve.adapters.no_embedder import NoEmbedder
 from neve.adapters.prompted_observer import PromptedObserver
 from neve.observing import Observer
-from neve.ports import Embedder, ModelAnswer, ModelRequest
+from neve.ports import Embedder
 
 EMBEDDERS = ("bge-small", "none", "fixture")
 ENCODER = ROOT / "layers" / "encoder"
 TABLE, QUEUE, SEARCH, OBJECTS = "table.db", "queue.db", "search.db", "objects"
-MODEL_TIMEOUT_S = 45.0
-"""A worker has 60 s, and its lease ends 10 s later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +82,4 @@ def make_embedder(name: str) -> Embedder:
 def make_observer(anthropic_key: str | None) -> Observer:
     if anthropic_key is None:
         return ExtractiveObserver()
-    return PromptedObserver(_AnthropicWhenAsked(anthropic_key), DEFAULT_MODEL)
-
-
-class _AnthropicWhenAsked:
-    """The SDK takes a second to import: the first pass pays for it, not the start."""
-
-    def __init__(self, api_key: str) -> None:
-        self._api_key = api_key
-        self._lock = threading.Lock()
-        self._model: AnthropicModel | None = None
-
-    def call_tool(self, request: ModelRequest) -> ModelAnswer:
-        with self._lock:
-            if self._model is None:
-                self._model = AnthropicModel(self._api_key, timeout_s=MODEL_TIMEOUT_S, max_retries=1)
-        return self._model.call_tool(request)
+    return PromptedObserver(AnthropicWhenAsked(lambda: anthropic_key), DEFAULT_MODEL)

@@ -53,6 +53,7 @@ class Service:
         self._controls = Controls() if test_controls else None
         self._ports: Ports = ControlledPorts(self._engines, self._controls) if self._controls else self._engines
         os.environ.setdefault(BPE_DIR_VARIABLE, str(ROOT / "layers" / "tokens" / "bpe"))
+        os.environ.setdefault("POWERTOOLS_METRICS_DISABLED", "true")
         self._functions = Functions(self._template.functions, wait_virtually if self._controls else None)
         self._deliveries = Deliveries(self._functions.invoke, self._template.queue_sources)
         self._driver = self._make_driver()

@@ -7,6 +7,7 @@ from typing import Any
 from neve import observability, wiring
 from neve.store.stream_records import Change, read_change
 from neve.usecases.dispatch_changes import dispatch_changes
+from neve.usecases.usage import model_metrics
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
@@ -14,6 +15,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG
     as one, each record is tried by itself, in order, and the first that fails is named."""
     changes = [read_change(record) for record in event["Records"]]
     if _dispatched(changes):
+        observability.measured("outbox", model_metrics(changes))
         return {"batchItemFailures": []}
     for change in changes:
         if not _dispatched([change]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neve import observability
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router
 from neve.http.schemas import recall as r
@@ -17,6 +18,7 @@ router.on(r.LIST_TOOLS)(lambda _: Answer(body=r.ToolsView.current()))
 
 
 def _answer(found: RecallAnswer) -> Answer:
+    observability.measured("recall", found.metrics())
     return Answer(body=r.RecallView.of(found), degraded=found.degraded)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from neve import wiring
+from neve import observability, wiring
 from neve.domain.policy import Policy
 from neve.http.tenancy import policies
+from neve.usecases.requeue_embeddings import backlog_age_s
 from neve.usecases.sweep_due import sweep_due
 
 
@@ -16,4 +17,6 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, int]:  # noqa: ARG
     def policy_of(tenant_id: str) -> Policy:
         return policies.tenant(ports, tenant_id, without_store=False).policy
 
-    return sweep_due(ports, policy_of)
+    done = sweep_due(ports, policy_of)
+    observability.measured("sweep", {"LastSuccess": 1, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)})
+    return done

@@ -1,10 +1,20 @@
-"""Structured logs: one JSON object a line, never a body, a text, a query or a key."""
+"""Structured logs and metrics: one JSON object a line, never a body, a text, a query or a key.
+
+Metrics go out in CloudWatch's embedded metric format, in the namespace ``Neve`` with the dimensions ``Stage`` and
+``Function``: a tenant is never a dimension. ``POWERTOOLS_METRICS_DISABLED=true`` leaves them out."""
 
 from __future__ import annotations
 
+import os
 import traceback
+from collections.abc import Mapping
 
 from aws_lambda_powertools.logging import Logger
+from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+
+from neve.config import Settings
+
+NAMESPACE = "Neve"
 
 logger = Logger(service="neve", utc=True, log_record_order=["level", "message", "timestamp"])
 """``POWERTOOLS_LOG_LEVEL`` sets the level. Fields are passed with each line, because one process may serve many
@@ -17,9 +27,26 @@ def answered(operation: str, request_id: str, status: int, code: str | None, ela
     logger.info("answered", extra=fields | ({"code": code} if code else {}))
 
 
+def postponed(queue: str, correlation_id: str) -> None:
+    """A message whose session was busy has been sent to its queue again."""
+    logger.info("postponed", extra={"where": queue, "correlation_id": correlation_id})
+
+
 def failed(where: str, correlation_id: str, error: BaseException) -> None:
     """The type of an error and the way to it. Its message is left out: it may quote what a person wrote."""
     frames = traceback.extract_tb(error.__traceback__)
     path = [f"{frame.filename.rpartition('/neve/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     kind = f"{type(error).__module__}.{type(error).__qualname__}"
     logger.error("failed", extra={"where": where, "correlation_id": correlation_id, "error": kind, "path": path})
+
+
+def measured(function: str, values: Mapping[str, float]) -> None:
+    """One metric line; an empty mapping writes none. A name's suffix tells its unit: ``Seconds``, else a count."""
+    if not values:
+        return
+    metrics = EphemeralMetrics(namespace=NAMESPACE, service="")
+    metrics.add_dimension("Stage", Settings.from_environment(os.environ).stage)
+    metrics.add_dimension("Function", function)
+    for name, value in values.items():
+        metrics.add_metric(name, MetricUnit.Seconds if name.endswith("Seconds") else MetricUnit.Count, value)
+    metrics.flush_metrics()

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
+from neve.config import Settings, variable
 from neve.domain.errors import FieldError, NeveError
 
-BPE_DIR_VARIABLE = "NEVE_BPE_DIR"
+BPE_DIR_VARIABLE = variable("bpe_dir")
 BPE_FILE = "o200k_base.tiktoken"
 BPE_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
@@ -37,10 +38,10 @@ PATTERN = "|".join(
 def load_counter() -> Callable[[str], int]:
     """Counts tokens of plain text (a special token's spelling is text like any other). Raises NeveError
     ``invalid_policy`` when the package or the merge table is not there, or the table is not the pinned one."""
-    folder = os.environ.get(BPE_DIR_VARIABLE)
-    if not folder:
+    folder = Settings.from_environment(os.environ).bpe_dir
+    if folder is None:
         raise _unavailable(f"{BPE_DIR_VARIABLE} is not set")
-    return _counter(Path(folder) / BPE_FILE)
+    return _counter(folder / BPE_FILE)
 
 
 @lru_cache(maxsize=1)

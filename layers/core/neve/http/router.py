@@ -47,6 +47,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from neve import observability
+from neve.correlation import FIELD, correlated
 from neve.domain.errors import NeveError
 from neve.http.accept import accept
 from neve.http.calls import Answer as Answer
@@ -90,7 +91,8 @@ class Router:
         try:
             operation, run = self._find(request)
             operation_id = operation.id
-            response = _reply(run(accept(request, operation)), request.request_id)
+            with correlated({FIELD: request.request_id}):
+                response = _reply(run(accept(request, operation)), request.request_id)
         except Exception as error:
             refusal = as_refusal(error)
             code = refusal.code

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from neve.correlation import carried
 from neve.domain.errors import NeveError
 from neve.domain.rank import pack_rank, rank_key
 from neve.domain.records import (
@@ -133,7 +134,7 @@ def put_event(keys: Keys, user: str, session: str, event: Event, incarnation: in
     else:
         del attributes["event_data"]
     attributes |= {"tenant_id": keys.tenant, "user_id": user, "session_id": session, "incarnation": incarnation}
-    return Put(_item(keys.event(user, session, event.seq), "event", attributes), Expect.ABSENT)
+    return Put(_item(keys.event(user, session, event.seq), "event", carried(attributes)), Expect.ABSENT)
 
 
 # --- memories -----------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ def put_memory(keys: Keys, user: str, memory: Memory) -> Put:
     vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     item = _item(keys.memory(user, memory.id), "memory", attributes)
-    item |= {"tenant_id": keys.tenant, "user_id": user}
+    item = carried(item | {"tenant_id": keys.tenant, "user_id": user})
     if memory.status is Status.ACTIVE:
         rank = pack_rank(memory.kind, memory.priority, memory.last_used_at)
         item |= {"rank_pk": keys.user(user), "rank_sk": rank_key(rank, memory.id)}

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from neve.correlation import correlated
 from neve.domain.records import EventType
 from neve.domain.transcript import completes_turn
 from neve.ports import Item, Key, Message, QueueName
@@ -51,10 +52,12 @@ def _memory_messages(ports: Ports, changes: Sequence[Change]) -> list[Message]:
                 latest[place] = item
     heads = {Keys(tenant).head(user) for tenant, user, _ in latest}
     found = ports.table.get_many(sorted(heads)) if heads else {}
-    return [
-        memory_message(tenant, user, rows.read_head(found.get(Keys(tenant).head(user))).incarnation, i, item["rev"])
-        for (tenant, user, i), item in latest.items()
-    ]
+    messages = []
+    for (tenant, user, i), item in latest.items():
+        head = rows.read_head(found.get(Keys(tenant).head(user)))
+        with correlated(item):
+            messages.append(memory_message(tenant, user, head.incarnation, i, item["rev"]))
+    return messages
 
 
 def _rev_moved(change: Change) -> bool:
@@ -66,17 +69,19 @@ def _rev_moved(change: Change) -> bool:
 
 @dataclass
 class _Appended:
-    """New events of one session in one batch."""
+    """New events of one session in one batch. ``newest``: the row of the last one."""
 
     tenant: str
     user: str
     session: str
     incarnation: int
+    newest: Item = field(default_factory=dict)
     types: dict[int, EventType] = field(default_factory=dict)
 
     def embed_message(self) -> Message:
         first, last = min(self.types), max(self.types)
-        return events_message(self.tenant, self.user, self.incarnation, self.session, first, last)
+        with correlated(self.newest):
+            return events_message(self.tenant, self.user, self.incarnation, self.session, first, last)
 
     def completes_turn(self, before: EventType | None) -> bool:
         return completes_turn([self.types[seq] for seq in sorted(self.types)], before)
@@ -89,7 +94,8 @@ class _Appended:
         return Keys(self.tenant).event(self.user, self.session, first - 1)
 
     def observation(self) -> Message:
-        return observation_message(self.tenant, self.user, self.session, self.incarnation, max(self.types))
+        with correlated(self.newest):
+            return observation_message(self.tenant, self.user, self.session, self.incarnation, max(self.types))
 
 
 def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:
@@ -113,4 +119,5 @@ def _appended(changes: Sequence[Change]) -> list[_Appended]:
             place = (item["tenant_id"], item["user_id"], item["session_id"], item["incarnation"])
             log = logs.setdefault(place, _Appended(*place))
             log.types[item["seq"]] = EventType(item["event_type"])
+            log.newest = item
     return list(logs.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neve.correlation import carried
 from neve.ports import Message
 
 
@@ -15,7 +16,7 @@ def memory_message(tenant: str, user: str, incarnation: int, memory_id: str, rev
         "id": memory_id,
         "rev": rev,
     }
-    return Message(body, group=tenant)
+    return Message(carried(body), group=tenant)
 
 
 def events_message(tenant: str, user: str, incarnation: int, session: str, seq_from: int, seq_to: int) -> Message:
@@ -29,4 +30,4 @@ def events_message(tenant: str, user: str, incarnation: int, session: str, seq_f
         "seq_from": seq_from,
         "seq_to": seq_to,
     }
-    return Message(body, group=tenant)
+    return Message(carried(body), group=tenant)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from neve.correlation import carried
 from neve.ports import Message
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -29,7 +30,7 @@ def observation_message(tenant: str, user: str, session: str, incarnation: int, 
         "last_seq": last_seq,
         "job_id": observation_job_id(tenant, user, session, incarnation, last_seq),
     }
-    return Message(body=body, group=fifo_group(tenant, user, session), dedup_id=body["job_id"])
+    return Message(body=carried(body), group=fifo_group(tenant, user, session), dedup_id=body["job_id"])
 
 
 def fifo_group(tenant: str, user: str, session: str) -> str:

@@ -90,6 +90,15 @@ class RecallAnswer:
     recall_id: str | None = None
     debug: Mapping[str, Any] | None = None
 
+    def metrics(self) -> dict[str, float]:
+        """What the alarms on recall add up."""
+        return {
+            "Recalls": 1,
+            "RecallDegraded": bool(self.degraded),
+            "RecallNotSearched": self.result_state == "not_searched",
+            "RecallEmpty": self.result_state == "none",
+        }
+
 
 def fit(ranked: Sequence[Ranked], k: int) -> tuple[list[Hit], list[Dropped]]:
     """The first ``k`` that fit together, whole; one that does not fit is skipped, not the end."""

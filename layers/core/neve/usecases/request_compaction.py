@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neve.correlation import carried
 from neve.domain.errors import not_found
 from neve.domain.records import Job
 from neve.domain.times import iso
@@ -33,6 +34,6 @@ def request_compaction(ports: Ports, tenant: Tenant, user: str, session: str, re
         "reason": reason,
     }
     ports.queue.send(
-        QueueName.COMPACT, [Message(body=body, group=fifo_group(tenant.id, user, session), dedup_id=job.id)]
+        QueueName.COMPACT, [Message(carried(body), group=fifo_group(tenant.id, user, session), dedup_id=job.id)]
     )
     return wait_for_job(ports, tenant, job) if wait else job

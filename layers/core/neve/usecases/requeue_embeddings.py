@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from neve.domain.records import EmbeddingState, Memory, Priority
@@ -65,6 +65,20 @@ def find_due(
             if len(found) == AT_ONCE:
                 break
     return found
+
+
+def backlog_age_s(ports: Ports) -> float:
+    """How long the oldest row has waited for the search index, to its 10 minute bucket; 0 when none waits."""
+    oldest = [item["due_sk"].partition("#")[0] for item in _oldest(ports, "embed")]
+    if not oldest:
+        return 0.0
+    since = datetime.fromisoformat(min(oldest)).replace(tzinfo=UTC)
+    return max(0.0, (ports.clock.now() - since).total_seconds())
+
+
+def _oldest(ports: Ports, kind: Kind) -> Iterator[Item]:
+    for shard in range(DUE_SHARDS):
+        yield from ports.table.query(due_partition(kind, shard), index=Index.DUE, limit=1).items
 
 
 def _due(ports: Ports, kind: Kind, until: datetime | None) -> Iterator[Item]:

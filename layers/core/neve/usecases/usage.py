@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from neve.ports import Expect, Item, Put, Version
 from neve.store.keys import Keys
+from neve.store.stream_records import Change
 
 
 def usage_put(keys: Keys, user: str, current: Item | None, added: Mapping[str, int]) -> Put:
@@ -16,3 +17,19 @@ def usage_put(keys: Keys, user: str, current: Item | None, added: Mapping[str, i
     item = {**(current or {}), "pk": key.pk, "sk": key.sk, "type": "usage", **counters}
     item |= {"recent_pk": keys.usages(), "recent_sk": user}
     return Put(item, Version(int(current["version"])) if current else Expect.ABSENT)
+
+
+MODEL_METRICS = {"model_input_tokens": "ModelInputTokens", "model_output_tokens": "ModelOutputTokens"}
+
+
+def model_metrics(changes: Sequence[Change]) -> dict[str, float]:
+    """By how much the model counters of all users grew in these changes of the table; empty when they did not."""
+    grown: dict[str, float] = {}
+    for change in changes:
+        if change.new is None or change.new.get("type") != "usage":
+            continue
+        for counter, metric in MODEL_METRICS.items():
+            by = change.new.get(counter, 0) - (change.old or {}).get(counter, 0)
+            if by:
+                grown[metric] = grown.get(metric, 0) + by
+    return grown

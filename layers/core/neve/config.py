@@ -1,0 +1,63 @@
+"""The one settings model of a deployed function: every environment variable that the product reads, and no other.
+
+A function is given the variables that its ports need (template.yaml, docs/deploy.md). What is not set is an error only
+when something asks for it, and the error names the variable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+PREFIX = "NEVE_"
+V = TypeVar("V")
+
+
+class SettingsError(RuntimeError):
+    """A variable is missing or wrong; the message names it. The function cannot do its work until it is mended."""
+
+
+class Settings(BaseModel):
+    """A field ``table`` is read from ``NEVE_TABLE``. An empty variable counts as not set.
+
+    ``encoder_dir`` and ``bpe_dir`` are where their layers are mounted. ``anthropic_secret`` is the ARN of the secret
+    with the API key, never the key. ``embedder`` and ``observer`` choose an engine."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    stage: str = "dev"
+    table: str | None = None
+    bucket: str | None = None
+    embed_queue_url: str | None = None
+    extract_queue_url: str | None = None
+    compact_queue_url: str | None = None
+    search_endpoint: str | None = None
+    embedder: Literal["bge-small", "titan", "none"] = "bge-small"
+    observer: Literal["anthropic", "extractive"] = "extractive"
+    anthropic_secret: str | None = None
+    encoder_dir: Path | None = None
+    bpe_dir: Path | None = None
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Settings:
+        """Raises SettingsError for a value that cannot be."""
+        given = {name: environ.get(variable(name)) for name in cls.model_fields}
+        try:
+            return cls.model_validate({name: value for name, value in given.items() if value})
+        except ValidationError as error:
+            wrong = ", ".join(f"{variable(str(part['loc'][0]))}: {part['msg']}" for part in error.errors())
+            raise SettingsError(wrong) from None
+
+
+def variable(field: str) -> str:
+    """The environment variable of a field of Settings."""
+    return PREFIX + field.upper()
+
+
+def needed(value: V | None, field: str) -> V:
+    """The value of a field that something cannot do without. Raises SettingsError when it is not set."""
+    if value is None:
+        raise SettingsError(f"{variable(field)} is not set")
+    return value

@@ -1,0 +1,99 @@
+"""What operators see: metric lines, and one id from the HTTP call to the workers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from neve import observability
+from neve.correlation import FIELD, carried, correlated
+from neve.ports import Item, Put
+from neve.store import rows
+from neve.store.stream_records import Change
+from neve.usecases.dispatch_changes import dispatch_changes
+from neve.usecases.requeue_embeddings import backlog_age_s
+from neve.usecases.usage import model_metrics
+from tests.unit.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World.make(tmp_path)
+    yield made
+    made.table.close()
+
+
+def test_a_metric_line_is_embedded_metric_format(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEVE_STAGE", "staging")
+    monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
+    observability.measured("recall", {"Recalls": 1, "EmbeddingBacklogAgeSeconds": 2.5})
+    line = json.loads(capsys.readouterr().out)
+    [directive] = line["_aws"]["CloudWatchMetrics"]
+    assert directive["Namespace"] == "Neve"
+    assert directive["Dimensions"] == [["Stage", "Function"]]
+    assert directive["Metrics"] == [
+        {"Name": "Recalls", "Unit": "Count"},
+        {"Name": "EmbeddingBacklogAgeSeconds", "Unit": "Seconds"},
+    ]
+    assert (line["Stage"], line["Function"], line["Recalls"]) == ("staging", "recall", [1.0])
+
+
+def test_nothing_to_measure_is_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    observability.measured("outbox", {})
+    assert capsys.readouterr().out == ""
+
+
+def test_model_tokens_are_the_growth_of_the_usage_rows() -> None:
+    def usage(**counters: int) -> Item:
+        return {"type": "usage", **counters}
+
+    changes = [
+        Change("1", usage(model_input_tokens=10, embedded=4), usage(model_input_tokens=25, embedded=9)),
+        Change("2", None, usage(model_input_tokens=5, model_output_tokens=2)),
+        Change("3", None, {"type": "memory", "model_input_tokens": 99}),
+        Change("4", usage(model_input_tokens=50), None),
+    ]
+    assert model_metrics(changes) == {"ModelInputTokens": 20, "ModelOutputTokens": 2}
+
+
+def test_an_id_is_carried_inside_and_nowhere_else() -> None:
+    assert carried({"a": 1}) == {"a": 1}
+    with correlated({FIELD: "req-1"}):
+        assert carried({"a": 1}) == {"a": 1, FIELD: "req-1"}
+        with correlated({}):
+            assert carried({"a": 1}) == {"a": 1}
+    assert carried({"a": 1}) == {"a": 1}
+
+
+def test_the_id_of_a_call_reaches_the_messages_that_its_rows_cause(world: World) -> None:
+    world.open()
+    with correlated({FIELD: "req-7"}):
+        world.say("I moved to Lisbon.", "Noted.")
+    event = world.table.get(world.tenant.keys.event("ann", "s1", 2))
+    assert event is not None
+    assert event[FIELD] == "req-7"
+    changes = [Change(str(seq), None, _row(world, seq)) for seq in (1, 2)]
+    dispatch_changes(world, changes)
+    carriers = {str(queue): message.body.get(FIELD) for queue, message in world.queue.sent}
+    assert carriers == {"embed": "req-7", "extract": "req-7"}
+
+
+def test_the_backlog_is_as_old_as_its_oldest_row(world: World) -> None:
+    assert backlog_age_s(world) == 0.0
+    now = world.clock.now()
+    for user, minutes in (("ann", 20), ("bob", 50)):
+        due = rows.due_keys("embed", "t", user, "mem_1", now - timedelta(minutes=minutes))
+        world.table.write([Put({"pk": user, "sk": "MEM#1", "type": "memory", "id": "mem_1", **due})])
+    assert 50 * 60 <= backlog_age_s(world) < 60 * 60
+
+
+def _row(world: World, seq: int) -> Item:
+    item = world.table.get(world.tenant.keys.event("ann", "s1", seq))
+    assert item is not None
+    return item
