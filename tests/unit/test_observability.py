@@ -94,6 +94,6 @@ def test_the_backlog_is_as_old_as_its_oldest_row(world: World) -> None:
 
 
 def _row(world: World, seq: int) -> Item:
-    item = world.table.get(world.tenant.keys.event("ann", "s1", seq))
+    item: Item | None = world.table.get(world.tenant.keys.event("ann", "s1", seq))
     assert item is not None
     return item

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from neve.ports import Key
 
 TENANTS = "TENANTS"
+SESSION = "SES#"
+"""Sort keys of session rows start with it; no other row of a user does."""
 
 
 def tenant_row(tenant: str) -> Key:
@@ -50,6 +52,21 @@ class Keys:
     def jobs(self) -> str:
         return f"T#{self.tenant}#JOB"
 
+    def answers(self) -> str:
+        """What was answered to idempotency keys."""
+        return f"T#{self.tenant}#IDEM"
+
+    def secrets(self) -> str:
+        return f"T#{self.tenant}#SECRET"
+
+    def users(self) -> str:
+        """Index ``recent``: the heads of the tenant's users, by their ids."""
+        return f"T#{self.tenant}#USERS"
+
+    def api_keys(self) -> str:
+        """Index ``recent``: the tenant's API keys, revoked ones included, by key id."""
+        return f"T#{self.tenant}#KEYS"
+
     def usages(self) -> str:
         """Index ``recent``: the usage rows of the tenant's users."""
         return f"T#{self.tenant}#USAGE"
@@ -59,7 +76,7 @@ class Keys:
         return Key(self.user(user), "HEAD")
 
     def session(self, user: str, session: str) -> Key:
-        return Key(self.user(user), f"SES#{session}")
+        return Key(self.user(user), f"{SESSION}{session}")
 
     def marker(self, user: str, session: str) -> Key:
         return Key(self.user(user), f"SESM#{session}")
@@ -88,7 +105,7 @@ class Keys:
 
     def ledger_secret(self) -> Key:
         """What keys the hashes of queries in the tenant's recall ledger."""
-        return Key(f"T#{self.tenant}#SECRET", "LEDGER")
+        return Key(self.secrets(), "LEDGER")
 
     def vector(self, user: str, fingerprint: str, model: str) -> Key:
         return Key(self.vectors(user), f"{fingerprint}#{model}")
@@ -98,14 +115,18 @@ class Keys:
         return Key(self.user(user), "USAGE")
 
     def idempotency(self, route: str, key: str) -> Key:
-        return Key(f"T#{self.tenant}#IDEM", f"{route}#{key}")
+        return Key(self.answers(), f"{route}#{key}")
 
     def job(self, job_id: str) -> Key:
         return Key(self.jobs(), job_id.removeprefix("job_"))
 
     # objects
+    def objects_of(self, user: str) -> tuple[str, str]:
+        """The prefixes of everything that is kept for a user as an object."""
+        return f"packs/{self.tenant}/{user}/", f"images/{self.tenant}/{user}/"
+
     def pack_object(self, user: str, session: str, version: int) -> str:
-        return f"packs/{self.tenant}/{user}/s.{session}/{version:08d}.json"
+        return f"{self.objects_of(user)[0]}s.{session}/{version:08d}.json"
 
     def image_object(self, user: str, name: str) -> str:
-        return f"images/{self.tenant}/{user}/{name}"
+        return f"{self.objects_of(user)[1]}{name}"

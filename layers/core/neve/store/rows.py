@@ -61,8 +61,10 @@ def read_head(item: Item | None) -> UserHead:
 
 
 def put_head(keys: Keys, user: str, head: UserHead) -> Put:
+    """Through the index ``recent`` the heads are the directory of a tenant's users."""
     item = _item(keys.head(user), "user", _head.dump_python(head, mode="json", exclude_none=True))
-    return Put(item | {"tenant_id": keys.tenant, "user_id": user}, expectation(head.version))
+    directory = {"recent_pk": keys.users(), "recent_sk": user}
+    return Put(item | directory | {"tenant_id": keys.tenant, "user_id": user}, expectation(head.version))
 
 
 def guard_user(keys: Keys, user: str, head: UserHead, now: datetime) -> WriteOp:

@@ -9,7 +9,7 @@ from typing import Any
 
 from neve.domain.policy import Policy
 from neve.ports import Item, Put
-from neve.store.keys import api_key_row, tenant_row
+from neve.store.keys import Keys, api_key_row, tenant_row
 from neve.store.rows import expectation
 
 DEFAULT_POLICY = Policy()
@@ -100,6 +100,8 @@ def put_api_key(key: ApiKey) -> Put:
         "sha256": key.sha256,
         "scopes": list(key.scopes),
         "created_at": key.created_at,
+        "recent_pk": Keys(key.tenant_id).api_keys(),
+        "recent_sk": key.key_id,
     }
     item |= {name: value for name in ("label", "revoked_at") if (value := getattr(key, name)) is not None}
     return Put(item, expectation(key.version))

@@ -8,7 +8,7 @@ from neve.domain.errors import not_found
 from neve.domain.records import SessionEpoch, SessionHead, SessionMarker
 from neve.ports import Item, Key
 from neve.store import rows
-from neve.store.keys import Keys
+from neve.store.keys import SESSION, Keys
 from neve.wiring import Ports, Tenant
 
 
@@ -57,7 +57,7 @@ def list_sessions(
 ) -> tuple[list[SessionView], str | None]:
     """By session id, ascending. Raises ValueError for a cursor that is not one of ours."""
     keys = tenant.keys
-    page = ports.table.query(keys.user(user), prefix="SES#", limit=limit, cursor=cursor)
+    page = ports.table.query(keys.user(user), prefix=SESSION, limit=limit, cursor=cursor)
     ids = [str(item["session_id"]) for item in page.items]
     found = ports.table.get_many([key for session in ids for key in session_keys(keys, user, session)])
     views = [view_of(keys, user, session, found) for session in ids]

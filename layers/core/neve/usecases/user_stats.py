@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from neve.domain.visibility import status_at, visible
 from neve.ports import Item
 from neve.store import rows
+from neve.store.keys import SESSION
 from neve.usecases.tenant_usage import Usage, usage_of
 from neve.wiring import Ports, Tenant
 
@@ -40,7 +41,7 @@ def user_stats(ports: Ports, tenant: Tenant, user: str) -> UserStats:
     keys = tenant.keys
     found = ports.table.get_many([keys.head(user), keys.usage(user)])
     gen = rows.read_head(found.get(keys.head(user))).gen
-    sessions = [rows.read_session(item) for item in _all(ports, keys.user(user), "SES#")]
+    sessions = [rows.read_session(item) for item in _all(ports, keys.user(user), SESSION)]
     kinds: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
     statuses: Counter[str] = Counter()

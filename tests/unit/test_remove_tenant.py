@@ -1,0 +1,119 @@
+"""Operators: who there is, and a tenant that leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neve.domain.policy import Policy
+from neve.ports import Owner, StoreUnavailable
+from neve.store.keys import tenant_row
+from neve.usecases.build_pack import build_pack
+from neve.usecases.create_key import create_key
+from neve.usecases.create_tenant import create_tenant
+from neve.usecases.directory import all_tenants, users_of
+from neve.usecases.remove_tenant import NoSuchTenant, Removed, close_tenant, erase_tenant
+from neve.usecases.revoke_key import revoke_key
+from neve.wiring import Tenant
+from tests.unit.recall_world import RecallWorld
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    yield made
+    made.close()
+
+
+def live_in(world: RecallWorld, tenant: str, *users: str) -> None:
+    """Every kind of thing that is kept for a user."""
+    create_tenant(world, tenant, "first")
+    world.tenant = Tenant(tenant, Policy())
+    for user in users:
+        world.open(user=user)
+        world.say("I moved to Lisbon with zanzibar-marker.", "Noted.", user=user)
+        world.remember(f"Lives in Lisbon, zanzibar-marker, says {tenant}", user=user)
+        build_pack(world, world.tenant, user, "s1", "initial")
+        world.pump()
+        world.ask("Lisbon", user=user)
+        world.objects.put(world.tenant.keys.image_object(user, "abc"), b"png", content_type="image/png")
+    world.pump()
+
+
+def everything(world: RecallWorld, tenant: str, *users: str) -> list[str]:
+    """Names of what is left of a tenant."""
+    keys = Tenant(tenant, Policy()).keys
+    partitions = [keys.jobs(), keys.answers(), keys.secrets()]
+    for user in users:
+        partitions += [keys.user(user), keys.log(user, "s1"), keys.ledger(user), keys.vectors(user)]
+    left = [item["pk"] + item["sk"] for part in partitions for item in world.rows.query(part, limit=1000).items]
+    left += [name for user in users for prefix in keys.objects_of(user) for name in world.objects.list(prefix)]
+    return left + [f"{n} passages" for user in users if (n := world.index.count(Owner(tenant, user)))]
+
+
+def test_the_directory_names_every_tenant_and_user(world: RecallWorld) -> None:
+    live_in(world, "acme", "ann", "bob")
+    live_in(world, "other", "ann")
+    assert list(all_tenants(world)) == ["acme", "other"]
+    assert list(users_of(world, "acme")) == ["ann", "bob"]
+    assert list(users_of(world, "nobody")) == []
+
+
+def test_a_removed_tenant_leaves_nothing_and_nobody_else_notices(world: RecallWorld) -> None:
+    live_in(world, "acme", "ann", "bob")
+    live_in(world, "other", "ann")
+    kept = everything(world, "other", "ann")
+    assert len(everything(world, "acme", "ann", "bob")) > 20
+
+    assert close_tenant(world, "acme") == 1
+    removed = erase_tenant(world, "acme")
+
+    assert (removed.users, removed.objects) == (2, 4)
+    assert removed.rows > 20
+    assert removed.passages == 6
+    assert everything(world, "acme", "ann", "bob") == []
+    assert world.rows.get(tenant_row("acme")) is None
+    assert everything(world, "other", "ann") == kept
+    assert list(all_tenants(world)) == ["other"]
+    assert erase_tenant(world, "acme") == Removed(rows=1)  # the tenant's own row is named whether it is there or not
+
+
+def test_the_keys_go_first_revoked_ones_too(world: RecallWorld) -> None:
+    first = create_tenant(world, "acme", "first")
+    tenant = Tenant("acme", Policy())
+    create_key(world, tenant, ["admin"])
+    revoke_key(world, tenant, first.key_id)
+    assert close_tenant(world, "acme") == 2
+    assert close_tenant(world, "acme") == 0
+    with pytest.raises(NoSuchTenant):
+        close_tenant(world, "never")
+
+
+def test_an_outage_in_the_middle_can_be_repeated(world: RecallWorld) -> None:
+    live_in(world, "acme", "ann", "bob")
+    close_tenant(world, "acme")
+    writes: list[int] = []
+    world.table = replace_writes(world, after=2, writes=writes)  # type: ignore[assignment]
+    with pytest.raises(StoreUnavailable):
+        erase_tenant(world, "acme")
+    world.table = world.rows  # type: ignore[assignment]
+    erase_tenant(world, "acme")
+    assert everything(world, "acme", "ann", "bob") == []
+
+
+def replace_writes(world: RecallWorld, after: int, writes: list[int]) -> object:
+    """The table, which stops working after some writes."""
+
+    class Failing:
+        def __getattr__(self, name: str) -> object:
+            return getattr(world.rows, name)
+
+        def write(self, ops: list[object]) -> None:
+            writes.append(len(ops))
+            if len(writes) > after:
+                raise StoreUnavailable("table", "stopped")
+            world.rows.write(ops)  # type: ignore[arg-type]
+
+    return Failing()
