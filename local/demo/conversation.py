@@ -51,27 +51,29 @@ class Sample:
 def load(now: datetime, path: Path = SAMPLE) -> Sample:
     """``now``: the day that ``days_ago`` counts back from."""
     given = json.loads(path.read_text(encoding="utf-8"))
+    names = {role: given[role]["name"] for role in ("user", "assistant")}
     return Sample(
         user_meta=given["user"],
-        talks=[_talk(talk, given["user"]["name"], now) for talk in given["sessions"]],
+        talks=[_talk(talk, names, now) for talk in given["sessions"]],
         today=given["today"],
         questions=[Question(**question) for question in given["questions"]],
     )
 
 
-def _talk(given: dict[str, Any], name: str, now: datetime) -> Talk:
+def _talk(given: dict[str, Any], names: dict[str, str], now: datetime) -> Talk:
     day = (now - timedelta(days=given["days_ago"])).date()
     began = datetime.combine(day, time.fromisoformat(given["time"]), UTC)
     events = []
     for position, event in enumerate(given["events"]):
-        sent = _event(event, name)
+        sent = _event(event, names)
         sent |= {"client_id": f"{given['id']}-{position + 1}", "created_at": iso(began + position * PAUSE)}
         events.append(sent)
     return Talk(given["id"], given["title"], given["days_ago"], events)
 
 
-def _event(given: dict[str, Any], name: str) -> dict[str, Any]:
-    """An event without its id and time. What is said is under the speaker's role, a tool's part under its own name."""
+def _event(given: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """An event without its id and time. What is said is under the speaker's role, a tool's part under its own name.
+    ``names``: of the speakers, by role."""
     if "tool_call" in given:
         data = {"tool_use_id": given["id"], "name": given["tool_call"], "args": given["args"]}
         return {"event_type": "tool_call", "content": "", "event_data": data}
@@ -79,11 +81,11 @@ def _event(given: dict[str, Any], name: str) -> dict[str, Any]:
         data = {"tool_use_id": given["id"], "name": given["tool_result"]}
         return {"event_type": "tool_result", "content": given["text"], "event_data": data}
     if "assistant" in given:
-        return {"event_type": "assistant_response", "content": given["assistant"]}
+        return {"event_type": "assistant_response", "name": names["assistant"], "content": given["assistant"]}
     said: Any = given["user"]
     if given.get("picture"):
         said = [{"type": "text", "text": said}, _image(celadon_tile())]
-    return {"event_type": "user_message", "name": name, "content": said}
+    return {"event_type": "user_message", "name": names["user"], "content": said}
 
 
 def _image(png: bytes) -> dict[str, Any]:

@@ -37,6 +37,8 @@ def test_it_shows_what_was_remembered_the_pack_and_five_recalls(service: Running
     assert (done.returncode, done.stderr) == (0, "")
     assert all(talk.title in done.stdout for talk in sample.talks)
     assert "🔴 Mira is vegetarian, and they are allergic to hazelnuts" in done.stdout
+    assert "🔴 Mira's standing wish: Please keep your answers short, I read them between two kiln loads" in done.stdout
+    assert "🔴 Correction: The glaze workshop starts at two in the afternoon, not at ten" in done.stdout
     assert '<neve-memory format="1">' in done.stdout
     assert "The same call with If-None-Match: 304, 0 bytes" in done.stdout
     assert len(sample.questions) == 5
@@ -73,6 +75,10 @@ def test_the_sample_has_a_preference_a_correction_a_plan_a_tool_call_and_an_imag
         "assistant_response",
         "tool_call",
         "tool_result",
+    }
+    assert {(event["event_type"], event["name"]) for event in events if "tool" not in event["event_type"]} == {
+        ("user_message", "Mira"),
+        ("assistant_response", "Neve"),
     }
     assert len({event["client_id"] for event in events}) == len(events)
     images = [block for event in events if isinstance(event["content"], list) for block in event["content"]]

@@ -234,7 +234,73 @@ def test_named_speakers_are_people() -> None:
 
 
 def test_advice_between_people_is_not_an_order() -> None:
-    assert lines(event(1, USER, "Remember to take breaks.", "Jon"), event(2, ASSISTANT, "Always!", "Gina")) == []
+    assert lines(
+        event(1, USER, "Remember to take breaks. Never give up! Don't forget I'm here for you.", "Jon"),
+        event(2, ASSISTANT, "Always! My mom says so, too.", "Gina"),
+    ) == ["🟡 Gina's mom says so"]
+
+
+SAID_TO_AN_ASSISTANT = (
+    "Please keep your answers short.",
+    "Call me Sam.",
+    "From now on I want the summary first.",
+    "Always run the linter before you commit.",
+    "Remember that my anniversary is on June 12.",
+    "Remind me to call my mom on Sunday.",
+    "No, it is on the 14th.",
+    "Correction: the workshop starts at two, not at ten.",
+    "I'm no longer vegetarian.",
+    "The server runs on port 8443.",
+    "Book me a table next Friday.",
+)
+REPLIES = (
+    "Noted. I've added that to your calendar for the 13th, let me know if anything changes.",
+    "Short it is. I hope it is only the thermocouple. I love that idea!",
+    "I found three options and compared them. I'd take the second one, it is the cheapest.",
+    "I'm an AI, so I have no birthday, but I ran the numbers twice. My suggestion: wait a week.",
+)
+
+
+@pytest.mark.parametrize("reply", REPLIES)
+@pytest.mark.parametrize("name", ["Neve", "Aria", "Support bot"])
+def test_the_name_of_an_assistant_changes_nothing(name: str, reply: str) -> None:
+    for said in SAID_TO_AN_ASSISTANT:
+        without = observed(event(1, ASSISTANT, reply), event(2, USER, said, "Mira"), event(3, ASSISTANT, reply))
+        assert (
+            observed(event(1, ASSISTANT, reply, name), event(2, USER, said, "Mira"), event(3, ASSISTANT, reply, name))
+            == without
+        )
+        assert [line for line in without.lines if line.seq_to == 2]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Please keep your answers short.", "🔴 Mira's standing wish: Please keep your answers short"),
+        ("Keep your replies short!", "🔴 Mira's standing wish: Keep your replies short"),
+        ("Please don't call before nine.", "🔴 Mira's standing wish: Please don't call before nine"),
+        ("From now on, ship it means deploy.", "🔴 Mira's standing wish: From now on, ship it means deploy"),
+        ("Call me Sam.", "🔴 Mira wants to be called Sam"),
+        ("Remember that I'm allergic to nuts.", "🔴 Mira is allergic to nuts (asked to remember this)"),
+        ("No, my flight is at seven.", "🔴 Correction: Mira's flight is at seven"),
+        (
+            "Correction: the workshop starts at two, not at ten.",
+            "🔴 Correction: The workshop starts at two, not at ten",
+        ),
+    ],
+)
+def test_wishes_and_corrections_are_kept_between_people_as_well(said: str, kept: str) -> None:
+    answer = event(2, ASSISTANT, "Sure! I went hiking with my brother yesterday.", "Tom")
+    hiked = "🟡 Tom went hiking with their brother yesterday (meaning 2026-03-09)"
+    assert lines(event(1, USER, said, "Mira"), answer) == [kept, hiked]
+
+
+def test_who_uses_tools_is_an_assistant() -> None:
+    assert lines(
+        event(1, USER, "Always run the linter before you commit.", "Mira"),
+        event(2, EventType.TOOL_CALL, "", "Aria"),
+        event(3, ASSISTANT, "I went through the log with my brother.", "Aria"),
+    ) == ["🔴 Mira's standing wish: Always run the linter before you commit"]
 
 
 def test_an_assistant_counts_with_what_it_completed() -> None:
@@ -341,7 +407,7 @@ def test_the_first_request_gives_a_title_and_the_last_the_task() -> None:
 def test_a_later_pass_gives_no_title_and_chat_no_task() -> None:
     assert observed(event(5, USER, "Can you translate this letter?")).thread_title is None
     assert observed(event(1, USER, "I live in Bergen.")).current_task is None
-    between = observed(event(1, USER, "Can you show me a photo?", "A"), event(2, ASSISTANT, "Yes", "B"))
+    between = observed(event(1, USER, "Can you show me a photo?", "A"), event(2, ASSISTANT, "My sister took one", "B"))
     assert between.current_task is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neve.domain.extractive_company import among_people
 from neve.domain.extractive_lines import lines_of_pass
 from neve.domain.extractive_reflection import reflected_rows
 from neve.domain.extractive_thread import current_task, thread_title
@@ -19,14 +20,15 @@ class ExtractiveObserver:
         return NAME
 
     def observe(self, given: PassInput) -> Observed:
-        kept = lines_of_pass(given.events, given.prior, zone(given.timezone))
+        people = among_people(given.events)
+        kept = lines_of_pass(given.events, given.prior, zone(given.timezone), among_people=people)
         return Observed(
             has_memory=bool(kept.lines),
             lines=tuple(ObservedLine(line.shown, line.seq_from, line.seq_to) for line in kept.lines),
             model=NAME,
             used_memory_ids=kept.restated,
-            current_task=current_task(given.events),
-            thread_title=thread_title(given.events),
+            current_task=None if people else current_task(given.events),
+            thread_title=None if people else thread_title(given.events),
             calls=0,
         )
 

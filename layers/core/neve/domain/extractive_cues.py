@@ -90,12 +90,12 @@ _RULE = _cue(
     r"(?:please|always|use|do|don't|run|reply|answer|write|ask|send)\b",
     rf"^(?:please\s+)?(?:don't|do not|stop|avoid|quit)\s+(?:ever\s+)?{_INSTRUCTED}\b",
     r"^(?:please\s+)?(?:just\s+)?call me\s+"
-    + _not("back later when if on at tomorrow asap crazy today tonight")
+    + _not("back later when whenever anytime if on at tomorrow asap crazy today tonight")
     + r"\w+",
     r"^(?:please\s+)?(?:answer|reply|respond|write|speak|talk)(?:\s+(?:to )?me)?\s+(?:only\s+|always\s+)?"
     r"(?:in|with|without)\b",
     r"^(?:please\s+)?keep (?:your |the |all )?(?:answers|replies|responses)\b",
-    r"\bi (?:want|need|expect|ask|would like|prefer) you to\b",
+    r"\bi (?:want|need|expect|ask|would like|prefer) you to\b(?! know\b)",
 )
 
 _REQUEST = _cue(
@@ -379,6 +379,13 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w'-]+")
+_TAKEN_BACK = Cue("correction", "🔴", 9)
+_OF_SPEAKER = re.compile(
+    r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|please|from now on|in (?:the )?future|answers?|repl(?:y|ies)|responses?)\b"
+    rf"|^(?:don't|do not|stop|avoid|quit)\s+(?:ever\s+)?{_INSTRUCTED}\b",
+    re.IGNORECASE,
+)
+_LISTENER = re.compile(r"\b(?:you|you're|your|yours|yourself)\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|due to|in order to|therefore)\b", re.IGNORECASE)
 
 
@@ -388,15 +395,19 @@ def judge(sentence: str, *, dated: bool, corrects: bool, among_people: bool, cas
     person, who is given advice where an assistant is given orders. ``casual``: too short a message to be pasted."""
     if len(sentence.split()) < FEWEST_WORDS or is_hypothetical(sentence):
         return None
-    if corrects and not is_small_talk(sentence) and (speaks_of_self(sentence) or _STATES.search(sentence)):
-        cue: Cue | None = Cue("correction", "🔴", 9)
+    cue = next((cue for cue, pattern in _CUES if pattern.search(sentence)), None)
+    if corrects and not is_small_talk(sentence) and (speaks_of_self(sentence) or _states(sentence, cue)):
+        cue = _TAKEN_BACK
     else:
-        cue = next((cue for cue, pattern in _CUES if pattern.search(sentence)), None)
         if not (cue and cue.kind in _ORDERS):
             cue = _of_statement(sentence, cue, dated, among_people)
-        if cue and not _meant(cue.kind, dated, among_people, casual):
+        if cue and not _meant(sentence, cue.kind, dated, among_people, casual):
             cue = None
     return cue and Cue(cue.kind, cue.mark, max(0, cue.weight + _bonus(sentence, dated)))
+
+
+def _states(sentence: str, cue: Cue | None) -> bool:
+    return _STATES.search(sentence) is not None or (cue is not None and cue.kind == "state")
 
 
 def _of_statement(sentence: str, cue: Cue | None, dated: bool, among_people: bool) -> Cue | None:
@@ -408,13 +419,21 @@ def _of_statement(sentence: str, cue: Cue | None, dated: bool, among_people: boo
     return cue or (Cue("dated", "🟡", 3) if dated and len(sentence.split()) > FEWEST_DATED_WORDS else None)
 
 
-def _meant(kind: str, dated: bool, among_people: bool, casual: bool) -> bool:
-    """Orders and bare states are taken seriously where they are said to an assistant."""
+def _meant(sentence: str, kind: str, dated: bool, among_people: bool, casual: bool) -> bool:
+    """Bare states are taken seriously where they are said to an assistant, and so are orders; between people an order
+    must be a wish of the speaker."""
     if kind in _ORDERS:
-        return not among_people
+        return not among_people or _wished(sentence, kind)
     if kind == "request":
         return dated and not among_people
     return kind != "state" or (casual and not among_people)
+
+
+def _wished(sentence: str, kind: str) -> bool:
+    """Whether an order is about its speaker or the way to talk to them, not advice such as "never give up"."""
+    if is_platitude(sentence) or (kind == "remember" and _LISTENER.search(sentence)):
+        return False
+    return _OF_SPEAKER.search(sentence) is not None
 
 
 def _bonus(sentence: str, dated: bool) -> int:

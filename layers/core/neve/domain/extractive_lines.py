@@ -60,13 +60,14 @@ class Kept:
     restated: tuple[str, ...]
 
 
-def lines_of_pass(events: Sequence[Event], prior: Sequence[Row], tz: ZoneInfo) -> Kept:
-    """What a pass keeps. A statement that a prior memory already holds is not repeated; the memory is reported."""
+def lines_of_pass(events: Sequence[Event], prior: Sequence[Row], tz: ZoneInfo, *, among_people: bool) -> Kept:
+    """What a pass keeps. A statement that a prior memory already holds is not repeated; the memory is reported.
+    ``among_people``: the second speaker is a person."""
     known = [(row.id, content_of(line)) for row in prior for line in row.text.splitlines()]
     restated: dict[str, None] = {}
     fresh: list[Line] = []
     said: list[Content] = []
-    for line in _candidates(events, tz):
+    for line in _candidates(events, tz, among_people):
         content = content_of(line.text)
         held_by = [row_id for row_id, old in known if adds_nothing(content, old)]
         restated.update(dict.fromkeys(held_by))
@@ -97,9 +98,8 @@ class _Moment:
 _SPEAKING = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)
 
 
-def _candidates(events: Sequence[Event], tz: ZoneInfo) -> Iterator[Line]:
+def _candidates(events: Sequence[Event], tz: ZoneInfo, among_people: bool) -> Iterator[Line]:
     names = {event.name for event in events if event.name}
-    among_people = any(event.name for event in events if event.event_type is EventType.ASSISTANT_RESPONSE)
     before: Sentence | None = None
     for event in events:
         said = sentences(event_text(event), names) if event.event_type in _SPEAKING else []
@@ -107,7 +107,7 @@ def _candidates(events: Sequence[Event], tz: ZoneInfo) -> Iterator[Line]:
             continue
         today = local_time(event.created_at, tz).date()
         moment = _Moment(event, today, among_people, len(said) <= CASUAL_SENTENCES, before)
-        if event.event_type is EventType.ASSISTANT_RESPONSE and not event.name:
+        if event.event_type is EventType.ASSISTANT_RESPONSE and not among_people:
             yield from _assistant_lines(said, moment)
         else:
             yield from _answer_lines(said[0], moment)

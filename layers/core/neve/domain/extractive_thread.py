@@ -1,4 +1,5 @@
-"""The title and the current task of a conversation, where a request of the user makes them obvious."""
+"""The title and the current task of a conversation with an assistant, where a request of the user makes them obvious.
+Between people "can you" is a question like any other."""
 
 from __future__ import annotations
 
@@ -49,9 +50,6 @@ def thread_title(events: Sequence[Event]) -> str | None:
 
 
 def _wanted(events: Sequence[Event], form: re.Pattern[str]) -> Iterator[str]:
-    """Between people with names, "can you" is a question like any other: only an assistant is given tasks."""
-    if any(event.name for event in events if event.event_type is EventType.ASSISTANT_RESPONSE):
-        return
     for event in events:
         if event.event_type is not EventType.USER_MESSAGE:
             continue
