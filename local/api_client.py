@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import select
 import threading
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 TIMEOUT_S = 60.0
+BROKEN = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,9 @@ class ApiError(Exception):
 
 
 class ApiClient:
-    """One connection a thread, opened again when the server closed it. ``base_url``: http or https, with or without a
-    stage path."""
+    """One connection a thread, opened again when the server closed it while it was idle. When it breaks during a
+    request, the server may have carried that out: only a read, or a request with an ``Idempotency-Key``, is sent once
+    more. ``base_url``: http or https, with or without a stage path."""
 
     def __init__(self, base_url: str, key: str | None = None) -> None:
         parts = urlsplit(base_url)
@@ -57,7 +59,8 @@ class ApiClient:
         headers: dict[str, str] | None = None,
         raw: bytes | None = None,
     ) -> Reply:
-        """One request. ``body`` is sent as JSON, ``raw`` as it is. Raises OSError when nobody answers."""
+        """One request. ``body`` is sent as JSON, ``raw`` as it is. Raises OSError when nobody answers, also for a
+        request that may have been carried out."""
         sent = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         content = raw
         if body is not None:
@@ -81,12 +84,17 @@ class ApiClient:
             self._local.connection = None
 
     def _exchange(self, method: str, target: str, content: bytes | None, headers: dict[str, str]) -> Reply:
-        connection = getattr(self._local, "connection", None)
+        connection: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
+        if connection is not None and _was_closed(connection):
+            self.close()
+            connection = None
         try:
             if connection is not None:
-                # an idle connection may have been closed by the server: nothing of this request was read then
-                with suppress(http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+                try:
                     return _send(connection, method, target, content, headers)
+                except BROKEN:
+                    if not _repeatable(method, headers):
+                        raise
                 connection.close()
             kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
             self._local.connection = connection = kind(self._host, timeout=TIMEOUT_S)
@@ -95,6 +103,15 @@ class ApiClient:
             # in the middle of a request: it cannot be used again
             self.close()
             raise
+
+
+def _was_closed(connection: http.client.HTTPConnection) -> bool:
+    """Whether an idle connection has its end to read: nothing else can be waiting there."""
+    return connection.sock is not None and bool(select.select([connection.sock], [], [], 0)[0])
+
+
+def _repeatable(method: str, headers: dict[str, str]) -> bool:
+    return method in ("GET", "HEAD") or any(name.lower() == "idempotency-key" for name in headers)
 
 
 def _send(

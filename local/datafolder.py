@@ -16,13 +16,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from local.engine.sqlite_file import damage_of
+from local.engine.table_expiry import add_expiry_column
 
 LOCK, FORMAT, CLEAN = "LOCK", "FORMAT", "CLEAN"
 PARTIAL = ".partial"
-FORMAT_NUMBER = 1
+FORMAT_NUMBER = 2
+WITHOUT_EXPIRY = 1
+"""The format whose table had no column for the time at which a row expires."""
 
 
 class DataFolderError(Exception):
@@ -57,15 +60,16 @@ class DataFolder:
     def close(self) -> None:
         """The orderly end, after every engine was closed. A folder that lost a file meanwhile is not marked clean."""
         with suppress(_Damaged, FileNotFoundError):
-            databases = [name for name in _read_format(self.path) if _is_database(name)]
+            databases = [name for name in _read_format(self.path).holds if _is_database(name)]
             _write(self.path / CLEAN, {name: (self.path / name).stat().st_size for name in databases})
         os.ftruncate(self.lock, 0)
         os.close(self.lock)
 
 
 def open_data_folder(path: Path) -> DataFolder:
-    """Creates what is missing and takes the lock; a lock whose process died is taken over. A damaged folder is moved
-    aside to ``<name>.damaged-<UTC time>`` and a fresh one takes its place. Raises FolderInUse, and DataFolderError for
+    """Creates what is missing and takes the lock; a lock whose process died is taken over. A folder of an older format
+    is brought to this one. A damaged folder is moved aside to ``<name>.damaged-<UTC time>`` and a fresh one takes its
+    place. Raises FolderInUse, and DataFolderError for
     a folder that is not ours, is of a newer format, or cannot be written."""
     path = path.expanduser().resolve()
     try:
@@ -96,13 +100,19 @@ def _check_ours(path: Path) -> None:
 
 
 def _prepare(path: Path) -> None:
-    """Mark a new folder as ours, or check a used one. Afterwards it counts as not cleanly stopped."""
+    """Mark a new folder as ours, or check a used one and bring it to this format. Afterwards it counts as not cleanly
+    stopped."""
     if {entry.name for entry in path.iterdir()} <= {LOCK, FORMAT + PARTIAL}:
         _write(path / FORMAT, {"format": FORMAT_NUMBER, "holds": []})
         return
-    _check(path, _read_format(path), _read(path / CLEAN))
+    marker = _read_format(path)
+    _check(path, marker.holds, _read(path / CLEAN))
     (path / CLEAN).unlink(missing_ok=True)
     _sync(path)
+    if marker.number == WITHOUT_EXPIRY:
+        for database in path.glob("*.db"):
+            add_expiry_column(database)
+        _write(path / FORMAT, {"format": FORMAT_NUMBER, "holds": marker.holds})
 
 
 def _check(path: Path, holds: list[str], clean: dict[str, int] | None) -> None:
@@ -170,15 +180,20 @@ def _is_still(file: Path, descriptor: int) -> bool:
 # --- the markers --------------------------------------------------------------------------------
 
 
-def _read_format(path: Path) -> list[str]:
-    """What the folder must hold."""
+class _Format(NamedTuple):
+    number: int
+    holds: list[str]
+
+
+def _read_format(path: Path) -> _Format:
+    """The folder's format, and what it must hold."""
     marker = _read(path / FORMAT)
     number = marker.get("format") if marker else None
     if isinstance(number, int) and number > FORMAT_NUMBER:
         raise DataFolderError(f"{path} has format {number}; this version reads up to {FORMAT_NUMBER}.")
-    if marker is None or number != FORMAT_NUMBER or not isinstance(marker.get("holds"), list):
+    if marker is None or number not in (WITHOUT_EXPIRY, FORMAT_NUMBER) or not isinstance(marker.get("holds"), list):
         raise _Damaged(f"{FORMAT} is missing or unreadable")
-    return [str(name) for name in marker["holds"]]
+    return _Format(number, [str(name) for name in marker["holds"]])
 
 
 def _read(file: Path) -> dict[str, Any] | None:

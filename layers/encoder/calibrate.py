@@ -1,19 +1,26 @@
-"""Measures what raw cosine means for the encoder: the median of random pairs and of known paraphrases.
+"""Measures what raw cosine means for an embedding model: the median of random pairs and of known paraphrases.
 
-``python layers/encoder/calibrate.py`` (with ``layers/core`` on the path) embeds ``paraphrases.jsonl``: everyday
-statements, each with a question or rewording that asks for it; queries as queries, passages as passages. Paraphrase
-pairs are the lines of the file; random pairs are every query with every other line's passage. Writes
-``calibration.json``, keyed by model tag: recall maps the first median to 0.3 and the second to 0.9 (engine.md §7)."""
+``python layers/encoder/calibrate.py [bge-small | titan]`` (with ``layers/core`` on the path) embeds
+``paraphrases.jsonl``: everyday statements, each with a question or rewording that asks for it; queries as queries,
+passages as passages. Paraphrase pairs are the lines of the file; random pairs are every query with every other line's
+passage. Recall maps the first median to 0.3 and the second to 0.9 (engine.md §7).
+
+``bge-small``, the bundled encoder, is measured on its files; the record is in ``calibration.json``. ``titan`` asks
+Bedrock, with the credentials and the region of the AWS SDK, for 168 short texts; the record is for the core layer, in
+``layers/core/neve/adapters/titan_calibration.json``. Both files hold records by model tag."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from array import array
 from pathlib import Path
 from statistics import median
 
+from neve.adapters.aws_clients import aws_client
 from neve.adapters.bge_small import BgeSmall
+from neve.adapters.titan_embedder import CALIBRATIONS, TitanEmbedder
 from neve.ports import Embedder
 
 FOLDER = Path(__file__).resolve().parent
@@ -58,14 +65,23 @@ def _cosine(left: array[float], right: array[float]) -> float:
     return sum(a * b for a, b in zip(left, right, strict=True))
 
 
-def main() -> int:
-    """Command line entry: measures the bundled encoder and rewrites its record."""
-    embedder = BgeSmall(FOLDER)
+def write_record(embedder: Embedder, path: Path) -> dict[str, str | int | float]:
+    """Measure, and put the record among those of the file; returns it."""
     record = measure(embedder, read_pairs())
-    path = FOLDER / "calibration.json"
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     known[embedder.model.tag] = record
     path.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    return record
+
+
+def main() -> int:
+    """Command line entry: measures one model and rewrites its record."""
+    parser = argparse.ArgumentParser(description="Measure what raw cosine means for an embedding model.")
+    parser.add_argument("model", nargs="?", choices=("bge-small", "titan"), default="bge-small")
+    if parser.parse_args().model == "titan":
+        record = write_record(TitanEmbedder(aws_client("bedrock-runtime"), calibrations=None), CALIBRATIONS)
+    else:
+        record = write_record(BgeSmall(FOLDER), FOLDER / "calibration.json")
     sys.stdout.write(json.dumps(record, indent=2) + "\n")
     return 0
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -209,12 +212,12 @@ def test_a_folder_with_other_things_in_it_is_left_alone(path: Path) -> None:
 
 def test_a_folder_of_a_newer_format_is_left_alone(path: Path) -> None:
     run_once(path)
-    (path / "FORMAT").write_text('{"format": 2, "holds": []}')
+    (path / "FORMAT").write_text('{"format": 3, "holds": []}')
     before = contents(path)
-    with pytest.raises(DataFolderError, match="has format 2; this version reads up to 1"):
+    with pytest.raises(DataFolderError, match="has format 3; this version reads up to 2"):
         open_data_folder(path)
     assert {**contents(path), "LOCK": b""} == before
-    (path / "FORMAT").write_text('{"format": 1, "holds": []}')
+    (path / "FORMAT").write_text('{"format": 2, "holds": []}')
     open_data_folder(path).close()
 
 
@@ -222,6 +225,63 @@ def test_a_file_is_no_folder(path: Path) -> None:
     path.write_text("a file")
     with pytest.raises(DataFolderError, match="cannot be opened"):
         open_data_folder(path)
+
+
+# --- folders of an older format -----------------------------------------------------------------
+
+FORMAT_1 = """
+DROP INDEX rows_expiry;
+ALTER TABLE rows DROP COLUMN expires_at;
+"""
+
+
+def made_before_rows_expired(path: Path) -> None:
+    """What format 1 was: the same, without the column."""
+    with closing(sqlite3.connect(path / "table.db")) as connection:
+        connection.executescript(FORMAT_1)
+    (path / "FORMAT").write_text(json.dumps({"format": 1, "holds": HELD}))
+    (path / "CLEAN").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("with_column", [False, True])
+def test_a_folder_of_format_1_is_brought_to_format_2(path: Path, with_column: bool) -> None:
+    run_once(path)
+    with closing(SqliteTable(path / "table.db")) as table:
+        table.write(
+            [Put({"pk": "P", "sk": "old", "expires_at": 100}), Put({"pk": "P", "sk": "new", "expires_at": 900})]
+        )
+        table.write([Put({"pk": "P", "sk": "text", "text": 'says "expires_at":1', "raw": b"x"})])
+    if with_column:
+        (path / "CLEAN").unlink()
+        (path / "FORMAT").write_text(json.dumps({"format": 1, "holds": HELD}))
+    else:
+        made_before_rows_expired(path)
+    folder = open_data_folder(path)
+    assert folder.moved_aside is None
+    assert json.loads((path / "FORMAT").read_text()) == {"format": 2, "holds": HELD}
+    with closing(SqliteTable(path / "table.db")) as table:
+        assert table.delete_expired(datetime.fromtimestamp(500, UTC)) == 1
+        assert rows(table) == ["0", "new", "text"]
+        table.write([Put({"pk": "P", "sk": "later", "expires_at": 400})])
+        assert table.delete_expired(datetime.fromtimestamp(500, UTC)) == 1
+    folder.close()
+
+
+def test_a_move_to_format_2_that_was_interrupted_is_repeated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_once(path)
+    made_before_rows_expired(path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(datafolder, "_write", full)
+        with pytest.raises(DataFolderError, match="No space left"):
+            open_data_folder(path)
+    folder = open_data_folder(path)
+    with closing(SqliteTable(path / "table.db")) as table:
+        assert rows(table) == ["0"]
+    folder.close()
 
 
 # --- damaged folders ----------------------------------------------------------------------------

@@ -7,7 +7,6 @@ chat turn on two cores, against 2.5 ms in padded batches of 32."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from neve.adapters.calibration_file import read_calibration
 from neve.ports import Calibration, EmbeddingRetryable, EmbeddingUnavailable, IndexModel
 
 MODEL_SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
@@ -45,11 +45,7 @@ class BgeSmall:
     @cached_property
     def calibration(self) -> Calibration:
         """The medians that ``layers/encoder/calibrate.py`` measured. Raises EmbeddingUnavailable without them."""
-        try:
-            measured = json.loads((self._folder / "calibration.json").read_text(encoding="utf-8"))[MODEL_TAG]
-            return Calibration(measured["random_median"], measured["paraphrase_median"])
-        except (OSError, ValueError, KeyError) as error:
-            raise EmbeddingUnavailable(f"no calibration for {MODEL_TAG} in {self._folder}: {error}") from error
+        return read_calibration(self._folder / "calibration.json", MODEL_TAG)
 
     def embed_query(self, text: str) -> bytes:
         return self._ready().encode(QUERY_PREFIX + text)
