@@ -151,6 +151,28 @@ def test_an_import_keeps_ids_and_times_and_repeats_to_nothing(world: World) -> N
     )
 
 
+def test_what_is_imported_after_its_deletion_goes_on_from_its_last_rev(world: World) -> None:
+    line = ImportedRow("likes tea", Kind.NOTE, id=ID)
+    import_memories(world, world.tenant, "ann", [line])
+    update_memory(world, world.tenant, "ann", ID, MemoryChange({"text": "likes milk"}), None)
+    delete_memory(world, world.tenant, "ann", ID, 2)
+    import_memories(world, world.tenant, "bob", [line])
+    assert import_memories(world, world.tenant, "ann", [line, ImportedRow("other", Kind.NOTE)]).conflicting == []
+    assert [m.rev for m in list_memories(world, world.tenant, "ann", MemoryFilter(), 10, None)[0]] == [3, 1]
+    assert get_memory(world, world.tenant, "bob", ID).rev == 1
+    with pytest.raises(NeveError, match="precondition_failed"):
+        delete_memory(world, world.tenant, "ann", ID, 2)
+
+
+def test_nothing_of_a_deleted_text_stays_behind(world: World) -> None:
+    memory_id = create_memory(world, world.tenant, "ann", NewMemory("the secret recipe", label="recipe")).id
+    delete_memory(world, world.tenant, "ann", memory_id, None)
+    left = world.table.query(world.tenant.keys.user("ann"), limit=100).items
+    assert "recipe" not in str(left)
+    [kept] = [item for item in left if item["type"] == "deleted_memory"]
+    assert kept == {"pk": kept["pk"], "sk": kept["sk"], "type": "deleted_memory", "rev": 1, "version": 0}
+
+
 def test_a_large_import_is_whole(world: World) -> None:
     lines = [ImportedRow(f"row {number}", Kind.NOTE, session_id="s1") for number in range(100)]
     assert len(import_memories(world, world.tenant, "ann", lines).imported) == 100

@@ -65,6 +65,7 @@ GATEWAY: dict[str, str] = {
     "INVALID_API_KEY": "forbidden",
     "EXPIRED_TOKEN": "unauthorized",
     "MISSING_AUTHENTICATION_TOKEN": "route_not_found",
+    "INVALID_SIGNATURE": "route_not_found",
     "RESOURCE_NOT_FOUND": "route_not_found",
     "REQUEST_TOO_LARGE": "payload_too_large",
     "THROTTLED": "throttled",
@@ -76,8 +77,8 @@ GATEWAY: dict[str, str] = {
     "DEFAULT_4XX": "validation_failed",
     "DEFAULT_5XX": "internal",
 }
-"""API Gateway's own answers by response type. ``MISSING_AUTHENTICATION_TOKEN`` is what it says for an unknown
-route."""
+"""API Gateway's own answers by response type. For an unknown route it says ``MISSING_AUTHENTICATION_TOKEN``, or with a
+Bearer token, which it takes for a broken signature, ``INVALID_SIGNATURE``."""
 
 GATEWAY_RETRY_S = {"throttled": 1, "store_unavailable": STORE_RETRY_S}
 

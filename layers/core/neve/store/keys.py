@@ -97,6 +97,10 @@ class Keys:
     def memory(self, user: str, memory_id: str) -> Key:
         return Key(self.user(user), f"MEM#{memory_id.removeprefix('mem_')}")
 
+    def deleted_memory(self, user: str, memory_id: str) -> Key:
+        """The last rev of a memory that was deleted."""
+        return Key(self.user(user), f"MEMD#{memory_id.removeprefix('mem_')}")
+
     def pack(self, user: str, session: str, version: int) -> Key:
         return Key(self.user(user), f"PACK#s.{session}#{version:08d}")
 

@@ -164,6 +164,16 @@ def put_memory(keys: Keys, user: str, memory: Memory) -> Put:
     return Put(item, expectation(memory.version))
 
 
+def put_deleted_memory(keys: Keys, user: str, memory: Memory) -> Put:
+    """What is left of a deleted memory: only its last rev, which the search index knows its deletion by."""
+    return Put(_item(keys.deleted_memory(user, memory.id), "deleted_memory", {"rev": memory.rev}))
+
+
+def deleted_rev(item: Item | None) -> int:
+    """0 for an id that was never deleted."""
+    return item["rev"] if item else 0
+
+
 # --- packs --------------------------------------------------------------------------------------
 
 

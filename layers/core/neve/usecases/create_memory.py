@@ -7,23 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from neve.domain.errors import NeveError, not_found
-from neve.domain.observation_text import fingerprint, observed_date, referenced_date, time_of_day
-from neve.domain.records import (
-    EmbeddingState,
-    Kind,
-    LiveRow,
-    Memory,
-    Priority,
-    Provenance,
-    Scope,
-    Status,
-    Tier,
-)
+from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope
 from neve.domain.times import iso
-from neve.domain.tokens import counter
 from neve.ports import Conflict, Key, WriteOp
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.usecases.written_memory import WrittenMemory, record_of
 from neve.wiring import Ports, Tenant
 
 ATTEMPTS = 20
@@ -32,26 +21,11 @@ _PAUSE_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class NewMemory:
-    """What the caller chose; None = the default. A memory without a session is global."""
+class NewMemory(WrittenMemory):
+    """What the caller chose."""
 
-    text: str
     kind: Kind = Kind.MANUAL
-    session_id: str | None = None
-    scope: Scope | None = None
-    priority: Priority | None = None
-    importance: int = 3
-    confidence: float = 1.0
-    label: str | None = None
-    group: str | None = None
-    tags: tuple[str, ...] = ()
-    observed_at: str | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
-
-
-def default_priority(kind: Kind) -> Priority:
-    """Manual rows default to high (product.md §7), others to medium."""
-    return Priority.HIGH if kind is Kind.MANUAL else Priority.MEDIUM
 
 
 def create_memory(
@@ -70,7 +44,8 @@ def create_memory(
                 return _replayed(ports, tenant, user, earlier)
         head = rows.read_head(found.get(keys.head(user)))
         rows.writable(head)
-        memory = _memory_of(tenant, wanted, memory_id, iso(now), head.gen)
+        provenance = Provenance(**({"by": "human_edit", "session_id": wanted.session_id} | wanted.provenance))
+        memory = record_of(tenant, wanted, memory_id, provenance, iso(now), head.gen)
         ops: list[WriteOp] = [rows.guard_user(keys, user, head, now), rows.put_memory(keys, user, memory)]
         if wanted.session_id is not None:
             marker_item = found.get(keys.marker(user, wanted.session_id))
@@ -118,41 +93,3 @@ def _replayed(ports: Ports, tenant: Tenant, user: str, earlier: StoredReply) -> 
     if item is None:
         raise not_found("memory", earlier.body["id"])
     return rows.read_memory(item)
-
-
-def _memory_of(tenant: Tenant, wanted: NewMemory, memory_id: str, now: str, gen: int) -> Memory:
-    scope = wanted.scope or (Scope.SESSION if wanted.session_id else Scope.GLOBAL)
-    observed_at = wanted.observed_at or now
-    return Memory(
-        id=memory_id,
-        kind=wanted.kind,
-        tier=tier_of(wanted.kind),
-        scope=scope,
-        session_id=wanted.session_id,
-        text=wanted.text,
-        priority=wanted.priority or default_priority(wanted.kind),
-        importance=wanted.importance,
-        confidence=wanted.confidence,
-        label=wanted.label,
-        group=wanted.group,
-        tags=wanted.tags,
-        fingerprint=fingerprint(wanted.text),
-        status=Status.ACTIVE,
-        provenance=Provenance(**({"by": "human_edit", "session_id": wanted.session_id} | wanted.provenance)),
-        created_at=now,
-        observed_at=observed_at,
-        observed_date=observed_date(observed_at, "UTC"),
-        time_of_day=time_of_day(observed_at, "UTC"),
-        referenced_date=referenced_date(wanted.text),
-        last_used_at=now,
-        tokens=counter(tenant.policy.token_counter)(wanted.text),
-        rev=1,
-        rev_at=now,
-        born_gen=gen,
-    )
-
-
-def tier_of(kind: Kind) -> Tier:
-    """Observations, reflections and summaries are episodes; what a person or a fact states is semantic (context.md
-    §1)."""
-    return Tier.EPISODIC if kind in (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY) else Tier.SEMANTIC

@@ -26,14 +26,15 @@ class Deleted:
 
 def delete_memory(ports: Ports, tenant: Tenant, user: str, memory_id: str, if_match: int | None) -> Deleted:
     """The row leaves the table and its session's live list in one transaction; the change stream takes it out of the
-    search index, and until then hydration hides it. Raises memory_not_found, precondition_failed, erasing,
-    user_closed."""
+    search index, and until then hydration hides it. Its last rev stays, for an import of the same id. Raises
+    memory_not_found, precondition_failed, erasing, user_closed."""
     keys = tenant.keys
     for _ in range(ATTEMPTS):
         head, memory = memory_to_change(ports, tenant, user, memory_id, if_match)
         ops: list[WriteOp] = [
             rows.guard_user(keys, user, head, ports.clock.now()),
             Delete(keys.memory(user, memory_id), Version(memory.version)),
+            rows.put_deleted_memory(keys, user, memory),
         ]
         marker_item = ports.table.get(keys.marker(user, memory.session_id)) if memory.session_id else None
         if marker_item:

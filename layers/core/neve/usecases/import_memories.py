@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from neve.domain.observation_text import fingerprint, observed_date, referenced_date, time_of_day
-from neve.domain.records import Kind, LiveRow, Memory, MemoryPassage, Priority, Provenance, Scope, Status
+from neve.domain.records import LiveRow, Memory, MemoryPassage, Provenance, Scope, Status
 from neve.domain.times import iso
-from neve.domain.tokens import counter
 from neve.ports import Conflict, WriteOp
 from neve.store import rows
-from neve.usecases.create_memory import default_priority, tier_of
+from neve.store.keys import Keys
+from neve.usecases.written_memory import WrittenMemory, record_of
 from neve.wiring import Ports, Tenant
 
 BATCH = 45
@@ -19,24 +18,13 @@ BATCH = 45
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedRow:
-    """One line. None = the default; times are stored-form strings."""
+class ImportedRow(WrittenMemory):
+    """One line."""
 
-    text: str
-    kind: Kind
     id: str | None = None
-    session_id: str | None = None
-    scope: Scope | None = None
-    priority: Priority | None = None
-    importance: int = 3
-    confidence: float = 1.0
     status: Status = Status.ACTIVE
-    label: str | None = None
-    group: str | None = None
-    tags: tuple[str, ...] = ()
     passages: tuple[MemoryPassage, ...] = ()
     created_at: str | None = None
-    observed_at: str | None = None
     last_used_at: str | None = None
     seq_from: int | None = None
     seq_to: int | None = None
@@ -54,7 +42,8 @@ class ImportReport:
 
 
 def import_memories(ports: Ports, tenant: Tenant, user: str, lines: Sequence[ImportedRow]) -> ImportReport:
-    """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order.
+    """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order. A row that
+    was deleted comes back with the rev after its last one.
 
     A row of a session that exists joins its local layer; without a session it is global. Raises erasing,
     user_closed."""
@@ -92,7 +81,7 @@ def _import_batch(ports: Ports, tenant: Tenant, user: str, lines: Sequence[Impor
                 same = before.fingerprint == memory.fingerprint
                 (batch.unchanged if same else batch.conflicting).append(memory.id)
         ops: list[WriteOp] = [rows.guard_user(keys, user, head, now)]
-        ops += [rows.put_memory(keys, user, memory) for memory in fresh.values()]
+        ops += [rows.put_memory(keys, user, memory) for memory in _after_deletions(ports, keys, user, fresh)]
         for session in sessions:
             item = found.get(keys.marker(user, session))
             added = tuple(
@@ -115,35 +104,20 @@ def _import_batch(ports: Ports, tenant: Tenant, user: str, lines: Sequence[Impor
 
 
 def _memory_of(tenant: Tenant, line: ImportedRow, now: str, gen: int) -> Memory:
-    created_at = line.created_at or now
-    observed_at = line.observed_at or created_at
-    return Memory(
-        id=str(line.id),
-        kind=line.kind,
-        tier=tier_of(line.kind),
-        scope=line.scope or (Scope.SESSION if line.session_id else Scope.GLOBAL),
-        session_id=line.session_id,
-        text=line.text,
+    origin = Provenance("import", line.session_id, line.seq_from, line.seq_to, line.model)
+    memory = record_of(tenant, line, str(line.id), origin, line.created_at or now, gen)
+    return replace(
+        memory,
         passages=line.passages,
-        priority=line.priority or default_priority(line.kind),
-        importance=line.importance,
-        confidence=line.confidence,
-        label=line.label,
-        group=line.group,
-        tags=line.tags,
-        fingerprint=fingerprint(line.text),
         status=line.status,
-        provenance=Provenance(
-            by="import", session_id=line.session_id, seq_from=line.seq_from, seq_to=line.seq_to, model=line.model
-        ),
-        created_at=created_at,
-        observed_at=observed_at,
-        observed_date=observed_date(observed_at, "UTC"),
-        time_of_day=time_of_day(observed_at, "UTC"),
-        referenced_date=referenced_date(line.text),
-        last_used_at=line.last_used_at or created_at,
-        tokens=counter(tenant.policy.token_counter)(line.text),
-        rev=1,
+        last_used_at=line.last_used_at or memory.created_at,
         rev_at=now,
-        born_gen=gen,
     )
+
+
+def _after_deletions(ports: Ports, keys: Keys, user: str, fresh: Mapping[str, Memory]) -> list[Memory]:
+    """The rows, those of deleted ids with a rev above their last one: the search index refuses what is below the
+    deletion that it was told of. Read after the rows were seen missing, so that no deletion is overlooked."""
+    found = ports.table.get_many([keys.deleted_memory(user, i) for i in fresh]) if fresh else {}
+    revs = {i: rows.deleted_rev(found.get(keys.deleted_memory(user, i))) for i in fresh}
+    return [replace(memory, rev=revs[i] + 1) for i, memory in fresh.items()]

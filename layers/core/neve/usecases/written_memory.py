@@ -1,0 +1,73 @@
+"""What somebody wrote as a memory, by hand or in an import, as a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neve.domain.observation_text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.tokens import counter
+from neve.wiring import Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMemory:
+    """None = the default. A memory without a session is global. Times are stored-form strings."""
+
+    text: str
+    kind: Kind
+    session_id: str | None = None
+    scope: Scope | None = None
+    priority: Priority | None = None
+    importance: int = 3
+    confidence: float = 1.0
+    label: str | None = None
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+    observed_at: str | None = None
+
+
+def record_of(
+    tenant: Tenant, written: WrittenMemory, memory_id: str, provenance: Provenance, created_at: str, gen: int
+) -> Memory:
+    """An active row at rev 1, observed and last used when it was created unless it says otherwise. ``gen``: the user's
+    generation."""
+    observed_at = written.observed_at or created_at
+    return Memory(
+        id=memory_id,
+        kind=written.kind,
+        tier=_tier_of(written.kind),
+        scope=written.scope or (Scope.SESSION if written.session_id else Scope.GLOBAL),
+        session_id=written.session_id,
+        text=written.text,
+        priority=written.priority or _default_priority(written.kind),
+        importance=written.importance,
+        confidence=written.confidence,
+        label=written.label,
+        group=written.group,
+        tags=written.tags,
+        fingerprint=fingerprint(written.text),
+        status=Status.ACTIVE,
+        provenance=provenance,
+        created_at=created_at,
+        observed_at=observed_at,
+        observed_date=observed_date(observed_at, "UTC"),
+        time_of_day=time_of_day(observed_at, "UTC"),
+        referenced_date=referenced_date(written.text),
+        last_used_at=created_at,
+        tokens=counter(tenant.policy.token_counter)(written.text),
+        rev=1,
+        rev_at=created_at,
+        born_gen=gen,
+    )
+
+
+def _default_priority(kind: Kind) -> Priority:
+    """Manual rows default to high (product.md §7), others to medium."""
+    return Priority.HIGH if kind is Kind.MANUAL else Priority.MEDIUM
+
+
+def _tier_of(kind: Kind) -> Tier:
+    """Observations, reflections and summaries are episodes; what a person or a fact states is semantic (context.md
+    §1)."""
+    return Tier.EPISODIC if kind in (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY) else Tier.SEMANTIC
