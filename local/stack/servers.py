@@ -1,0 +1,194 @@
+"""Starts the servers of one data folder on loopback and stops them again.
+
+No server outlives its launcher: each one ends when the pipe to its standard input closes, which the system sees to even
+when the launcher is killed. What a server has acknowledged is there at the next start on the same folder, also after a
+``kill -9``. One opener per folder: the caller holds the folder's lock."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from local.stack.jars import LAST_OUTPUT, CannotFetch, Server, available, fetched_jars
+from local.stack.launches import Launch, launch_of
+
+__all__ = ["CannotFetch", "DidNotStart", "RunningServers", "Server", "available", "start_servers"]
+
+HOST: Final = "127.0.0.1"
+START_S: Final = 120.0
+"""The slowest of them is up after 4 s on an idle machine with two cores."""
+STOP_S: Final = 20.0
+LOOK_S: Final = 0.02
+ANSWER_S: Final = 5.0
+ATTEMPTS: Final = 5
+"""Somebody else may take a port between our look at it and the server's own bind."""
+PORT_TAKEN: Final = ("Address already in use", "BindException", "Failed to bind")
+
+
+class DidNotStart(Exception):
+    """A server ended, or did not answer within ``START_S``; the message holds the end of its log."""
+
+
+class RunningServers:
+    """Also a context manager that stops them at its end."""
+
+    def __init__(self, running: Sequence[_Running]) -> None:
+        self._running = running
+
+    @property
+    def urls(self) -> Mapping[Server, str]:
+        """The base URL of every server, without a slash at the end."""
+        return {running.server: running.url for running in self._running}
+
+    @property
+    def pids(self) -> Mapping[Server, int]:
+        return {running.server: running.process.pid for running in self._running}
+
+    def stop(self) -> None:
+        """Orderly, all at once; a server that takes longer than ``STOP_S`` is killed. Harmless when repeated."""
+        for running in self._running:
+            running.process.terminate()
+        end = time.monotonic() + STOP_S
+        for running in self._running:
+            running.wait_until(end)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def start_servers(servers: Collection[Server], data: Path) -> RunningServers:
+    """Returns when all of them answer. ``data/<server>`` holds what a server keeps, ``data/<server>.log`` what it says.
+
+    Fetches the servers first when that was never done. Raises CannotFetch, and DidNotStart, in which case none of them
+    is left running."""
+    jars = fetched_jars()
+    started: list[_Running] = []
+    try:
+        for server in servers:
+            running = _Running(server, jars, data)
+            running.start()
+            started.append(running)
+        return RunningServers([running.when_ready() for running in started])
+    except BaseException:
+        RunningServers(started).stop()
+        raise
+
+
+@dataclass(slots=True)
+class _Running:
+    """One server's process; a start is over with ``when_ready``."""
+
+    server: Server
+    jars: Path
+    data: Path
+    port: int = 0
+    launch: Launch = field(init=False)
+    process: subprocess.Popen[bytes] = field(init=False)
+    said_before: int = 0
+    """Bytes of the log when the process was started: what follows is its own."""
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def log(self) -> Path:
+        return self.data / f"{self.server}.log"
+
+    def start(self) -> None:
+        """Of its own session: a Ctrl-C in the terminal is for the launcher, which stops its servers last."""
+        folder = self.data / self.server
+        folder.mkdir(parents=True, exist_ok=True)
+        self.port = free_port()
+        self.launch = launch_of(self.server, self.jars, folder.absolute(), self.port)
+        with self.log.open("ab") as log:
+            self.said_before = log.tell()
+            self.process = subprocess.Popen(
+                self.launch.command,
+                env={**os.environ, **self.launch.environment},
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def when_ready(self) -> Self:
+        """Started again on another port as long as somebody else has the one that was chosen. Raises DidNotStart."""
+        for attempt in range(1, ATTEMPTS + 1):
+            failure = self._failure()
+            if failure is None:
+                return self
+            self.kill()
+            if attempt == ATTEMPTS or not any(sign in self.said() for sign in PORT_TAKEN):
+                break
+            self.start()
+        raise DidNotStart(f"{self.server} {failure}; its log {self.log} ends with\n{self.said()[-LAST_OUTPUT:]}")
+
+    def _failure(self) -> str | None:
+        """Waits for it. What went wrong, None when it works."""
+        end = time.monotonic() + START_S
+        while time.monotonic() < end:
+            code, said = self.process.poll(), self.said()
+            if code is not None:
+                return f"ended with exit code {code}"
+            if self.launch.broken_line is not None and self.launch.broken_line in said:
+                return "lacks something that it needs"
+            status = self._status() if self.launch.ready_line in said else None
+            if status is not None:
+                return None if status == self.launch.status else f"answered with HTTP status {status}"
+            time.sleep(LOOK_S)
+        return f"did not answer within {START_S:.0f} s"
+
+    def said(self) -> str:
+        with self.log.open("rb") as log:
+            log.seek(self.said_before)
+            return log.read().decode(errors="replace")
+
+    def kill(self) -> None:
+        self.process.kill()
+        self._reap()
+
+    def wait_until(self, end: float) -> None:
+        """For its orderly end; ``end`` is a ``time.monotonic()``, after which it is killed."""
+        try:
+            self.process.wait(max(0.0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self._reap()
+
+    def _reap(self) -> None:
+        self.process.wait()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+
+    def _status(self) -> int | None:
+        """Of its answer to the probe, None without one."""
+        method = "GET" if self.launch.body is None else "POST"
+        with closing(HTTPConnection(HOST, self.port, timeout=ANSWER_S)) as connection:
+            try:
+                connection.request(method, self.launch.probe, self.launch.body, self.launch.headers)
+                return connection.getresponse().status
+            except (OSError, HTTPException):
+                return None
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
