@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from local.engine.sqlite_queue import Received
+from local.broker import Received
 from local.queue_worker import deliver
 from local.template import QueueSource, QueueSpec
 

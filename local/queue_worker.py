@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from local.engine.sqlite_queue import Counts, Received, SqliteQueue
+from local.broker import Broker, Counts, Received
 from local.failure_log import report
 from local.template import QueueSource, QueueSpec
 from local.worker_events import failed_items, queue_event
@@ -24,18 +24,20 @@ DELAYED_LOOK_S, HIDDEN_LOOK_S = 0.5, 5.0
 
 class QueueWorker:
     """``step`` delivers one batch; two threads may be in it. A message that failed stays hidden for the queue's
-    visibility timeout, as on AWS, unless ``hurry`` brings it back."""
+    visibility timeout, as on AWS, unless ``hurry`` brings it back. ``spec`` describes the queue as it was made: with
+    the delay that it has."""
 
     def __init__(
         self,
         source: QueueSource,
         spec: QueueSpec,
-        queue: SqliteQueue,
+        queue: Broker,
         clock: Clock,
         invoke: Callable[[str, Any], Any],
         delivered: Callable[[QueueSpec, Sequence[Received]], None] | None = None,
     ) -> None:
-        """``clock``: the queue's own. ``delivered`` is told of every batch before it is handled."""
+        """``clock``: the queue's own, where it goes by one of ours. ``delivered`` is told of every batch before it is
+        handled."""
         self.name = source.function
         self.consumers = CONSUMERS
         self.spec = spec

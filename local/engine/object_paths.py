@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-MAX_KEY_BYTES = 1024
+from neve.adapters.object_rules import check_key
+
 NAME_LENGTH = 200
 FILE = "="
 CONTINUED = "+"
@@ -24,8 +25,7 @@ _ESCAPE = re.compile(rb"\^[a-z]|%[0-9a-f]{2}")
 def path_of(key: str) -> PurePath:
     """The file of ``key``, relative to the folder of all objects. Raises ValueError for a key that no store takes:
     empty, longer than 1,024 bytes, or not Unicode."""
-    if not 1 <= len(key.encode()) <= MAX_KEY_BYTES:
-        raise ValueError(f"an object key must have 1 to {MAX_KEY_BYTES} bytes")
+    check_key(key)
     *folders, name = key.split("/")
     *continued, last = _names(name)
     return PurePath(*_folders(folders), *continued, FILE + last)

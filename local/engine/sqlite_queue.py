@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,10 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from local.broker import Counts as Counts
+from local.broker import Received as Received
 from local.engine.sqlite_file import SqliteFile
+from neve.adapters.queue_rules import encoded_body
 from neve.ports import Clock, Message, QueueName
 
 SCHEMA = """
@@ -55,7 +57,6 @@ FROM messages WHERE queue IN (:queue, :dlq)
 """
 
 DEDUP_WINDOW_MS = 5 * 60 * 1000
-MAX_BODY_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +69,6 @@ class QueueDefinition:
     delay_s: float = 0.0
     max_receives: int | None = None
     dlq: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A delivery. ``attributes`` are named and typed as SQS does it: ApproximateReceiveCount, SentTimestamp and
-    ApproximateFirstReceiveTimestamp (milliseconds), MessageGroupId; on a FIFO queue SequenceNumber and
-    MessageDeduplicationId; on a dead-letter queue DeadLetterQueueSourceArn, here the name of the source queue."""
-
-    id: str
-    receipt: str
-    body: str
-    attributes: Mapping[str, str]
-
-
-class Counts(NamedTuple):
-    """``dlq`` counts the messages of the dead-letter queue in whatever state."""
-
-    visible: int
-    in_flight: int
-    delayed: int
-    dlq: int
 
 
 class _Row(NamedTuple):
@@ -128,7 +108,7 @@ class SqliteQueue:
         """See ``ports.Queue``; here all are sent or none. On a FIFO queue a message whose ``dedup_id`` was sent less
         than 5 minutes ago is dropped, also when that one was deleted; None is never dropped."""
         definition = self._definition(queue)
-        bodies = [_encode(message) for message in messages]
+        bodies = [encoded_body(message) for message in messages]
         now_ms = _ms(self._clock.now())
         with self._file.writing() as connection:
             connection.execute("DELETE FROM dedup_ids WHERE sent_ms <= ?", (now_ms - DEDUP_WINDOW_MS,))
@@ -269,20 +249,6 @@ def _check_definitions(definitions: Mapping[str, QueueDefinition]) -> None:
             raise ValueError(f"the dead-letter queue {definition.dlq} of {name} is not defined")
         if target.fifo != definition.fifo:
             raise ValueError(f"{name} and its dead-letter queue {definition.dlq} must be of one type")
-
-
-def _encode(message: Message) -> str:
-    """Raises ValueError for a body that is not JSON or too large, and for a message without a group."""
-    if not message.group:
-        raise ValueError("a message needs a group")
-    try:
-        body = json.dumps(message.body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except TypeError as error:
-        raise ValueError(str(error)) from None
-    size = len(body.encode())
-    if size > MAX_BODY_BYTES:
-        raise ValueError(f"a message of {size} bytes, at most {MAX_BODY_BYTES} are possible")
-    return body
 
 
 def _first_of_its_kind(connection: Connection, queue: str, dedup_id: str | None, now_ms: int) -> bool:

@@ -8,7 +8,20 @@ from pathlib import Path
 import pytest
 
 from neve.ports import Table
-from tests.contract.engines import OBJECTS, QUEUES, TABLES, ObjectsHarness, QueueHarness
+from tests.contract.deviations import mark_of
+from tests.contract.engines import OBJECTS, QUEUES, TABLES
+from tests.contract.harnesses import ObjectsHarness, QueueHarness
+
+ENGINES = ("table_engine", "queue_engine", "objects_engine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what an engine is known to do otherwise (``deviations``)."""
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            for engine in filter(None, map(item.callspec.params.get, ENGINES)):
+                if mark := mark_of(str(engine), item.originalname, item.name):
+                    item.add_marker(mark)
 
 
 @pytest.fixture(params=TABLES)

@@ -14,7 +14,8 @@ from itertools import count
 from pathlib import Path
 
 from neve.ports import Expect, Message, Put, Version
-from tests.contract.engines import OBJECTS, QUEUES, STANDARD, TABLES
+from tests.contract.engines import OBJECTS, QUEUES, TABLES
+from tests.contract.harnesses import STANDARD
 
 SEEDS = range(5)
 """Each seed is one moment of death; a failure names it and can be repeated."""

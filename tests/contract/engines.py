@@ -5,18 +5,43 @@ An engine can make an empty store (``create``, which returns its location as tex
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
 
 from local.engine.file_objects import FileObjects
-from local.engine.sqlite_queue import QueueDefinition, Received, SqliteQueue
+from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
 from neve.ports import ObjectStore, Queue, QueueName, Table
+from tests.contract.aws_engines import (
+    create_bucket,
+    create_elasticmq_queues,
+    elasticmq_queue,
+    in_moto,
+    moto_objects,
+    moto_queue,
+    s3mock_objects,
+)
+from tests.contract.dynamodb_engines import (
+    create_local_table,
+    name_moto_table,
+    open_local_table,
+    open_moto_table,
+)
+from tests.contract.harnesses import (
+    DELAY_S,
+    DELAYED_FIFO,
+    FIFO,
+    MAX_RECEIVES,
+    STANDARD,
+    VISIBILITY_S,
+    Delivery,
+    ObjectsHarness,
+    QueueHarness,
+    delivery_of,
+)
 
 
 class ManualClock:
@@ -48,45 +73,14 @@ def _sqlite_table(location: str) -> AbstractContextManager[Table]:
     return closing(SqliteTable(Path(location)))
 
 
-TABLES = {"sqlite": TableEngine(lambda folder: str(folder / "table.db"), _sqlite_table)}
+TABLES = {
+    "sqlite": TableEngine(lambda folder: str(folder / "table.db"), _sqlite_table),
+    "dynamodb-local": TableEngine(create_local_table, open_local_table),
+    "moto": TableEngine(name_moto_table, open_moto_table),
+}
 
 
 # --- queue --------------------------------------------------------------------------------------
-
-VISIBILITY_S = 2
-DELAY_S = 1
-MAX_RECEIVES = 2
-STANDARD, DELAYED_FIFO, FIFO = QueueName.EMBED, QueueName.EXTRACT, QueueName.COMPACT
-"""What the suite makes of the three queues; short enough times for an engine whose clock is the real one."""
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """``source``: the queue that a dead letter comes from."""
-
-    receipt: str
-    body: dict[str, Any]
-    receives: int
-    sent_ms: int
-    group: str
-    source: str | None
-
-
-class QueueHarness(Protocol):
-    """A queue with the consumer's side, which production leaves to the event source mapping."""
-
-    @property
-    def queue(self) -> Queue: ...
-
-    def receive(self, name: QueueName, limit: int = 10) -> list[Delivery]: ...
-
-    def delete(self, name: QueueName, receipt: str) -> None: ...
-
-    def release(self, name: QueueName, receipt: str, delay_s: int) -> None: ...
-
-    def dead_letters(self, name: QueueName) -> list[Delivery]: ...
-
-    def pass_time(self, seconds: float) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -105,7 +99,7 @@ class SqliteQueueHarness:
         return self._sqlite
 
     def receive(self, name: QueueName, limit: int = 10) -> list[Delivery]:
-        return [_delivery(found) for found in self._sqlite.receive(name, limit, self._clock.now())]
+        return [delivery_of(found) for found in self._sqlite.receive(name, limit, self._clock.now())]
 
     def delete(self, name: QueueName, receipt: str) -> None:
         self._sqlite.delete(name, receipt)
@@ -114,7 +108,7 @@ class SqliteQueueHarness:
         self._sqlite.release(name, receipt, delay_s)
 
     def dead_letters(self, name: QueueName) -> list[Delivery]:
-        return [_delivery(found) for found in self._sqlite.receive(f"{name}-dlq", 10, self._clock.now())]
+        return [delivery_of(found) for found in self._sqlite.receive(f"{name}-dlq", 10, self._clock.now())]
 
     def pass_time(self, seconds: float) -> None:
         self._clock.advance(seconds)
@@ -129,18 +123,6 @@ def queue_definitions() -> dict[str, QueueDefinition]:
     return definitions
 
 
-def _delivery(found: Received) -> Delivery:
-    given = found.attributes
-    return Delivery(
-        receipt=found.receipt,
-        body=json.loads(found.body),
-        receives=int(given["ApproximateReceiveCount"]),
-        sent_ms=int(given["SentTimestamp"]),
-        group=given["MessageGroupId"],
-        source=given.get("DeadLetterQueueSourceArn"),
-    )
-
-
 @contextmanager
 def _sqlite_queue(location: str) -> Iterator[QueueHarness]:
     clock = ManualClock()
@@ -148,24 +130,14 @@ def _sqlite_queue(location: str) -> Iterator[QueueHarness]:
         yield SqliteQueueHarness(queue, clock)
 
 
-QUEUES = {"sqlite": QueueEngine(lambda folder: str(folder / "queue.db"), _sqlite_queue)}
+QUEUES = {
+    "sqlite": QueueEngine(lambda folder: str(folder / "queue.db"), _sqlite_queue),
+    "elasticmq": QueueEngine(create_elasticmq_queues, elasticmq_queue),
+    "moto": QueueEngine(in_moto, moto_queue),
+}
 
 
 # --- objects ------------------------------------------------------------------------------------
-
-
-class ObjectsHarness(Protocol):
-    """A store with what happens to it from outside."""
-
-    @property
-    def store(self) -> ObjectStore: ...
-
-    def content_type(self, key: str) -> str | None: ...
-
-    def upload(self, url: str, content_type: str, body: bytes) -> bool:
-        """One HTTP PUT to a pre-signed URL; False when it was refused."""
-
-    def pass_time(self, seconds: float) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -205,4 +177,8 @@ def _file_objects(location: str) -> Iterator[ObjectsHarness]:
     yield FileObjectsHarness(Path(location))
 
 
-OBJECTS = {"files": ObjectsEngine(lambda folder: str(folder / "objects"), _file_objects)}
+OBJECTS = {
+    "files": ObjectsEngine(lambda folder: str(folder / "objects"), _file_objects),
+    "s3mock": ObjectsEngine(create_bucket, s3mock_objects),
+    "moto": ObjectsEngine(in_moto, moto_objects),
+}

@@ -10,12 +10,12 @@ import pytest
 
 from neve.ports import Message, QueueName
 from tests.contract.endless_writer import SEEDS, killed_after_some_writes
-from tests.contract.engines import (
+from tests.contract.engines import QUEUES
+from tests.contract.harnesses import (
     DELAY_S,
     DELAYED_FIFO,
     FIFO,
     MAX_RECEIVES,
-    QUEUES,
     STANDARD,
     VISIBILITY_S,
     Delivery,

@@ -1,0 +1,159 @@
+"""Receiving from SQS on one machine: what Lambda's event source mapping does on AWS.
+
+Queues are asked again and again, there is no long poll: a poll that is left behind by a worker that pauses would take a
+message and keep it from everybody until its visibility timeout."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, cast
+
+from local.broker import Counts, Received
+from local.template import QueueSpec
+from neve.adapters.aws_errors import translated
+from neve.adapters.sqs_queue import SqsQueue
+from neve.ports import Message, QueueName, StoreUnavailable
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+    from types_boto3_sqs.literals import QueueAttributeNameType
+    from types_boto3_sqs.type_defs import MessageTypeDef
+
+MOST_AT_ONCE = 10
+"""Messages that SQS gives in one answer."""
+LOOK_S = 1.0
+"""How often a consumer looks for messages that another process sent; those of this process wake it at once."""
+STATES: Sequence[QueueAttributeNameType] = (
+    "ApproximateNumberOfMessages",
+    "ApproximateNumberOfMessagesNotVisible",
+    "ApproximateNumberOfMessagesDelayed",
+)
+"""Visible, in flight, delayed. Approximate on AWS, exact on the local server."""
+
+
+class SqsBroker:
+    """``local.broker.Broker`` and ``ports.Queue``: what is sent through it wakes the consumers. ``specs`` describe the
+    queues as they were made, ``urls`` say where they are; both by name, dead-letter queues included."""
+
+    def __init__(self, client: SQSClient, specs: Mapping[str, QueueSpec], urls: Mapping[str, str]) -> None:
+        self._client = client
+        self._specs = dict(specs)
+        self._urls = dict(urls)
+        self._queue = SqsQueue(client, {cast("QueueName", name): url for name, url in urls.items()})
+        self._moved = threading.Condition()
+        self._moves = dict.fromkeys(urls, 1)
+        self._looked = dict.fromkeys(urls, 0)
+        self._closed = False
+
+    def send(self, queue: QueueName, messages: Sequence[Message]) -> None:
+        """See ``neve.adapters.sqs_queue``."""
+        self._open()
+        self._queue.send(queue, messages)
+        self._announce(queue)
+
+    def receive(self, queue: str, limit: int, now: datetime) -> list[Received]:  # noqa: ARG002  (the server's clock)
+        """As many answers of SQS as ``limit`` takes. Those that came before one failed are delivered."""
+        url = self._url(queue)
+        with self._moved:
+            moves = self._moves[queue]
+        batch: list[Received] = []
+        while len(batch) < limit:
+            try:
+                found = self._receive(url, min(limit - len(batch), MOST_AT_ONCE))
+            except StoreUnavailable:
+                if not batch:
+                    raise
+                break
+            if not found:
+                break
+            batch += map(_received, found)
+        if not batch:
+            with self._moved:
+                self._looked[queue] = max(self._looked[queue], moves)
+        return batch
+
+    def delete(self, queue: str, receipt: str) -> bool:
+        """A FIFO group may go on now."""
+        url = self._url(queue)
+        deleted = True
+        with translated("queue"):
+            try:
+                self._client.delete_message(QueueUrl=url, ReceiptHandle=receipt)
+            except self._client.exceptions.ReceiptHandleIsInvalid:
+                deleted = False
+        self._announce(queue)
+        return deleted
+
+    def release(self, queue: str, receipt: str, delay_s: float) -> bool:
+        """SQS counts whole seconds: rounded up."""
+        url = self._url(queue)
+        gone = (self._client.exceptions.ReceiptHandleIsInvalid, self._client.exceptions.MessageNotInflight)
+        released = True
+        with translated("queue"):
+            try:
+                self._client.change_message_visibility(
+                    QueueUrl=url, ReceiptHandle=receipt, VisibilityTimeout=math.ceil(delay_s)
+                )
+            except gone:
+                released = False
+        self._announce(queue)
+        return released
+
+    def counts(self, queue: str) -> Counts:
+        visible, in_flight, delayed = self._states(self._url(queue))
+        dead_letters = self._specs[queue].dead_letters
+        return Counts(visible, in_flight, delayed, sum(self._states(self._url(dead_letters))) if dead_letters else 0)
+
+    def wait_for_messages(self, queues: Collection[str], timeout_s: float) -> bool:
+        """See ``Broker``. True also after ``LOOK_S``: another process may have sent something."""
+        with self._moved:
+            self._moved.wait_for(lambda: self._closed or self._has_moved(queues), min(timeout_s, LOOK_S))
+            return not self._closed and (timeout_s > LOOK_S or self._has_moved(queues))
+
+    def close(self) -> None:
+        """Wakes everybody who waits; every later call raises StoreUnavailable. The client stays open: it is the
+        caller's."""
+        with self._moved:
+            self._closed = True
+            self._moved.notify_all()
+
+    def _receive(self, url: str, limit: int) -> Sequence[MessageTypeDef]:
+        with translated("queue"):
+            answer = self._client.receive_message(
+                QueueUrl=url, MaxNumberOfMessages=limit, MessageSystemAttributeNames=["All"], WaitTimeSeconds=0
+            )
+        return answer.get("Messages", [])
+
+    def _states(self, url: str) -> list[int]:
+        with translated("queue"):
+            found = self._client.get_queue_attributes(QueueUrl=url, AttributeNames=STATES)["Attributes"]
+        return [int(found[state]) for state in STATES]
+
+    def _url(self, queue: str) -> str:
+        self._open()
+        url = self._urls.get(queue)
+        if url is None:
+            raise ValueError(f"no queue is named {queue}")
+        return url
+
+    def _open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("queue", "closed")
+
+    def _announce(self, queue: str) -> None:
+        with self._moved:
+            self._moves[queue] += 1
+            self._moved.notify_all()
+
+    def _has_moved(self, queues: Collection[str]) -> bool:
+        return any(self._moves[queue] > self._looked[queue] for queue in queues)
+
+
+def _received(message: MessageTypeDef) -> Received:
+    attributes = {str(name): value for name, value in message["Attributes"].items()}
+    if source := attributes.get("DeadLetterQueueSourceArn"):
+        attributes["DeadLetterQueueSourceArn"] = source.rpartition(":")[2].removesuffix(".fifo")
+    return Received(message["MessageId"], message["ReceiptHandle"], message["Body"], attributes)
