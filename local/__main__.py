@@ -10,13 +10,16 @@ import sys
 import threading
 from pathlib import Path
 
-from local.backend import EMBEDDERS, ENCODER, Choices
+from local.backend import EMBEDDERS, ENCODER, Choices, EmbeddedPorts
 from local.datafolder import DataFolderError
-from local.service import Service
+from local.service import OpenEngines, Service
 from neve.adapters.anthropic_model import DEFAULT_MODEL
 from neve.adapters.bge_small import MODEL_TAG
+from neve.ports import StoreUnavailable
 
 LOG = "server.log"
+FOLDERS = {"embedded": ".neve", "full": ".neve-full"}
+"""The default data folder of each stack."""
 CURLS = """\
   export NEVE_KEY={key}
 
@@ -37,16 +40,28 @@ def main() -> int:
     choices = Choices(given.embedder, os.environ.get("ANTHROPIC_API_KEY") or None)
     if not given.test_controls:
         os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "WARNING")
+    folder = given.data or Path(FOLDERS[given.stack])
+    stop = threading.Event()
     try:
-        service = Service(given.data, given.port, choices, test_controls=given.test_controls)
+        service = Service(
+            folder,
+            given.port,
+            choices,
+            test_controls=given.test_controls,
+            open_engines=_engines(given.stack, test=given.test_controls),
+        )
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+        service.start()
     except DataFolderError as error:
         return _cannot_start(str(error))
+    except StoreUnavailable as error:
+        return _cannot_start(
+            f"The data in {folder} cannot be opened ({error}). Nothing in it was removed."
+            " Choose another folder with --data, or move this one away."
+        )
     except OSError as error:
         return _cannot_start(f"Port {given.port} cannot be used ({error.strerror}). Choose another one with --port.")
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    service.start()
     _say_ready(service, choices, given.test_controls)
     if given.ready_file is not None:
         _write_ready_file(given.ready_file, service)
@@ -59,10 +74,25 @@ def main() -> int:
     return 0
 
 
+def _engines(stack: str, *, test: bool) -> OpenEngines:
+    if stack == "embedded":
+        return EmbeddedPorts
+    from local.aws.full_stack import FullStack
+
+    print("Starting DynamoDB Local, OpenSearch, ElasticMQ and an S3 server …", flush=True)
+    return lambda folder, template, _, choices: FullStack(folder, template, choices, delays=not test)
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m local", description="Run Neve on this machine.")
     parser.add_argument("--port", type=int, default=8787, help="0 picks a free one (default: 8787)")
-    parser.add_argument("--data", type=Path, default=Path(".neve"), help="folder of everything it keeps (.neve)")
+    parser.add_argument("--data", type=Path, help="folder of everything it keeps (.neve, or .neve-full)")
+    parser.add_argument(
+        "--stack",
+        choices=tuple(FOLDERS),
+        default="embedded",
+        help="embedded: stores of its own (default); full: DynamoDB Local, OpenSearch, ElasticMQ and an S3 server",
+    )
     parser.add_argument("--embedder", choices=EMBEDDERS, default="bge-small", help="default: bge-small")
     parser.add_argument("--ready-file", type=Path, help="write url, key and pid there as JSON once it answers")
     parser.add_argument("--test-controls", action="store_true", help="for tests: clock, faults and more at /__test/")

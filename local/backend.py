@@ -1,9 +1,10 @@
-"""The embedded engines as ``neve.wiring.Ports``, and everything of the template that they need to know."""
+"""The embedded engines, and everything of the template that they need to know."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from local.engine.file_objects import FileObjects
@@ -11,6 +12,7 @@ from local.engine.search_index import SqliteSearchIndex
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
 from local.fixture_embedder import FixtureEmbedder
+from local.take_over import take_over
 from local.template import ROOT, Template
 from neve.adapters.anthropic_model import DEFAULT_MODEL
 from neve.adapters.anthropic_when_asked import AnthropicWhenAsked
@@ -36,9 +38,12 @@ class Choices:
 
 
 class EmbeddedPorts:
-    """``neve.wiring.Ports`` on one data folder."""
+    """``local.engines.Engines`` on one data folder."""
+
+    holds = (TABLE, QUEUE, SEARCH, OBJECTS)
 
     def __init__(self, folder: Path, template: Template, base_url: str, choices: Choices) -> None:
+        self.template = template
         self.clock = SystemClock()
         self.ids = SystemIds()
         self.tasks = ThreadTasks(self.clock)
@@ -48,6 +53,24 @@ class EmbeddedPorts:
         self.embedder = make_embedder(choices.embedder)
         self.observer = make_observer(choices.anthropic_key)
         self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model)
+
+    @property
+    def changes(self) -> SqliteTable:
+        return self.table
+
+    @property
+    def broker(self) -> SqliteQueue:
+        return self.queue
+
+    @property
+    def uploads(self) -> FileObjects:
+        return self.objects
+
+    def take_over(self) -> None:
+        take_over(self.queue, self.table)
+
+    def expire(self, now: datetime) -> int:
+        return self.table.delete_expired(now)
 
     def close(self) -> None:
         """Every port raises StoreUnavailable from now on."""

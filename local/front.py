@@ -13,16 +13,17 @@ UPLOADS = "/__uploads/"
 
 
 class Front:
-    """``controls`` None: ``/__test/…`` does not exist and ``X-Test-Now`` is a header like any other."""
+    """``uploads`` None: the object store takes them itself. ``controls`` None: ``/__test/…`` does not exist and
+    ``X-Test-Now`` is a header like any other."""
 
-    def __init__(self, gateway: Gateway, objects: FileObjects, controls: TestControls | None) -> None:
+    def __init__(self, gateway: Gateway, uploads: FileObjects | None, controls: TestControls | None) -> None:
         self._gateway = gateway
-        self._objects = objects
+        self._uploads = uploads
         self._controls = controls
 
     def handle(self, request: Request) -> Response:
-        if request.path.startswith(UPLOADS):
-            return self._upload(request)
+        if self._uploads is not None and request.path.startswith(UPLOADS):
+            return self._upload(request, self._uploads)
         if self._controls is None:
             return self._gateway.handle(request)
         if request.path.startswith(PREFIX):
@@ -37,13 +38,13 @@ class Front:
     def refuse(self, kind: str) -> Response:
         return self._gateway.refuse(kind)
 
-    def _upload(self, request: Request) -> Response:
+    def _upload(self, request: Request, uploads: FileObjects) -> Response:
         """A PUT to a pre-signed URL, answered as briefly as S3 does."""
         if request.method != "PUT":
             return json_response(405, {"error": "an upload address takes one PUT"})
         token, content_type = request.path.removeprefix(UPLOADS), request.header("Content-Type") or ""
         try:
-            self._objects.accept_upload(token, content_type, request.body)
+            uploads.accept_upload(token, content_type, request.body)
         except PermissionError as error:
             return json_response(403, {"error": str(error)})
         except ValueError as error:

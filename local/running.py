@@ -16,6 +16,7 @@ from typing import Literal
 from local.template import ROOT
 
 EmbedderName = Literal["bge-small", "fixture", "none"]
+StackName = Literal["embedded", "full"]
 
 START_S = 60.0
 STOP_S = 30.0
@@ -63,11 +64,14 @@ def start_server(
     embedder: EmbedderName = "bge-small",
     test_controls: bool = False,
     port: int = 0,
+    stack: StackName = "embedded",
     env: Mapping[str, str] | None = None,
 ) -> RunningServer:
     """Returns when it answers. ``port`` 0: a free one. ``env`` is added to this process's environment, of which the key
     of a language model is not handed on. Output and ready file are put beside ``data``. Raises DidNotStart."""
-    process, ready, output = launch(data, embedder=embedder, test_controls=test_controls, port=port, env=env)
+    process, ready, output = launch(
+        data, embedder=embedder, test_controls=test_controls, port=port, stack=stack, env=env
+    )
     end = time.monotonic() + START_S
     while not ready.exists():
         if process.poll() is not None or time.monotonic() > end:
@@ -86,6 +90,7 @@ def launch(
     embedder: EmbedderName,
     test_controls: bool = False,
     port: int = 0,
+    stack: StackName = "embedded",
     env: Mapping[str, str] | None = None,
 ) -> tuple[subprocess.Popen[bytes], Path, Path]:
     """Start the process and do not wait. Returns it, the file that it writes once it answers, and that of its
@@ -94,6 +99,7 @@ def launch(
     ready, output = data.with_name(f"{data.name}.ready.json"), data.with_name(f"{data.name}.log")
     ready.unlink(missing_ok=True)
     command = [sys.executable, "-m", "local", "--data", str(data), "--port", str(port), "--embedder", embedder]
+    command += ["--stack", stack]
     command += ["--ready-file", str(ready)] + (["--test-controls"] if test_controls else [])
     paths = [str(ROOT / "layers" / "core"), str(ROOT)]
     inherited = {name: value for name, value in os.environ.items() if name != MODEL_KEY}

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
-from local.backend import OBJECTS, QUEUE, SEARCH, TABLE, Choices, EmbeddedPorts
+from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import ready_key
 from local.controls import ControlledPorts, Controls, wait_virtually
 from local.datafolder import open_data_folder
 from local.deliveries import Deliveries
 from local.driver import Driver
 from local.engine.sqlite_table import Change
+from local.engines import Engines
 from local.failure_log import report
 from local.front import Front
 from local.functions import Functions
@@ -23,8 +24,7 @@ from local.gateway import Gateway
 from local.http_server import HOST, HttpServer
 from local.queue_worker import QueueWorker
 from local.stream_worker import GiveUp, StreamWorker
-from local.take_over import take_over
-from local.template import ROOT, StreamSource, read_template
+from local.template import ROOT, StreamSource, Template, read_template
 from local.test_controls import TestControls
 from local.worker_events import given_up_message
 from neve import wiring
@@ -33,21 +33,26 @@ from neve.adapters.o200k import BPE_DIR_VARIABLE
 from neve.ports import EmbeddingUnavailable, Message, QueueName
 from neve.wiring import Ports
 
+OpenEngines = Callable[[Path, Template, str, Choices], Engines]
+"""The engines on a data folder, for a service at a base URL."""
+
 
 class Service:
     """Raises OSError for a port that is taken, and DataFolderError. Nothing runs before ``start``."""
 
-    def __init__(self, data: Path, port: int, choices: Choices, *, test_controls: bool) -> None:
+    def __init__(
+        self, data: Path, port: int, choices: Choices, *, test_controls: bool, open_engines: OpenEngines = EmbeddedPorts
+    ) -> None:
         with ExitStack() as opened:
             self._server = HttpServer(port)
             opened.callback(self._server.server_close)
             self.url = f"http://{HOST}:{self._server.port}"
             self.folder = open_data_folder(data)
             opened.callback(self.folder.close)
-            self._template = read_template()
-            self._engines = EmbeddedPorts(self.folder.path, self._template, self.url, choices)
+            self._engines = open_engines(self.folder.path, read_template(), self.url, choices)
+            self._template = self._engines.template
             opened.callback(self._engines.close)
-            self.folder.must_hold([TABLE, QUEUE, SEARCH, OBJECTS])
+            self.folder.must_hold(self._engines.holds)
             self.api_key = ready_key(self._engines, self.folder.path)
             opened.pop_all()
         self._controls = Controls() if test_controls else None
@@ -61,9 +66,9 @@ class Service:
     def start(self) -> None:
         """Answers requests once this returns; the functions and the encoder are loaded meanwhile."""
         wiring.install(self._ports)
-        take_over(self._engines.queue, self._engines.table)
+        self._engines.take_over()
         gateway = Gateway(self._template, self._functions.invoke)
-        self._server.start(Front(gateway, self._engines.objects, self._test_controls()))
+        self._server.start(Front(gateway, self._engines.uploads, self._test_controls()))
         self._driver.start(schedules=self._controls is None)
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
 
@@ -80,18 +85,16 @@ class Service:
     def _make_driver(self) -> Driver:
         clock, invoke, template = self._engines.clock, self._functions.invoke, self._template
         streams = [
-            StreamWorker(source, self._engines.table, invoke, self._given_up(source))
+            StreamWorker(source, self._engines.changes, invoke, self._given_up(source))
             for source in template.stream_sources
         ]
         remember = self._deliveries.remember if self._controls else None
         queues = [
-            QueueWorker(source, template.queues[source.queue], self._engines.queue, clock, invoke, remember)
+            QueueWorker(source, template.queues[source.queue], self._engines.broker, clock, invoke, remember)
             for source in template.queue_sources
         ]
         held = self._controls.holds.inside if self._controls else _never
-        return Driver(
-            streams, queues, template.schedules, invoke, self._ports.clock, held, self._engines.table.delete_expired
-        )
+        return Driver(streams, queues, template.schedules, invoke, self._ports.clock, held, self._engines.expire)
 
     def _given_up(self, source: StreamSource) -> GiveUp:
         def tell(changes: Sequence[Change], attempts: int) -> None:

@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from local.engine.sqlite_table import Change, SqliteTable
+from local.engine.sqlite_table import Change
+from local.engines import ChangeFeed
+from local.event_filter import lets_through
 from local.failure_log import report
 from local.template import StreamSource
 from local.worker_events import failed_items, sequence_number, stream_event
@@ -33,12 +35,12 @@ class StreamWorker:
     until the record stands alone, tried again ``max_retries`` times, and then given up."""
 
     def __init__(
-        self, source: StreamSource, table: SqliteTable, invoke: Callable[[str, Any], Any], give_up: GiveUp
+        self, source: StreamSource, changes: ChangeFeed, invoke: Callable[[str, Any], Any], give_up: GiveUp
     ) -> None:
         self.name = source.function
         self.consumers = 1
         self._source = source
-        self._table = table
+        self._changes = changes
         self._invoke = invoke
         self._give_up = give_up
         self._lock = threading.Lock()
@@ -50,7 +52,7 @@ class StreamWorker:
         """Whether there was something to deliver. ``hurry`` shortens the pause before a retry."""
         with self._lock:
             if not self._segments:
-                changes = self._table.read_changes(self._handled_seq, self._source.batch_size)
+                changes = self._changes.read_changes(self._handled_seq, self._source.batch_size)
                 if not changes:
                     return False
                 self._segments.append(_Segment(changes))
@@ -64,15 +66,15 @@ class StreamWorker:
         if self._segments:
             time.sleep(min(timeout_s, max(0.0, self._retry_in(hurry=False))))
         else:
-            self._table.wait_for_changes(timeout_s)
+            self._changes.wait_for_changes(timeout_s)
 
     def settled(self, held: int) -> bool:  # noqa: ARG002  (a stream's function calls no model)
         """Everything that was committed has been delivered."""
-        return not self._segments and not self._table.read_changes(self._handled_seq, 1)
+        return not self._segments and not self._changes.read_changes(self._handled_seq, 1)
 
     def backlog(self) -> int:
         """How many changes wait, counted up to 10,000."""
-        return len(self._table.read_changes(self._handled_seq, 10_000))
+        return len(self._changes.read_changes(self._handled_seq, 10_000))
 
     def _retry_in(self, hurry: bool) -> float:
         attempts = self._segments[0].attempts if self._segments else 0
@@ -93,10 +95,14 @@ class StreamWorker:
             self._segments.appendleft(_Segment(segment.changes[handled:]))
 
     def _deliver(self, changes: Sequence[Change]) -> int:
-        """How many of the first records are done with: those before the earliest one that failed."""
+        """How many of the first records are done with: those before the earliest one that failed. What the source's
+        filter keeps back is done with unseen."""
         numbers = [sequence_number(change) for change in changes]
+        records = [r for r in stream_event(changes)["Records"] if lets_through(self._source.filters, r)]
+        if not records:
+            return len(changes)
         try:
-            answer = self._invoke(self.name, stream_event(changes))
+            answer = self._invoke(self.name, {"Records": records})
             failed = failed_items(answer, numbers) if self._source.partial_failures else set()
         except Exception as error:
             report(f"{self.name}: a batch of {len(changes)} changes failed", error)
@@ -118,4 +124,4 @@ class StreamWorker:
 
     def _advance(self, last: Change) -> None:
         self._handled_seq = last.seq
-        self._table.discard_changes(last.seq)
+        self._changes.discard_changes(last.seq)

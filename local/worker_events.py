@@ -13,6 +13,7 @@ from typing import Any
 from local.engine.sqlite_queue import Received
 from local.engine.sqlite_table import Change
 from local.template import QueueSpec, Schedule
+from neve.attribute_values import typed_item, typed_value
 from neve.domain.times import iso
 from neve.ports import Item
 
@@ -78,26 +79,17 @@ def given_up_message(function: str, changes: Sequence[Change], attempts: int) ->
 
 
 def attribute_value(value: Any) -> dict[str, Any]:
-    """A value as DynamoDB writes it: ``{"S": "text"}``, ``{"N": "1.5"}``, bytes in base64."""
-    if isinstance(value, bool):
-        return {"BOOL": value}
-    if isinstance(value, str):
-        return {"S": value}
-    if isinstance(value, int):
-        return {"N": str(value)}
-    if isinstance(value, float):
-        return {"N": str(int(value)) if value.is_integer() else repr(value)}
-    if isinstance(value, bytes):
-        return {"B": base64.b64encode(value).decode("ascii")}
-    if isinstance(value, Mapping):
-        return {"M": _image(value)}
-    if isinstance(value, Sequence):
-        return {"L": [attribute_value(part) for part in value]}
-    raise TypeError(f"a row cannot hold a {type(value).__name__}")
+    """A value as an event writes it: as the table does, but with bytes in base64. Raises TypeError for a value that no
+    row can hold."""
+    return typed_value(value, _base64)
 
 
 def _image(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: attribute_value(value) for name, value in item.items()}
+    return typed_item(item, _base64)
+
+
+def _base64(raw: bytes) -> str:
+    return base64.b64encode(raw).decode("ascii")
 
 
 def _stream_record(change: Change) -> dict[str, Any]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from local.engine.search_index import SqliteSearchIndex
+from neve.adapters.opensearch_calls import Calls
+from neve.adapters.opensearch_client import open_search_client
+from neve.adapters.opensearch_index import OpenSearchIndex
+from neve.adapters.opensearch_places import create_index
 from neve.ports import IndexModel, SearchIndex
+from tests.servers import opensearch_url
 
 MODEL = IndexModel("contract", 4)
 
@@ -31,5 +38,25 @@ def _sqlite(folder: Path) -> Iterator[SearchEngine]:
         yield SearchEngine(index, _at_once)
 
 
-SEARCHES: dict[str, Callable[[Path], AbstractContextManager[SearchEngine]]] = {"sqlite": _sqlite}
+@contextmanager
+def _opensearch(folder: Path) -> Iterator[SearchEngine]:
+    """One index for all tests: making one takes longer than most of them, and each has owners of its own."""
+    with closing(open_search_client(opensearch_url())) as client:
+        alias = _opensearch_alias()
+        index = OpenSearchIndex(client, alias, MODEL, wait=False)
+        yield SearchEngine(index, lambda: Calls(client).refresh(alias))
+
+
+@cache
+def _opensearch_alias() -> str:
+    alias = f"contract-{uuid.uuid4().hex}"
+    with closing(open_search_client(opensearch_url())) as client:
+        create_index(Calls(client), alias, MODEL, live=True)
+    return alias
+
+
+SEARCHES: dict[str, Callable[[Path], AbstractContextManager[SearchEngine]]] = {
+    "opensearch": _opensearch,
+    "sqlite": _sqlite,
+}
 """Each makes an index for MODEL; it may hold other owners' passages already."""

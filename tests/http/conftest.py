@@ -12,15 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import cast
 from uuid import uuid4
 
 import pytest
 
 from local.api_client import ApiClient
-from local.running import start_server
+from local.running import StackName, start_server
 from tests.http.controls import Controls
 from tests.http.people import ENDED, Json, Person, new_user
 from tests.http.stage import Stage
+from tests.servers import need_servers
 
 STAGE_URL = os.environ.get("NEVE_STAGE_URL")
 OTHER_KEY = os.environ.get("NEVE_OTHER_KEY")
@@ -67,12 +69,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 # --- the server ---------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="session", params=["stage"] if STAGE_URL else ["embedded", "full"])
+def stack(request: pytest.FixtureRequest) -> StackName:
+    """What the server under test keeps its data in; every test runs on each. Of a stage nobody asks."""
+    if request.param == "full":
+        need_servers()
+    return cast("StackName", request.param)
+
+
 @pytest.fixture(scope="session")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(stack: StackName, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     if STAGE_URL:
         yield Stage(STAGE_URL, os.environ["NEVE_KEY"], OTHER_KEY, None)
         return
-    server = start_server(tmp_path_factory.mktemp("server") / "data", embedder="fixture", test_controls=True)
+    data = tmp_path_factory.mktemp("server") / "data"
+    server = start_server(data, embedder="fixture", test_controls=True, stack=stack)
     try:
         with closing(ApiClient(server.base_url)) as client:
             controls = Controls(client)

@@ -11,7 +11,7 @@ from local.api_client import ApiClient
 from tests.http.at_once import Beside
 
 Json = dict[str, Any]
-EMBED_QUEUE, EXTRACT_QUEUE = "embed", "extract"
+EMBED_QUEUE, EXTRACT_QUEUE, COMPACT_QUEUE = "embed", "extract", "compact"
 
 
 class Controls:

@@ -16,7 +16,7 @@ import pytest
 
 from local.api_client import ApiClient
 from tests.http.at_once import Beside
-from tests.http.controls import EXTRACT_QUEUE, Controls
+from tests.http.controls import COMPACT_QUEUE, EXTRACT_QUEUE, Controls
 from tests.http.people import Json, Person, answered, events_of, filler, ids_in_order, new_memory_id, said
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + random.Random(7).randbytes(900)).decode()
@@ -131,15 +131,37 @@ def test_a03_a_message_delivered_ten_times_is_observed_once(user: Person, contro
     user.append("s1", *turn("bees"))
     with controls.draining():
         controls.wait_until_held("extract")
-        assert controls.redeliver(EXTRACT_QUEUE) == 1, "a second pass beside the first must not be let in"
+        assert controls.redeliver(EXTRACT_QUEUE) == 0, "to find the session busy is no failure"
+        assert user.session("s1")["observed_seq"] == 0, "a second pass beside the first must not be let in"
+        waiting = controls.queues()[EXTRACT_QUEUE]
+        assert waiting["visible"] + waiting["delayed"] == 1, "the second delivery is put off"
         controls.resume("extract")
-    controls.drain()
+    assert sum(controls.drain()["queues"][EXTRACT_QUEUE].values()) == 0
     assert user.session("s1")["observed_seq"] == 2
 
     assert controls.redeliver(EXTRACT_QUEUE, times=10, concurrent=2) == 0
     assert [row["text"] for row in user.memories()] == ["🟡 User keeps bees."]
     assert len(controls.calls("model")) == 1
     assert user.session("s1")["observed_seq"] == 2
+
+
+@pytest.mark.controls
+def test_a03_a_compaction_that_meets_a_pass_is_put_off_until_it_is_over(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    assert user.compact("s1")["status"] == "done"
+    controls.hold("extract")
+    controls.script(observes("🟡 User keeps bees."), *[observes("🟡 A second time.")] * 9)
+    user.append("s1", *turn("bees"))
+    with controls.draining():
+        controls.wait_until_held("extract")
+        assert controls.redeliver(COMPACT_QUEUE, times=8) == 0, "to find the session busy is no failure"
+        job = user.expect(202, "POST", "/sessions/s1/compact", {"reason": "manual"})
+        assert user.session("s1")["observed_seq"] == 0
+        controls.resume("extract")
+    assert all(sum(counts.values()) == 0 for counts in controls.drain()["queues"].values()), "and none is dead"
+    assert user.expect(200, "GET", f"/jobs/{job['id']}")["status"] == "done"
+    assert [row["text"] for row in user.memories()] == ["🟡 User keeps bees."]
+    assert len(controls.calls("model")) == 1
 
 
 @pytest.mark.controls

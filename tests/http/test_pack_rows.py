@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from local.api_client import ApiClient, Reply
+from local.running import StackName
 from tests.http.at_once import at_once
 from tests.http.controls import Controls
 from tests.http.other_server import controlled_server
@@ -399,9 +400,9 @@ ROWS = (
 
 
 @pytest.fixture(scope="module")
-def second_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ApiClient, Controls]]:
+def second_server(tmp_path_factory: pytest.TempPathFactory, stack: StackName) -> Iterator[tuple[ApiClient, Controls]]:
     """Another process with a folder of its own."""
-    with controlled_server(tmp_path_factory.mktemp("second") / "data") as server:
+    with controlled_server(tmp_path_factory.mktemp("second") / "data", stack) as server:
         yield server
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from local.running import StackName
 from local.template import ROOT
 from tests.http.controls import Controls
 from tests.http.other_server import controlled_server
@@ -84,15 +85,15 @@ def test_t0_a_new_process_recalls_it_by_meaning(user: Person, stage: Stage) -> N
 
 
 @pytest.mark.controls
-def test_t0_a_restarted_server_recalls_it_by_meaning(tmp_path: Path) -> None:
+def test_t0_a_restarted_server_recalls_it_by_meaning(tmp_path: Path, stack: StackName) -> None:
     user, data = new_user(), tmp_path / "data"
-    with controlled_server(data) as (client, controls):
+    with controlled_server(data, stack) as (client, controls):
         written = client.expect(201, "POST", f"/v1/users/{user}/memories", {"text": MEMORY})
         client.expect(200, "POST", f"/v1/users/{user}/sessions", {"session_id": "s1"})
         controls.drain()
         assert client.expect(200, "GET", f"/v1/users/{user}/memories/{written['id']}")["embedding_state"] == "ready"
         pack = client.call("GET", f"/v1/users/{user}/pack", query={"session_id": "s1", "format": "text"})
-    with controlled_server(data) as (client, _):
+    with controlled_server(data, stack) as (client, _):
         [hit] = client.expect(200, "POST", f"/v1/users/{user}/recall", {"query": QUESTION})["hits"]
         assert hit["id"] == written["id"]
         assert hit["components"]["rank_vec"] == 1
@@ -109,7 +110,7 @@ def test_c37_nothing_is_recalled_that_was_not_saved(user: Person) -> None:
 
 
 @pytest.mark.controls
-def test_c28_no_call_leaves_the_machine(tmp_path: Path, controls: Controls) -> None:
+def test_c28_no_call_leaves_the_machine(tmp_path: Path, controls: Controls, stack: StackName) -> None:
     hook, notes = tmp_path / "hook", tmp_path / "egress"
     hook.mkdir()
     (hook / "sitecustomize.py").write_text(NO_EGRESS, encoding="utf-8")
@@ -128,7 +129,7 @@ def test_c28_no_call_leaves_the_machine(tmp_path: Path, controls: Controls) -> N
     notes.write_text("", encoding="utf-8")
 
     user = new_user()
-    with controlled_server(tmp_path / "data", env=env) as (client, here):
+    with controlled_server(tmp_path / "data", stack, env=env) as (client, here):
         written = client.expect(201, "POST", f"/v1/users/{user}/memories", {"text": MEMORY})
         client.expect(200, "POST", f"/v1/users/{user}/sessions", {"session_id": "s1"})
         turn = [

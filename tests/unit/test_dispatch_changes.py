@@ -196,8 +196,8 @@ def test_a_record_is_read_with_every_type_a_row_can_hold() -> None:
     )
     with pytest.raises(ValueError, match="without images"):
         read_change({"dynamodb": {"SequenceNumber": "7"}})
-    with pytest.raises(ValueError, match="NS"):
-        read_change({"dynamodb": {"SequenceNumber": "7", "NewImage": {"x": {"NS": ["1"]}}}})
+    with pytest.raises(ValueError, match="SS"):
+        read_change({"dynamodb": {"SequenceNumber": "7", "NewImage": {"x": {"SS": ["1"]}}}})
 
 
 # --- the functions ------------------------------------------------------------------------------

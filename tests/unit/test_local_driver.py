@@ -30,7 +30,8 @@ from neve.store import rows
 from neve.store.keys import Keys
 
 TEMPLATE = read_template()
-STREAM = TEMPLATE.stream_sources[0]
+STREAM = replace(TEMPLATE.stream_sources[0], filters=())
+"""The template's stream source, for rows of any type."""
 SOURCES = {source.queue: source for source in TEMPLATE.queue_sources}
 Answer = Callable[[dict[str, Any]], Any]
 
@@ -183,7 +184,7 @@ def test_attribute_values_are_typed() -> None:
         "M": {
             "t": {"BOOL": True},
             "f": {"N": "1.5"},
-            "w": {"N": "2"},
+            "w": {"NS": ["2"]},
             "l": {"L": [{"S": "a"}, {"N": "1"}]},
             "m": {"M": {"k": {"BOOL": False}}},
         }
@@ -200,6 +201,14 @@ def test_batches_are_as_large_as_the_source_says_and_come_once(machine: Machine)
     machine.put("d")
     step_all(worker)
     assert machine.delivered("outbox")[2:] == [["d"]]
+    assert machine.table.read_changes(0, 10) == []
+
+
+def test_what_the_filter_keeps_back_is_done_with_unseen(machine: Machine) -> None:
+    machine.put("a", "b", "c", "d")
+    only_b = {"dynamodb": {"Keys": {"sk": {"S": ["b"]}}}}
+    step_all(machine.stream(batch_size=2, filters=(only_b,)))
+    assert machine.delivered("outbox") == [["b"]]
     assert machine.table.read_changes(0, 10) == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -127,6 +128,19 @@ def test_a_damaged_folder_is_moved_aside_and_its_path_reported(tmp_path: Path) -
     assert str(aside) in output
     assert (aside / "table.db").read_bytes() == b"not a database"
     assert fresh.ready["api_key"] != server.ready["api_key"]
+
+
+def test_a_store_that_cannot_be_opened_is_said_plainly(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.stop()
+    (server.data / "CLEAN").unlink()
+    with closing(sqlite3.connect(server.data / "table.db")) as connection:
+        connection.executescript("DROP TABLE rows; CREATE TABLE rows (pk TEXT, sk TEXT);")
+    refused = run(server.data, "--port", "0")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith(f"The data in {server.data} cannot be opened (table: no such column: ")
+    assert refused.stderr.endswith("Choose another folder with --data, or move this one away.\n")
+    assert len(refused.stderr.splitlines()) == 1
 
 
 def test_without_test_controls_there_are_none(tmp_path: Path) -> None:

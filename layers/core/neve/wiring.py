@@ -1,14 +1,16 @@
-"""The composition root. A process installs its engines once; functions ask for ``ports()`` and never build one.
+"""The composition root. A process has its engines once; functions ask for ``ports()`` and never build one.
 
-``local/`` installs the embedded engines. A port is built when it is first read, so that a function pays only for those
-that it uses."""
+A deployed function works on the managed stores that its environment names (``aws_ports``); ``local/`` installs other
+engines first. A port is built when it is first read, so that a function pays only for those that it uses."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from neve.config import Settings
 from neve.domain.policy import Policy
 from neve.observing import Observer
 from neve.ports import Clock, Embedder, Ids, ObjectStore, Queue, SearchIndex, Table, Tasks
@@ -59,7 +61,9 @@ def install(ports: Ports) -> None:
 
 
 def ports() -> Ports:
-    """The installed engines. Raises RuntimeError when the process never installed any."""
+    """The installed engines, else the managed stores. Raises SettingsError for an environment that cannot be."""
     if not _installed:
-        raise RuntimeError("no engines installed: call neve.wiring.install() before the first event")
+        from neve.aws_ports import AwsPorts
+
+        install(AwsPorts(Settings.from_environment(os.environ)))
     return _installed[0]

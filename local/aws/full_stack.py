@@ -1,0 +1,116 @@
+"""The service on real servers of this machine, through the adapters that a deployed function works with: DynamoDB Local
+and its stream, OpenSearch, ElasticMQ and an S3 server. ``make run STACK=full``."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from local.aws.call_recorder import CallRecorder
+from local.aws.data_definitions import create_table
+from local.aws.dynamodb_stream import DynamoDbStream
+from local.aws.queues import create_queues, without_delays
+from local.aws.sqs_consumer import SqsBroker
+from local.backend import Choices, make_embedder, make_observer
+from local.stack.servers import Server, start_servers
+from local.template import Template
+from neve.adapters.aws_clients import aws_client
+from neve.aws_ports import AwsPorts
+from neve.config import Settings
+from neve.observing import Observer
+from neve.ports import Embedder, QueueName
+
+if TYPE_CHECKING:
+    from boto3 import Session
+
+SERVERS = "servers"
+REGION = "us-east-1"
+NOBODY = "test"
+TABLE = BUCKET = "neve"
+RECORD_VARIABLE = "NEVE_RECORD_CALLS"
+"""Names a file: which permissions every function used is added to it when the service stops."""
+
+
+class FullStack(AwsPorts):
+    """``local.engines.Engines``. Everything that the servers keep is below ``<folder>/servers``."""
+
+    holds = (SERVERS,)
+    uploads = None
+
+    def __init__(self, folder: Path, template: Template, choices: Choices, *, delays: bool) -> None:
+        """``delays`` False: for tests, see ``create_queues``. Raises DidNotStart and CannotFetch."""
+        self._servers = start_servers(list(Server), folder / SERVERS)
+        try:
+            self._choices = choices
+            self._recorder = CallRecorder()
+            session = self._local_session()
+            self.template = template if delays else without_delays(template)
+            urls = create_queues(aws_client("sqs", session=session), template, delays=delays)
+            create_table(aws_client("dynamodb", session=session), TABLE)
+            _create_bucket(session)
+            super().__init__(_settings(self._servers.urls[Server.OPENSEARCH], urls), session)
+            self.broker = SqsBroker(aws_client("sqs", session=session), self.template.queues, urls)
+            self.changes = DynamoDbStream(
+                aws_client("dynamodbstreams", session=session),
+                aws_client("dynamodb", session=session),
+                TABLE,
+                folder / SERVERS / "stream-position.json",
+            )
+            session.events.register("provide-client-params", self._recorder.aws_call)
+        except BaseException:
+            self._servers.stop()
+            raise
+
+    @property
+    def queue(self) -> SqsBroker:
+        """What is sent through it wakes the workers of this process."""
+        return self.broker
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        return make_embedder(self._choices.embedder)
+
+    @cached_property
+    def observer(self) -> Observer:
+        return make_observer(self._choices.anthropic_key)
+
+    def take_over(self) -> None:
+        """As on AWS: what a dead process was working on comes back when its visibility timeout is over."""
+
+    def expire(self, now: datetime) -> None:
+        """Readers look at ``expires_at`` themselves; removing is the store's business."""
+
+    def close(self) -> None:
+        self.broker.close()
+        self.changes.close()
+        if os.environ.get(RECORD_VARIABLE):
+            self._recorder.write(Path(os.environ[RECORD_VARIABLE]))
+        self._servers.stop()
+
+    def _local_session(self) -> Session:
+        """Talks to the servers just started, and to nobody else, with credentials that are none."""
+        from boto3 import Session
+
+        urls = self._servers.urls
+        for service, server in (
+            ("DYNAMODB", Server.DYNAMODB),
+            ("DYNAMODB_STREAMS", Server.DYNAMODB),
+            ("SQS", Server.SQS),
+            ("S3", Server.S3),
+        ):
+            os.environ[f"AWS_ENDPOINT_URL_{service}"] = urls[server]
+        return Session(aws_access_key_id=NOBODY, aws_secret_access_key=NOBODY, region_name=REGION)
+
+
+def _settings(search: str, queues: dict[str, str]) -> Settings:
+    urls: dict[str, Any] = {f"{name}_queue_url": queues[name] for name in QueueName}
+    return Settings(stage="local", table=TABLE, bucket=BUCKET, search_endpoint=search, **urls)
+
+
+def _create_bucket(session: Session) -> None:
+    s3 = aws_client("s3", session=session)
+    if BUCKET not in {bucket["Name"] for bucket in s3.list_buckets()["Buckets"]}:
+        s3.create_bucket(Bucket=BUCKET)

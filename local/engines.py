@@ -1,0 +1,49 @@
+"""What a local service runs on: the ports of the product, and the side of the same stores that AWS itself looks after
+on a deployed stage (streams and queues with a consumer, time to live)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from local.broker import Broker
+from local.engine.file_objects import FileObjects
+from local.engine.sqlite_table import Change
+from local.template import Template
+from neve.wiring import Ports
+
+
+class ChangeFeed(Protocol):
+    """See ``SqliteTable``."""
+
+    def read_changes(self, after: int, limit: int) -> list[Change]: ...
+    def discard_changes(self, through: int) -> None: ...
+    def wait_for_changes(self, timeout_s: float) -> bool: ...
+
+
+class Engines(Ports, Protocol):
+    """``template``: with the queues as they were made. ``uploads``: takes what is sent to a pre-signed address of this
+    server; None where the object store has addresses of its own."""
+
+    @property
+    def template(self) -> Template: ...
+    @property
+    def changes(self) -> ChangeFeed: ...
+    @property
+    def broker(self) -> Broker: ...
+    @property
+    def uploads(self) -> FileObjects | None: ...
+    @property
+    def holds(self) -> Sequence[str]:
+        """What the data folder is damaged without."""
+
+    def take_over(self) -> None:
+        """Give back what a dead process was working on, where that can be known. Before anything else works. Raises
+        StoreUnavailable."""
+
+    def expire(self, now: datetime) -> object:
+        """Remove the rows whose time to live is over, where the store does not do so by itself."""
+
+    def close(self) -> None:
+        """Every port raises StoreUnavailable from now on."""

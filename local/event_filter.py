@@ -1,0 +1,31 @@
+"""Filter patterns of an event source mapping: which records AWS hands to a function at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Pattern = Mapping[str, Any]
+"""A mapping narrows down; a list names the values that are let through. Nothing else is used here."""
+
+
+def check_pattern(pattern: Any) -> None:
+    """Raises ValueError for what ``lets_through`` would not carry out as AWS does."""
+    if isinstance(pattern, Mapping) and pattern:
+        for part in pattern.values():
+            check_pattern(part)
+    elif not (isinstance(pattern, list) and pattern and all(isinstance(value, str) for value in pattern)):
+        raise ValueError(f"only lists of texts are understood in a filter, not {pattern!r}")
+
+
+def lets_through(patterns: Sequence[Pattern], record: Mapping[str, Any]) -> bool:
+    """Whether one of the patterns matches; without any pattern everything does."""
+    return not patterns or any(_matches(pattern, record) for pattern in patterns)
+
+
+def _matches(pattern: Any, value: Any) -> bool:
+    if isinstance(pattern, list):
+        return value in pattern
+    return isinstance(value, Mapping) and all(
+        name in value and _matches(part, value[name]) for name, part in pattern.items()
+    )
