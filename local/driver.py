@@ -105,7 +105,8 @@ class Driver:
 
     def drain(self, timeout_s: float = 60.0) -> Drained:
         """Work without pauses until stream and queues are empty: delays are ignored, failed messages come back soon,
-        and what keeps failing reaches its DLQ."""
+        and what keeps failing reaches its DLQ. A message of another worker that finds its session busy with a held
+        pass is put off, and keeps the drain going, until that pass goes on."""
         over = threading.Event()
         hurried: Counter[str] = Counter()
         end = time.monotonic() + timeout_s

@@ -23,6 +23,9 @@ STATEMENTS = (
 )
 """The extractive observer keeps each of them, so that every observed user message is in some observation."""
 
+MOST_TURNS = 6
+"""In one append: a tail that takes several passes keeps its session busy for a while."""
+
 
 class Writer:
     """Runs in a thread of its own until the server is gone. ``failure``: an answer that should not have been."""
@@ -39,13 +42,14 @@ class Writer:
         self._acknowledged = acknowledged
         self._made = 0
         steps: list[tuple[int, Callable[[], None]]] = [
-            (26, self._append_with_client_ids),
-            (14, self._append_without),
-            (10, self._append_with_key),
-            (12, self._open),
+            (22, self._append_with_client_ids),
+            (12, self._append_without),
+            (8, self._append_with_key),
+            (16, self._append_and_compact),
+            (10, self._open),
             (7, self._observe),
-            (5, self._compact),
-            (14, self._remember),
+            (7, self._compact),
+            (10, self._remember),
             (6, self._edit),
             (4, self._delete),
             (8, self._read_pack),
@@ -84,8 +88,14 @@ class Writer:
     def _append_with_key(self) -> None:
         self._append(self._events(), self._token("k"))
 
-    def _append(self, events: list[dict[str, Any]], key: str | None) -> None:
-        sent = Append(self._session(), events, key)
+    def _append_and_compact(self) -> None:
+        """The compaction and the pass that the append asks for meet in one session."""
+        session = self._session()
+        self._append(self._events(), self._token("k"), session)
+        self._compact(session)
+
+    def _append(self, events: list[dict[str, Any]], key: str | None, session: str | None = None) -> None:
+        sent = Append(session or self._session(), events, key)
         self.journal.appends.append(sent)
         answer = self._call(201, "POST", f"/sessions/{sent.session}/events", {"events": events}, key)
         sent.seqs = answer["seqs"]
@@ -93,8 +103,8 @@ class Writer:
     def _observe(self) -> None:
         self._accept(f"/sessions/{self._session()}/observe", {})
 
-    def _compact(self) -> None:
-        self._accept(f"/sessions/{self._session()}/compact", {"reason": "manual"})
+    def _compact(self, session: str | None = None) -> None:
+        self._accept(f"/sessions/{session or self._session()}/compact", {"reason": "manual"})
 
     def _accept(self, path: str, body: dict[str, Any]) -> None:
         self.journal.jobs.append(self._call((200, 202), "POST", path, body)["id"])
@@ -139,7 +149,7 @@ class Writer:
 
     def _events(self) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []
-        for _ in range(self._random.randint(1, 3)):
+        for _ in range(self._random.randint(1, MOST_TURNS)):
             said = self._random.choice(STATEMENTS).format(self._token("e"))
             events.append({"event_type": "user_message", "content": said})
             events.append({"event_type": "assistant_response", "content": f"I see, {self._token('e')}."})

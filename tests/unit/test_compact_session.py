@@ -17,6 +17,7 @@ from neve.usecases.read_jobs import get_job
 from neve.usecases.read_pack import read_pack
 from neve.usecases.read_sessions import get_session
 from neve.usecases.request_compaction import request_compaction
+from neve.usecases.session_lease import LeaseHeld, release_lease, take_lease
 from tests.unit.world import World
 
 
@@ -93,6 +94,19 @@ def test_without_the_model_the_horizon_does_not_move(world: World) -> None:
     assert get_session(world, world.tenant, "ann", "s1").epoch.epoch == 0
     compact_session(world, world.tenant, body)
     assert get_session(world, world.tenant, "ann", "s1").epoch.epoch == 1
+
+
+def test_beside_a_pass_of_the_session_nothing_moves(world: World) -> None:
+    turns(world, 12)
+    job, body = ask(world)
+    token = take_lease(world, world.tenant, "ann", "s1").lease_token
+    with pytest.raises(LeaseHeld):
+        compact_session(world, world.tenant, body)
+    assert get_session(world, world.tenant, "ann", "s1").epoch.epoch == 0
+    assert get_job(world, world.tenant, "ann", job.id).status == "queued"
+    release_lease(world, world.tenant, "ann", "s1", token)
+    compact_session(world, world.tenant, body)
+    assert get_job(world, world.tenant, "ann", job.id).result["outcome"] == "covered"
 
 
 def test_the_newest_turn_is_never_covered(world: World) -> None:

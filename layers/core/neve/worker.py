@@ -1,5 +1,10 @@
-"""What every queue-triggered function does with its batch: each message to one use case, failures reported one by
-one."""
+"""What a function behind a FIFO queue does with its batch: each message to one use case, failures reported one by one,
+and a message whose session is busy put off.
+
+Who finds the lease of a session taken has not failed. A failure would hide the message for the queue's visibility
+timeout and bring it nearer to the dead letters, so it is sent again as a new message and the received one is done with.
+The new one stands behind the others of its group. That changes nothing: a message names a session, and whoever takes it
+up does all that is to be done there."""
 
 from __future__ import annotations
 
@@ -12,22 +17,40 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from neve import observability, wiring
 from neve.http.tenancy import policies
+from neve.ports import Message, QueueName
+from neve.usecases.session_lease import LeaseHeld
 from neve.wiring import Ports, Tenant
 
 Work = Callable[[Ports, Tenant, dict[str, Any]], None]
+Pause = Callable[[float], None]
+
+POSTPONED_S = 2.0
+"""Pause of a queue without a delay before a message is sent again. Between two passes that appends asked for lie the
+5 s of the extract queue's delay (template.yaml), so that who looks this often finds the session free."""
 
 
-def process_fifo(event: Mapping[str, Any], context: Any, name: str, work: Work) -> dict[str, Any]:
+def process_fifo(
+    event: Mapping[str, Any], context: Any, queue: str, work: Work, pause: Pause | None = None
+) -> dict[str, Any]:
     """The partial batch answer. A failed message holds back the later ones of its group only. ``work`` raises to have
-    its message delivered again."""
+    its message delivered again, LeaseHeld to have it postponed: it is sent to ``queue``, where it came from, once more.
+    ``pause`` (seconds) waits before that; None when the queue has a delay of its own."""
 
     def handle(record: SQSRecord) -> None:
+        try:
+            work_or_postpone(record)
+        except Exception as error:
+            observability.failed(queue, record.message_id, error)
+            raise
+
+    def work_or_postpone(record: SQSRecord) -> None:
         body, ports = json.loads(record.body), wiring.ports()
         try:
             work(ports, policies.tenant(ports, body["tenant"], without_store=False), body)
-        except Exception as error:
-            observability.failed(name, record.message_id, error)
-            raise
+        except LeaseHeld:
+            if pause is not None:
+                pause(POSTPONED_S)
+            _send_again(ports, QueueName(queue), record, body)
 
     # one processor a call: it holds the state of its batch
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)
@@ -35,3 +58,11 @@ def process_fifo(event: Mapping[str, Any], context: Any, name: str, work: Work) 
     return dict(
         process_partial_response(event=dict(event), record_handler=handle, processor=processor, context=context)
     )
+
+
+def _send_again(ports: Ports, queue: QueueName, record: SQSRecord, body: dict[str, Any]) -> None:
+    """Before the received copy is acknowledged: a crash between the two leaves both, and every work may be repeated.
+    The dedup id is a fresh one, because the queue drops those that it has seen. Raises StoreUnavailable."""
+    again = Message(body=body, group=record.attributes["MessageGroupId"], dedup_id=ports.ids.token())
+    ports.queue.send(queue, [again])
+    observability.postponed(queue, record.message_id)

@@ -21,8 +21,8 @@ READ_PAGE = 200
 
 
 def compact_session(ports: Ports, tenant: Tenant, body: dict[str, Any]) -> None:
-    """One message of the compact queue. Raises what a retry may cure; repeating it is safe, because a log that is
-    already covered has nothing left to cover."""
+    """One message of the compact queue. Raises LeaseHeld, which postpones it, and what a retry may cure. Repeating it
+    is safe, because a log that is already covered has nothing left to cover."""
     user, session = body["user"], body["session"]
     try:
         observe_session(ports, tenant, user, session, body["incarnation"], closing=True)

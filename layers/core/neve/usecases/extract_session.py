@@ -12,9 +12,9 @@ from neve.wiring import Ports, Tenant
 
 
 def extract_session(ports: Ports, tenant: Tenant, body: dict[str, Any]) -> None:
-    """One message. Replaying it is a no-op. Raises what a retry may cure (LeaseHeld, LeaseLost, ModelUnavailable,
-    ReplacementBusy, StoreUnavailable): the message then returns to its queue. What a retry cannot cure fails the
-    job."""
+    """One message. Replaying it is a no-op. Raises LeaseHeld, which postpones the message, and what a retry may cure
+    (LeaseLost, ModelUnavailable, ReplacementBusy, StoreUnavailable): it then returns to its queue. What a retry cannot
+    cure fails the job."""
     user, session, job_id = body["user"], body["session"], body["job_id"]
     try:
         report = observe_session(ports, tenant, user, session, body["incarnation"])

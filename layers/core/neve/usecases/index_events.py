@@ -82,8 +82,18 @@ def index_events(
     work = _Indexing(ports, keys, user, session, incarnation, pause)
     try:
         still_there(rows.read_head(found.get(keys.head(user))), incarnation)
-        for start in range(first, last + 1, AT_ONCE):
-            work.step(start, min(start + AT_ONCE - 1, last), is_first=start == first)
+        work.run(first, last)
+    except UserErased:
+        return
+
+
+def index_events_anew(
+    ports: Ports, tenant: str, user: str, session: str, incarnation: int, seqs: tuple[int, int], pause: Pause
+) -> None:
+    """For an index that lacks them: the events ``seqs``, first to last, which are noted as indexed. Raises EmbedAgain
+    and StoreUnavailable."""
+    try:
+        _Indexing(ports, Keys(tenant), user, session, incarnation, pause).run(*seqs)
     except UserErased:
         return
 
@@ -96,6 +106,11 @@ class _Indexing:
     session: str
     incarnation: int
     pause: Pause
+
+    def run(self, first: int, last: int) -> None:
+        """Raises EmbedAgain, UserErased."""
+        for start in range(first, last + 1, AT_ONCE):
+            self.step(start, min(start + AT_ONCE - 1, last), is_first=start == first)
 
     def step(self, first: int, last: int, *, is_first: bool) -> None:
         """Index the events ``first`` to ``last`` and note it. Raises EmbedAgain, UserErased."""

@@ -22,10 +22,13 @@ ATTEMPTS = 5
 """Writes of one row's new state: each repetition means that somebody else changed the row in between."""
 
 
-def index_memories(ports: Ports, tenant: str, user: str, revs: Mapping[str, int], pause: Pause) -> set[str]:
+def index_memories(
+    ports: Ports, tenant: str, user: str, revs: Mapping[str, int], pause: Pause, *, anew: bool = False
+) -> set[str]:
     """``revs``: memory ids with the rev that was told of. The ids that are to be told again: their text could not be
-    embedded for now; until then they are in the index by their words. Raises StoreUnavailable."""
-    return _Batch(ports, Keys(tenant), user, revs, pause).run()
+    embedded for now; until then they are in the index by their words. ``anew``: for an index that lacks them, whatever
+    is noted in the rows; one that has another rev by now is left to its own message. Raises StoreUnavailable."""
+    return _Batch(ports, Keys(tenant), user, revs, pause, anew).run()
 
 
 @dataclass
@@ -35,6 +38,7 @@ class _Batch:
     user: str
     revs: Mapping[str, int]
     pause: Pause
+    anew: bool = False
     again: set[str] = field(default_factory=set)
 
     @property
@@ -72,6 +76,8 @@ class _Batch:
         """Not what the index has already: ``rev_at`` is cleared when a rev is in it."""
         if memory.status in NEVER_RECALLED:
             return False
+        if self.anew:
+            return memory.rev == self.revs[memory.id]
         model = self.ports.embedder.model
         settled = EmbeddingState.READY if model.dimensions else EmbeddingState.SKIPPED
         known = memory.embedding_state is settled and (not model.dimensions or memory.embedding_model == model.tag)

@@ -20,7 +20,8 @@ LEASE_S = 70
 
 
 class LeaseHeld(Exception):
-    """Another pass of this session is under way; the message goes back to its queue."""
+    """Another pass of this session is under way, or died less than LEASE_S ago. No failure: the message is postponed
+    (``neve.worker``) until the lease has been given back or has run out."""
 
 
 class LeaseLost(Exception):
