@@ -1,0 +1,122 @@
+"""A passage as a document: its id, its routing, and the terms that the keyword leg reads."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from neve.adapters.english_terms import EnglishTerms
+from neve.domain.times import epoch_ms
+from neve.domain.words import plain_words
+from neve.ports import CONTEXT_WEIGHTS, Owner, Passage
+
+UNIT: Final = 10
+"""Weighted counts are stored in tenths: whole numbers to 512 are exact in a ``rank_features`` field, tenths are not."""
+_WEIGHTS: Final = {field: round(weight * UNIT) for field, weight in CONTEXT_WEIGHTS.items()}
+_LONGEST_TERM = 128
+
+
+def _as_term(word: str) -> str:
+    """The word; a long one by its hash, because it becomes a term of the index with its field's name in front."""
+    return word if len(word) <= _LONGEST_TERM else hashlib.blake2b(word.encode(), digest_size=16).hexdigest()
+
+
+terms_of: Final = EnglishTerms(_as_term)
+
+
+def feature(term: str) -> str:
+    """The name of a term in ``terms``. A query takes what follows the last dot for it, and no term holds a bar."""
+    return term.replace(".", "|")
+
+
+def routing(owner: Owner) -> str:
+    """One shard for all passages of a user. A hash, because a search takes a comma for the end of a routing value. It
+    is no check: every document carries its owner."""
+    return hashlib.sha256("\0".join(owner).encode()).hexdigest()[:32]
+
+
+def document_id(owner: Owner, item_id: str, n: int) -> str:
+    """Two owners may have items of one id."""
+    return f"{routing(owner)}:{item_id}#{n}"
+
+
+def index_lines(owner: Owner, passage: Passage) -> str:
+    """The two lines of a bulk request."""
+    action = {"index": _target(owner, passage.item_id, passage.n, passage.version)}
+    return f"{json.dumps(action)}\n{json.dumps(document(owner, passage))}\n"
+
+
+def delete_line(owner: Owner, item_id: str, n: int, version: int) -> str:
+    return json.dumps({"delete": _target(owner, item_id, n, version)}) + "\n"
+
+
+def _target(owner: Owner, item_id: str, n: int, version: int) -> dict[str, Any]:
+    return {
+        "_id": document_id(owner, item_id, n),
+        "routing": routing(owner),
+        "version": version,
+        "version_type": "external_gte",
+    }
+
+
+def document(owner: Owner, passage: Passage) -> dict[str, Any]:
+    """``terms`` weigh every field, ``own`` are the terms of ``text`` and ``words`` its words as they stand."""
+    fields = {
+        "tenant": owner.tenant,
+        "user": owner.user,
+        "item_id": passage.item_id,
+        "n": passage.n,
+        "source": passage.source.value,
+        "kind": passage.kind,
+        "status": passage.status,
+        "tier": passage.tier,
+        "category": passage.category,
+        "group": passage.group,
+        "session_id": passage.session_id,
+        "fingerprint": passage.fingerprint,
+        "tags": list(passage.tags),
+        "paths": None if passage.path is None else path_prefixes(passage.path),
+        "observed_at": epoch_ms(passage.observed_at),
+        "terms": _weighted_terms(passage),
+        "own": sorted(set(terms_of.terms(passage.text))),
+        "words": " ".join(plain_words(passage.text)),
+        "vector": None if passage.vector is None else floats(passage.vector),
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _weighted_terms(passage: Passage) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for field, weight in _WEIGHTS.items():
+        for term in terms_of.terms(getattr(passage, field)):
+            counts[feature(term)] += weight
+    return counts
+
+
+def path_prefixes(path: str) -> list[str]:
+    """``/a/b`` -> ``/``, ``/a/``, ``/a/b/``: what a prefix of whole segments may be."""
+    segments = path.split("/")
+    return ["/".join(segments[:end]) + "/" for end in range(1, len(segments) + 1)]
+
+
+def floats(vector: bytes) -> list[float]:
+    """The numbers of a little-endian float32 vector."""
+    return list(struct.unpack(f"<{len(vector) // 4}f", vector))
+
+
+def in_parts(lines: Iterable[str], largest: int) -> Iterable[str]:
+    """Bulk bodies of at most ``largest`` characters, a longer line alone."""
+    part: list[str] = []
+    size = 0
+    for line in lines:
+        if part and size + len(line) > largest:
+            yield "".join(part)
+            part, size = [], 0
+        part.append(line)
+        size += len(line)
+    if part:
+        yield "".join(part)
