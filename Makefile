@@ -2,6 +2,7 @@
 # make demo    a sample conversation against it            make lint    formatting, types, imports
 # make bench   measures this machine                       make eval-locomo DATA=folder   retrieval on LoCoMo
 # make openapi writes docs/openapi.json                    make lock    pins the dependencies anew
+# make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 #
 # Python 3.11 or newer and make are all that has to be there. PORT, DATA_DIR and ARGS change `make run`.
 
@@ -12,11 +13,12 @@ BIN := .venv/bin
 PORT ?= 8787
 DATA_DIR ?= .neve
 DATA ?= ../shared/data/locomo
+TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml
 
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test lint bench eval-locomo openapi encoder tokens lock
+.PHONY: run demo test lint bench eval-locomo openapi encoder tokens servers lock build layer validate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --data $(DATA_DIR) $(ARGS)
@@ -24,13 +26,18 @@ run: .venv/run.stamp encoder
 demo: .venv/run.stamp
 	@$(BIN)/python -m local.demo $(ARGS)
 
-test: .venv/dev.stamp encoder
+test: .venv/dev.stamp .venv-sam/stamp encoder servers
 	@$(BIN)/python -m pytest $(ARGS)
 
 lint: .venv/dev.stamp
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+# Offline: nothing is asked of an account, a region only has to be named.
+validate: .venv-sam/stamp
+	@for template in $(TEMPLATES); do AWS_DEFAULT_REGION=us-east-1 SAM_CLI_TELEMETRY=0 \
+	.venv-sam/bin/sam validate --lint --template-file $$template || exit 1; done
 
 bench: .venv/run.stamp encoder
 	@$(BIN)/python -m evals.bench $(ARGS)
@@ -52,10 +59,28 @@ layers/encoder/model/model.onnx: layers/encoder/fetch.py | .venv/run.stamp
 tokens: .venv/run.stamp
 	@$(BIN)/python layers/tokens/fetch.py
 
+# OpenSearch, DynamoDB Local, ElasticMQ and S3Proxy for the tests (195 MB): downloaded by Maven once.
+servers: .venv/run.stamp
+	@$(BIN)/python -m local.stack || { test -z "$$NEVE_REQUIRE_SERVERS" \
+	&& echo "Going on without them: the tests on real servers will be skipped."; }
+
+# The Lambda layers, for python3.13 on arm64, without Docker: into build/layers. `layer` builds one, for `sam build`.
+build: .venv/dev.stamp
+	@$(BIN)/python -m infra.packaging
+
+layer: .venv/dev.stamp
+	@$(BIN)/python -m infra.packaging --layer "$(NAME)" --out "$(OUT)"
+
+# run.txt and dev.txt first: the layers' locks repeat their versions, without what the core layer has already.
+COMPILE = env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(CURDIR)/$(BIN)/uv pip compile --quiet --upgrade --universal \
+	--generate-hashes --python-version 3.11 --no-annotate --custom-compile-command "make lock"
+
 lock: .venv/dev.stamp
-	@for set in run dev; do env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(BIN)/uv pip compile --quiet --upgrade --universal \
-	--generate-hashes --python-version 3.11 --no-annotate --custom-compile-command "make lock" \
-	--output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
+	@for set in run dev sam; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
+	@cd requirements/layers; for set in core runtime search llm tokens encoder; do \
+	case $$set in core|runtime) without= ;; *) without="--excludes core.txt" ;; esac; \
+	if [ -f $$set.unused ]; then without="$$without --excludes $$set.unused"; fi; \
+	$(COMPILE) $$without --output-file $$set.txt $$set.in || exit 1; done
 
 # --- the environment: made when it is missing, completed when a lock file changes ------------------------------
 
@@ -73,4 +98,11 @@ lock: .venv/dev.stamp
 .venv/dev.stamp: requirements/dev.txt .venv/run.stamp
 	@echo "Installing the test tools into .venv (once) ..."
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# SAM needs an older pydantic than the service, so it has an environment of its own.
+.venv-sam/stamp: requirements/sam.txt .venv/dev.stamp
+	@echo "Installing SAM into .venv-sam (once) ..."
+	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-sam
+	@$(BIN)/uv pip install --quiet --python .venv-sam/bin/python --require-hashes -r requirements/sam.txt
 	@touch $@

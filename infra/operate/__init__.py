@@ -1,0 +1,1 @@
+"""What an operator does with IAM credentials, and no API key can: tenants, first keys, the search index."""

@@ -1,0 +1,138 @@
+"""``python -m infra.operate --stage dev create-tenant acme``: see docs/deploy.md.
+
+Works with the caller's AWS credentials on the stage's stores. Without ``--stage`` on those that the environment names
+(NEVE_TABLE, NEVE_BUCKET, NEVE_SEARCH_ENDPOINT), such as the servers of ``make run STACK=full``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from boto3 import Session
+
+from infra.operate.reindexing import reindex_stage
+from infra.operate.stages import NoSuchStage, settings_of
+from local.template import ROOT
+from neve.aws_ports import AwsPorts
+from neve.config import SettingsError, needed
+from neve.domain.errors import NeveError
+from neve.ports import Conflict, EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.store import tenants
+from neve.store.keys import tenant_row
+from neve.store.tenants import SCOPES
+from neve.usecases import erase_user
+from neve.usecases.create_key import CreatedKey, add_key
+from neve.usecases.create_tenant import create_tenant
+from neve.usecases.directory import all_tenants
+from neve.usecases.erase_user import NoSuchUser
+from neve.usecases.index_events import EmbedAgain
+from neve.usecases.remove_tenant import SETTLE_S, NoSuchTenant, close_tenant, erase_tenant
+from neve.wiring import Ports
+
+FAILURES = (
+    *(NoSuchStage, NoSuchTenant, NoSuchUser, NeveError, StoreUnavailable, Conflict, SettingsError),
+    *(EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain),
+)
+EMBEDDERS = ("bge-small", "titan")
+ENCODER = ROOT / "layers" / "encoder"
+"""Where `make encoder` puts the bundled model. Whoever opens the search index names a model, if only to remove rows."""
+
+
+def main() -> int:
+    given = _arguments()
+    try:
+        session = Session()
+        given.settings = settings_of(given.stage, session, **given.chosen)
+        given.run(AwsPorts(given.settings, session), given)
+    except FAILURES as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m infra.operate", description="Operate a deployed stage of Neve.")
+    parser.add_argument("--stage", help="dev, staging or prod; left out: the stores that the environment names")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    commands.add_parser("tenants", help="name every tenant").set_defaults(run=_list_tenants)
+    created = commands.add_parser("create-tenant", help="a new tenant; prints its first key, once")
+    created.add_argument("tenant")
+    created.set_defaults(run=_create_tenant)
+    issued = commands.add_parser("issue-key", help="another key of every scope, for a tenant that has lost its own")
+    issued.add_argument("tenant")
+    issued.set_defaults(run=_issue_key)
+    removed = commands.add_parser("remove-tenant", help="a tenant and everything that is kept for it, for good")
+    removed.add_argument("tenant")
+    removed.add_argument("--yes", action="store_true", required=True, help="there is no way back")
+    removed.set_defaults(run=_remove_tenant)
+    erased = commands.add_parser("erase-user", help="everything that is kept of one user, for good")
+    erased.add_argument("tenant")
+    erased.add_argument("user")
+    erased.add_argument("--close", action="store_true", help="the id is refused for good; without it, it is a new user")
+    erased.add_argument("--yes", action="store_true", required=True, help="there is no way back")
+    erased.set_defaults(run=_erase_user)
+    filled = commands.add_parser("reindex", help="fill a model's search index from the table and put it into use")
+    filled.add_argument("--embedder", choices=EMBEDDERS, default="bge-small", help="whose vectors (bge-small)")
+    filled.set_defaults(run=_reindex)
+    given = parser.parse_args()
+    given.chosen = {"encoder_dir": ENCODER} | ({"embedder": given.embedder} if "embedder" in given else {})
+    return given
+
+
+def _list_tenants(ports: Ports, _: argparse.Namespace) -> None:
+    for tenant in all_tenants(ports):
+        print(tenant)
+
+
+def _create_tenant(ports: Ports, given: argparse.Namespace) -> None:
+    _show(create_tenant(ports, given.tenant, "first"))
+
+
+def _issue_key(ports: Ports, given: argparse.Namespace) -> None:
+    """Past the limit of two live keys, which is for tenants who can still revoke one."""
+    item = ports.table.get(tenant_row(given.tenant))
+    if item is None:
+        raise NoSuchTenant(given.tenant)
+    _show(add_key(ports, tenants.read_tenant(item), SCOPES, "issued by the operator"))
+
+
+def _remove_tenant(ports: Ports, given: argparse.Namespace) -> None:
+    keys = close_tenant(ports, given.tenant)
+    print(f"{keys} keys deleted. Waiting {SETTLE_S} s until nobody remembers them …", flush=True)
+    time.sleep(SETTLE_S)
+    removed = erase_tenant(ports, given.tenant)
+    print(
+        f"Removed {removed.users} users: {removed.rows} rows, {removed.objects} objects, {removed.passages} passages."
+    )
+    late = erase_tenant(ports, given.tenant)
+    print(f"Looked again: {late.users} users, {late.objects} objects, {late.passages} passages had come late.")
+
+
+def _erase_user(ports: Ports, given: argparse.Namespace) -> None:
+    """Can be started again at any point: it goes on from the head's state."""
+    settle_s = erase_user.SETTLE_S
+    begun = erase_user.begin_erasure(ports, given.tenant, given.user)
+    print(f"Writes are refused from now on (incarnation {begun.incarnation}).")
+    removed = erase_user.erase_user(ports, given.tenant, given.user)
+    print(f"Removed {removed.rows} rows, {removed.objects} objects, {removed.passages} passages.")
+    print(f"Waiting {settle_s} s for uploads and workers under way …", flush=True)
+    time.sleep(settle_s)
+    late = erase_user.erase_user(ports, given.tenant, given.user)
+    print(f"Looked again: {late.rows} rows, {late.objects} objects, {late.passages} passages had come late.")
+    erase_user.finish_erasure(ports, given.tenant, given.user, close=given.close)
+    print("The id is refused for good." if given.close else "The id may be used again.")
+
+
+def _reindex(ports: Ports, given: argparse.Namespace) -> None:
+    """Broken off, it is started again: no text is embedded twice."""
+    name, done = reindex_stage(ports, needed(given.settings.search_endpoint, "search_endpoint"))
+    print(f"{name}: {done.users} users, {done.memories} memories, {done.logs} logs.")
+
+
+def _show(created: CreatedKey) -> None:
+    print(f"key id  {created.key_id}\nAPI key {created.key}\nIt is not shown again.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

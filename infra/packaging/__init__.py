@@ -1,0 +1,1 @@
+"""The Lambda layers: built from the locks without Docker, measured, and named by their content."""

@@ -1,0 +1,52 @@
+"""Which layers there are, and what each holds beside the packages of its lock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS = ROOT / "requirements" / "layers"
+
+AWS_SERVICES = ("bedrock-runtime", "codedeploy", "dynamodb", "lambda", "s3", "secretsmanager", "sqs")
+"""Those that the adapters make clients of. botocore's descriptions of the other 400 are 26 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """``logical_id`` in template.yaml. ``content``: folders and files of the repository by their place in the layer,
+    which is under /opt on Lambda. ``fetch``: the script that downloads part of the content. ``dropped``: folders of
+    installed packages that nothing here imports, under ``python/``."""
+
+    name: str
+    logical_id: str
+    content: Mapping[str, str]
+    fetch: str | None = None
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def lock(self) -> Path:
+        """Pinned, hashed requirements."""
+        return LOCKS / f"{self.name}.txt"
+
+
+LAYERS: Mapping[str, Layer] = {
+    layer.name: layer
+    for layer in (
+        Layer("core", "CoreLayer", {"python/neve": "layers/core/neve"}, dropped=("boto3/examples",)),
+        Layer("search", "SearchLayer", {}),
+        Layer("llm", "LlmLayer", {}),
+        Layer("tokens", "TokensLayer", {"tokens/bpe": "layers/tokens/bpe"}, fetch="layers/tokens/fetch.py"),
+        Layer(
+            "encoder",
+            "EncoderLayer",
+            {"encoder/model": "layers/encoder/model", "encoder/calibration.json": "layers/encoder/calibration.json"},
+            fetch="layers/encoder/fetch.py",
+            dropped=(
+                *("onnxruntime/backend", "onnxruntime/quantization", "onnxruntime/tools", "onnxruntime/transformers"),
+                "numpy/f2py",
+            ),
+        ),
+    )
+}

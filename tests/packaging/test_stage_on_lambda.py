@@ -1,0 +1,112 @@
+"""Every function under Lambda's own runtime client, on its layers and the variables that the template gives it, with
+the AWS adapters on real servers: what was said becomes memory and is found again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from infra.lambda_runtime.process import Sandbox
+from infra.lambda_runtime.stage import FunctionFailed, Stage
+from infra.lambda_runtime.stores import Stores, make_stores
+from infra.packaging.functions import DeployedFunction, deployed_functions
+from local.stack.jars import Server
+from local.template import read_template
+from local.worker_events import schedule_event
+from tests.packaging.deployment_apis import DeploymentApis
+from tests.servers import dynamodb_url, opensearch_url, s3_url, sqs_url
+
+TEMPLATE = read_template()
+FUNCTIONS = deployed_functions()
+USER = "/v1/users/ann"
+SAID = "My telescope is with Bob until Friday; I will collect it then."
+
+
+@pytest.fixture(scope="module")
+def stores() -> Stores:
+    urls = {
+        Server.DYNAMODB: dynamodb_url(),
+        Server.SQS: sqs_url(),
+        Server.S3: s3_url(),
+        Server.OPENSEARCH: opensearch_url(),
+    }
+    return make_stores(urls, TEMPLATE)
+
+
+@pytest.fixture(scope="module")
+def apis() -> Iterator[DeploymentApis]:
+    with DeploymentApis() as apis:
+        yield apis
+
+
+@pytest.fixture(scope="module")
+def stage(
+    stores: Stores,
+    apis: DeploymentApis,
+    sandbox_of: Callable[[DeployedFunction], Sandbox],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Stage]:
+    check = {f"{name.upper()}_VERSION": apis.version(name) for name in ("records", "embed", "recall")}
+    check |= {"AWS_ENDPOINT_URL_LAMBDA": apis.url, "AWS_ENDPOINT_URL_CODEDEPLOY": apis.url}
+    output = tmp_path_factory.mktemp("output")
+    with Stage(TEMPLATE, FUNCTIONS, stores, sandbox_of, output, more={"pre_traffic": check}) as stage:
+        apis.run_functions_with(stage.invoke)
+        yield stage
+
+
+def call(stage: Stage, method: str, path: str, body: Any = None, *, status: int = 200) -> Any:
+    response = stage.call(method, path, json.dumps(body).encode() if body is not None else b"")
+    assert response.status == status, f"{response.body!r}\n{stage.said()}"
+    return json.loads(response.body)
+
+
+def test_what_is_said_becomes_memory_and_is_found(stage: Stage, stores: Stores) -> None:
+    assert call(stage, "GET", "/v1/health")["observer"] == "extractive"
+    call(stage, "POST", f"{USER}/sessions", {"session_id": "monday"})
+    said = {"events": [{"event_type": "user_message", "content": SAID}]}
+    assert call(stage, "POST", f"{USER}/sessions/monday/events", said, status=201)["seqs"] == [1]
+    created = call(stage, "POST", f"{USER}/memories", {"text": "Ann's telescope is with Bob."}, status=201)
+    assert stage.invoke("outbox", stores.changes()) == {"batchItemFailures": []}
+    stage.deliver("embed")
+    assert call(stage, "POST", f"{USER}/sessions/monday/observe", {}, status=202)["status"] == "queued"
+    stage.deliver("extract")
+    assert call(stage, "GET", f"{USER}/sessions/monday")["observed_seq"] == 1
+    assert call(stage, "POST", f"{USER}/sessions/monday/compact", {}, status=202)["status"] == "queued"
+    stage.deliver("compact")
+    asked = {"query": "Who has the telescope?", "mode": "tool", "budget_ms": 20_000}
+    found = call(stage, "POST", f"{USER}/recall", asked)
+    assert found["degraded"] == []
+    assert {leg["status"] for leg in found["legs"].values()} == {"complete"}
+    assert created["id"] in [hit["id"] for hit in found["hits"]]
+
+
+def test_the_schedule_runs(stage: Stage) -> None:
+    for schedule in TEMPLATE.schedules:
+        stage.invoke(schedule.function, schedule_event(schedule, datetime.now(UTC)))
+
+
+def test_a_wrong_key_is_the_error_that_the_gateway_turns_into_401(stage: Stage) -> None:
+    response = stage.call("GET", f"{USER}/stats", key="nv_wrong_key")
+    assert response.status == 401
+    assert json.loads(response.body)["code"] == "unauthorized"
+
+
+def test_a_batch_that_cannot_be_read_is_an_error_of_the_invocation(stage: Stage) -> None:
+    with pytest.raises(FunctionFailed, match="dynamodb"):
+        stage.invoke("outbox", {"Records": [{"eventSource": "aws:sqs"}]})
+
+
+def test_the_check_before_a_deployment_passes_on_these_functions(stage: Stage, apis: DeploymentApis) -> None:
+    event = {"DeploymentId": "d-1", "LifecycleEventHookExecutionId": "execution-1"}
+    assert stage.invoke("pre_traffic", event) == {"passed": True}, stage.said()
+    told = {"deploymentId": "d-1", "lifecycleEventHookExecutionId": "execution-1", "status": "Succeeded"}
+    assert apis.verdicts == [told]
+
+
+def test_every_function_was_invoked(stage: Stage) -> None:
+    """After the tests above: none of the template's functions was left out of them."""
+    assert stage.events.keys() == FUNCTIONS.keys()
