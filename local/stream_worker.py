@@ -70,6 +70,7 @@ class StreamWorker:
 
     def settled(self, held: int) -> bool:  # noqa: ARG002  (a stream's function calls no model)
         """Everything that was committed has been delivered."""
+        self._changes.catch_up()
         return not self._segments and not self._changes.read_changes(self._handled_seq, 1)
 
     def backlog(self) -> int:

@@ -4,8 +4,9 @@ The local server has no list of its own: a route or a queue that is not in the t
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -13,8 +14,12 @@ from typing import Any
 
 import yaml
 
+from local.event_filter import Pattern, check_pattern
+
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "template.yaml"
+SHARED_VARIABLES = "POWERTOOLS_"
+"""How the names of variables begin that mean the same on one machine."""
 
 
 class TemplateError(Exception):
@@ -23,7 +28,9 @@ class TemplateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """``name`` is the folder under ``functions/``; ``handler`` is ``<module>.<callable>`` inside ``code``."""
+    """``name`` is the folder under ``functions/``; ``handler`` is ``<module>.<callable>`` inside ``code``.
+    ``environment``: what is the same wherever the function runs. The product's own variables are not among them: they
+    name deployed stores and folders of layers."""
 
     name: str
     code: Path
@@ -74,7 +81,8 @@ class QueueSource:
 
 @dataclass(frozen=True, slots=True)
 class StreamSource:
-    """``max_retries``: -1 = until the record expires. ``on_failure``: name of the queue told of a batch given up."""
+    """``max_retries``: -1 = until the record expires. ``on_failure``: name of the queue told of a batch given up.
+    ``filters``: a record reaches the function when one of them matches."""
 
     function: str
     batch_size: int
@@ -82,6 +90,7 @@ class StreamSource:
     bisect: bool
     max_retries: int
     on_failure: str | None
+    filters: tuple[Pattern, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +118,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class _Ref:
-    """``!Ref X`` and ``!GetAtt X.Attribute`` alike: which resource is meant."""
+    """``!Ref X``, ``!Ref X.Alias`` and ``!GetAtt X.Attribute`` alike: which resource is meant."""
 
     resource: str
 
@@ -119,12 +128,20 @@ class _Sub:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class _OnlyWhenDeployed:
+    """Any other function of CloudFormation, such as ``!FindInMap``: nothing that one machine needs."""
+
+    tag: str
+
+
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     pass
 
 
-_Loader.add_constructor("!Ref", lambda loader, node: _Ref(loader.construct_scalar(node)))
-_Loader.add_constructor("!GetAtt", lambda loader, node: _Ref(loader.construct_scalar(node).partition(".")[0]))
+_Loader.add_multi_constructor("!", lambda _, tag, node: _OnlyWhenDeployed(tag))  # noqa: ARG005
+for _tag in ("!Ref", "!GetAtt"):
+    _Loader.add_constructor(_tag, lambda loader, node: _Ref(loader.construct_scalar(node).partition(".")[0]))
 _Loader.add_constructor("!Sub", lambda loader, node: _Sub(loader.construct_scalar(node)))
 
 
@@ -172,18 +189,23 @@ class _Reading:
         for _, properties in self._of_type("AWS::Serverless::Function"):
             merged = {**common, **properties}
             code = self.folder / merged["CodeUri"]
-            variables = merged.get("Environment", {}).get("Variables", {})
             yield Function(
                 name=code.name,
                 code=code,
                 handler=merged["Handler"],
                 timeout_s=merged["Timeout"],
                 memory_mb=merged["MemorySize"],
-                environment={name: self._value(value) for name, value in variables.items()},
+                environment=dict(self._environment([common, properties])),
             )
 
+    def _environment(self, given: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+        """Plain values and defaults of parameters, those of the function's own in the end."""
+        for variables in (part.get("Environment", {}).get("Variables", {}) for part in given):
+            for name, value in variables.items():
+                if name.startswith(SHARED_VARIABLES):
+                    yield name, self._value(value)
+
     def _value(self, value: Any) -> str:
-        """A plain value, or the default of the parameter that it refers to."""
         return str(self.document["Parameters"][value.resource]["Default"] if isinstance(value, _Ref) else value)
 
     def _function_name(self, logical_id: str) -> str:
@@ -237,6 +259,7 @@ class _Reading:
                 bisect=event.get("BisectBatchOnFunctionError", False),
                 max_retries=event.get("MaximumRetryAttempts", -1),
                 on_failure=self._queue_name(destination["Destination"].resource) if destination else None,
+                filters=tuple(_pattern(it["Pattern"]) for it in event.get("FilterCriteria", {}).get("Filters", ())),
             )
 
     def _schedules(self) -> Iterator[Schedule]:
@@ -246,6 +269,15 @@ class _Reading:
 
 def _reports_partial_failures(event: Mapping[str, Any]) -> bool:
     return "ReportBatchItemFailures" in event.get("FunctionResponseTypes", [])
+
+
+def _pattern(text: str) -> Pattern:
+    pattern: Pattern = json.loads(text)
+    try:
+        check_pattern(pattern)
+    except ValueError as error:
+        raise TemplateError(str(error)) from error
+    return pattern
 
 
 def _rate(expression: str) -> timedelta:

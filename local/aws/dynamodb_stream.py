@@ -11,13 +11,14 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
 from local.engine.sqlite_table import Change
 from neve.adapters.aws_errors import error_code, translated
 from neve.attribute_values import plain_item
-from neve.ports import Key
+from neve.ports import Key, StoreUnavailable
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -29,6 +30,9 @@ PAGE = 1000
 """The most that one GetRecords gives."""
 IDLE_S = 60.0
 """A reader that found nothing for so long looks up its place again."""
+MARKS = "STREAM#MARK"
+"""Partition of the rows that ``catch_up`` writes."""
+CATCH_UP_S, MARK_LOOK_S = 10.0, 0.005
 LOST_PLACE = frozenset({"ExpiredIteratorException", "TrimmedDataAccessException", "ResourceNotFoundException"})
 
 
@@ -63,6 +67,9 @@ class DynamoDbStream:
         """``position``: the file that remembers what was handled. One of another table, or of an earlier table of this
         name, is not heeded."""
         self._streams = streams
+        self._dynamodb = dynamodb
+        self._table = table_name
+        self._marks: set[str] = set()
         with translated("stream"):
             self._arn = dynamodb.describe_table(TableName=table_name)["Table"]["LatestStreamArn"]
         self._position = position
@@ -97,6 +104,23 @@ class DynamoDbStream:
                 if read.change.seq == through:
                     break
             _write_position(self._position, self._arn, self._handled)
+
+    def catch_up(self) -> None:
+        """Until every change that was committed before this call can be read: the stream is a moment behind its table.
+        A row of our own goes through it, which nobody is told of. Raises StoreUnavailable when it does not come out."""
+        mark = uuid4().hex
+        with translated("stream"):
+            self._dynamodb.put_item(TableName=self._table, Item={"pk": {"S": MARKS}, "sk": {"S": mark}})
+        end = time.monotonic() + CATCH_UP_S
+        while not self._closed.is_set():
+            with self._lock:
+                self._read_page()
+                if mark in self._marks:
+                    self._marks.clear()
+                    return
+            if time.monotonic() > end:
+                raise StoreUnavailable("stream", f"it is more than {CATCH_UP_S:.0f} s behind its table")
+            self._closed.wait(MARK_LOOK_S)
 
     def wait_for_changes(self, timeout_s: float) -> bool:
         """Until there is a change that was not discarded; False when the time is over or the stream was closed."""
@@ -155,8 +179,11 @@ class DynamoDbStream:
     def _keep(self, records: Iterable[Any]) -> None:
         shard = str(self._shard)
         for record in records:
-            place = _place(record)
-            self._waiting.append(_Read(_change(record), shard, place))
+            place, key = _place(record), record["dynamodb"]["Keys"]
+            if key["pk"]["S"] == MARKS:
+                self._marks.add(key["sk"]["S"])
+            else:
+                self._waiting.append(_Read(_change(record), shard, place))
             self._read[shard] = place
             self._found_at = time.monotonic()
 
@@ -239,10 +266,16 @@ def _place(record: Mapping[str, Any]) -> _Place:
 def _change(record: Mapping[str, Any]) -> Change:
     """The kind of event is in the images: DynamoDB Local gives removals of expired rows a name of its own."""
     changed = record["dynamodb"]
-    keys, old, new = (changed.get(part) for part in ("Keys", "OldImage", "NewImage"))
-    return Change(
-        int(changed["SequenceNumber"]), Key(**plain_item(keys)), old and plain_item(old), new and plain_item(new)
-    )
+    images = [changed.get(part) for part in ("Keys", "OldImage", "NewImage")]
+    keys, old, new = (image and plain_item({name: _typed(value) for name, value in image.items()}) for image in images)
+    return Change(int(changed["SequenceNumber"]), Key(**keys), old, new)
+
+
+def _typed(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """DynamoDB Local's streams leave the type of an empty map out, which DynamoDB does not."""
+    if not value or "M" in value:
+        return {"M": {name: _typed(part) for name, part in value.get("M", {}).items()}}
+    return {"L": [_typed(part) for part in value["L"]]} if "L" in value else value
 
 
 # --- the position file --------------------------------------------------------------------------

@@ -18,6 +18,11 @@ from local.backend import Choices, make_embedder, make_observer
 from local.stack.servers import Server, start_servers
 from local.template import Template
 from neve.adapters.aws_clients import aws_client
+from neve.adapters.opensearch_calls import Calls
+from neve.adapters.opensearch_client import open_search_client
+from neve.adapters.opensearch_index import ALIAS
+from neve.adapters.opensearch_mapping import REFRESHED_EVERY
+from neve.adapters.opensearch_places import prepare_index
 from neve.aws_ports import AwsPorts
 from neve.config import Settings
 from neve.observing import Observer
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
 SERVERS = "servers"
 REGION = "us-east-1"
 NOBODY = "test"
+REFRESHED_IN_TESTS = "50ms"
 TABLE = BUCKET = "neve"
 RECORD_VARIABLE = "NEVE_RECORD_CALLS"
 """Names a file: which permissions every function used is added to it when the service stops."""
@@ -51,7 +57,9 @@ class FullStack(AwsPorts):
             urls = create_queues(aws_client("sqs", session=session), template, delays=delays)
             create_table(aws_client("dynamodb", session=session), TABLE)
             _create_bucket(session)
-            super().__init__(_settings(self._servers.urls[Server.OPENSEARCH], urls), session)
+            search = self._servers.urls[Server.OPENSEARCH]
+            super().__init__(_settings(search, urls), session)
+            self._prepare_search(search, REFRESHED_IN_TESTS if not delays else REFRESHED_EVERY)
             self.broker = SqsBroker(aws_client("sqs", session=session), self.template.queues, urls)
             self.changes = DynamoDbStream(
                 aws_client("dynamodbstreams", session=session),
@@ -89,6 +97,12 @@ class FullStack(AwsPorts):
         if os.environ.get(RECORD_VARIABLE):
             self._recorder.write(Path(os.environ[RECORD_VARIABLE]))
         self._servers.stop()
+
+    def _prepare_search(self, endpoint: str, refreshed_every: str) -> None:
+        """A write returns when it can be found, so its time is mostly the wait for the next refresh."""
+        calls = Calls(open_search_client(endpoint))
+        prepare_index(calls, ALIAS, self.embedder.model)
+        calls.refresh_every(ALIAS, refreshed_every)
 
     def _local_session(self) -> Session:
         """Talks to the servers just started, and to nobody else, with credentials that are none."""

@@ -181,6 +181,9 @@ class SqliteTable:
         with self._changed:
             self._discarded_seq = max(self._discarded_seq, through)
 
+    def catch_up(self) -> None:
+        """A change can be read as soon as it is committed."""
+
     def wait_for_changes(self, timeout_s: float) -> bool:
         """Until there is a change that was not discarded, be it from before this call; False when the time is over or
         the table was closed."""

@@ -272,3 +272,20 @@ def test_numbers_that_begin_anew_after_two_days_lose_nothing(tmp_path: Path) -> 
         assert changes[0].seq <= last.seq
         stream.discard_changes(changes[1].seq)
         assert names(open_stream(location, tmp_path).read_changes(0, 9)) == ["F", "G"]
+
+
+def test_after_catching_up_every_committed_change_can_be_read(table: Table, stream: DynamoDbStream) -> None:
+    for n in range(20):
+        put(table, f"{n:02}")
+        stream.catch_up()
+        read = names(stream.read_changes(0, 100))
+        assert read == [f"{n:02}"], "and the row that went through the stream is not told"
+        stream.discard_changes(stream.read_changes(0, 100)[-1].seq)
+
+
+def test_an_empty_map_comes_through_as_it_was_written(table: Table, stream: DynamoDbStream) -> None:
+    row = {"pk": "P", "sk": "A", "type": "thing", "empty": {}, "inner": {"empty": {}, "list": [{}, []]}}
+    table.write([Put(row, Expect.ABSENT)])
+    stream.catch_up()
+    [change] = stream.read_changes(0, 10)
+    assert change.new == {**row, "version": 1}

@@ -15,6 +15,8 @@ from tests.http.people import Json, Person, answered, filler, layer_ids, new_mem
 pytestmark = pytest.mark.live
 
 STORE_KEYS = re.compile(r"T#|U#|\bSESM?#|SESE#|MEM#|EVT#|PACK#|RCL#|KEY#|packs/|images/|\bpk\b|\bsk\b|rank_sk|born_gen")
+UPLOAD_ADDRESS = re.compile(r'"url":"[^"]+X-Amz-Signature=[^"]+"')
+"""The store's own: it names the object that it is good for, which is the caller's."""
 SECRET = "User's sister lives in Reykjavik."
 
 
@@ -220,4 +222,4 @@ def test_b41_no_answer_names_a_key_of_a_store(owner: Person, owned: dict[str, st
     assert isinstance(owner.api, Listening)
     assert len(owner.api.heard) > 15
     for answer in owner.api.heard:
-        assert STORE_KEYS.search(answer) is None, answer
+        assert STORE_KEYS.search(UPLOAD_ADDRESS.sub("", answer)) is None, answer
