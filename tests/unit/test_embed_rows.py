@@ -15,6 +15,7 @@ from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH
 from neve.usecases.delete_memory import delete_memory
 from neve.usecases.drain_embeddings import drain_embeddings
+from neve.usecases.import_memories import ImportedRow, import_memories
 from neve.usecases.requeue_embeddings import requeue_pending
 from neve.usecases.update_memory import MemoryChange, update_memory
 from neve.usecases.user_stats import user_stats
@@ -133,6 +134,30 @@ def test_deleted_and_archived_rows_leave_the_index(world: RecallWorld) -> None:
     world.change(archived, status=Status.ARCHIVED, rev=2, rev_at=world.ago(seconds=0))
     world.pump()
     assert indexed(world) == 0 and due(world) == 0
+
+
+@pytest.mark.parametrize("index_knows_of_the_deletion", [True, False])
+def test_a_deleted_row_that_is_imported_again_is_recalled_at_once_and_later(
+    world: RecallWorld, index_knows_of_the_deletion: bool
+) -> None:
+    tea = world.remember("Ann likes green tea")
+    world.pump()
+    for tag in ("a", "b"):
+        update_memory(world, world.tenant, "ann", tea, MemoryChange({"tags": (tag,)}), None)
+    world.pump()
+    for times in (1, 2):
+        delete_memory(world, world.tenant, "ann", tea, None)
+        if index_knows_of_the_deletion:
+            world.pump()
+            assert world.found("green tea") == []
+        line = ImportedRow("Ann likes green tea", Kind.MANUAL, id=tea)
+        assert import_memories(world, world.tenant, "ann", [line]).imported == [tea]
+        assert world.found("green tea") == [tea]
+        world.pump()
+        assert world.memory(tea).rev_at is None
+        assert world.memory(tea).rev == 3 + times
+        assert world.found("green tea") == [tea]
+        assert indexed(world) == 1
 
 
 def test_without_an_embedder_rows_are_indexed_by_their_words(tmp_path: Path) -> None:

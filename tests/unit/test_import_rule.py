@@ -16,20 +16,27 @@ ALLOWED: dict[str, set[str]] = {
     "domain": {"domain", "pydantic", "pydantic_core"},
     "ports": {"domain"},
     "observing": {"domain"},
+    "attribute_values": {"ports"},
     "config": {"pydantic"},
     "correlation": set(),
-    "store": {"correlation", "domain", "ports", "store", "pydantic", "pydantic_core"},
+    "store": {"attribute_values", "correlation", "domain", "ports", "store", "pydantic", "pydantic_core"},
     "wiring": {"aws_ports", "config", "domain", "ports", "observing", "store"},
     "aws_ports": {"adapters", "config", "observing", "ports"},
+    "deployment": {"adapters"},
     "usecases": {"version", "correlation", "domain", "ports", "observing", "store", "wiring", "usecases"},
-    "adapters": {"config", "domain", "ports", "observing", "adapters", "VENDORS"},
+    "adapters": {"attribute_values", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
     "observability": {"config", "aws_lambda_powertools"},
     "http": {
         *("version", "correlation", "domain", "ports", "store", "wiring", "usecases", "observability", "http"),
         *("pydantic", "pydantic_core"),
     },
-    "worker": {"correlation", "domain", "ports", "wiring", "http", "observability", "aws_lambda_powertools"},
-    "functions": {"correlation", "domain", "store", "wiring", "usecases", "http", "worker", "observability"},
+    "worker": {
+        *("correlation", "domain", "ports", "wiring", "usecases", "http", "observability"),
+        "aws_lambda_powertools",
+    },
+    "functions": {
+        *("correlation", "deployment", "domain", "store", "wiring", "usecases", "http", "worker", "observability"),
+    },
 }
 """Keys are parts of ``neve`` (a package or a module of it) and ``functions``; ``version`` is ``neve/__init__.py``.
 VENDORS: only adapters may import whatever they adapt."""

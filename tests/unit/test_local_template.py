@@ -7,28 +7,19 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-import yaml
 
 from local.template import TEMPLATE, TemplateError, read_template
 from neve.http.problems import GATEWAY, GATEWAY_RETRY_S, PROBLEMS, gateway_body
-from neve.ports import INDEX_PROJECTION, QueueName
+from neve.ports import QueueName
 
 TEXT = TEMPLATE.read_text(encoding="utf-8")
-
-
-class Plain(yaml.SafeLoader):
-    """Reads the file without knowing what CloudFormation's tags mean."""
-
-
-Plain.add_multi_constructor("!", lambda _, suffix, node: f"!{suffix} {node.value}")
-RESOURCES = yaml.load(TEXT, Plain)["Resources"]  # noqa: S506  (a subclass of the safe loader)
 
 
 def test_every_function_has_its_code() -> None:
     template = read_template()
     assert set(template.functions) == {
         *("authorizer", "observe", "pack", "recall", "records", "admin"),
-        *("outbox", "embed", "extract", "compact", "sweep"),
+        *("outbox", "embed", "extract", "compact", "sweep", "pre_traffic"),
     }
     missing = [name for name, function in template.functions.items() if not (function.code / "app.py").is_file()]
     assert missing == []
@@ -45,6 +36,11 @@ def test_functions_take_the_globals_they_do_not_set() -> None:
     assert (functions["observe"].timeout_s, functions["observe"].memory_mb) == (29, 512)
     assert (functions["embed"].timeout_s, functions["embed"].memory_mb) == (60, 1769)
     assert functions["pack"].environment["POWERTOOLS_LOG_LEVEL"] == "INFO"
+
+
+def test_names_of_deployed_stores_and_layers_are_nothing_to_one_machine() -> None:
+    variables = {name for function in read_template().functions.values() for name in function.environment}
+    assert variables == {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL"}
 
 
 def test_queues_have_dead_letters_and_outwait_their_worker() -> None:
@@ -82,15 +78,15 @@ def test_gateway_answers_are_those_of_the_problem_table() -> None:
         assert answer.headers.get("Retry-After") == (str(retry) if retry else None)
 
 
-def test_indexes_project_what_the_port_promises() -> None:
-    indexes = {index["IndexName"]: index for index in RESOURCES["Table"]["Properties"]["GlobalSecondaryIndexes"]}
-    projected = {name: set(index["Projection"].get("NonKeyAttributes", ())) for name, index in indexes.items()}
-    assert projected == {"recent": set()} | {index.value: set(names) for index, names in INDEX_PROJECTION.items()}
-    assert indexes["recent"]["Projection"]["ProjectionType"] == "ALL"
-
-
 def test_a_cron_schedule_is_refused_with_its_expression(tmp_path: Path) -> None:
     changed = tmp_path / "template.yaml"
     changed.write_text(TEXT.replace("rate(10 minutes)", "cron(0 3 * * ? *)"), encoding="utf-8")
     with pytest.raises(TemplateError, match="cron"):
+        read_template(changed)
+
+
+def test_a_filter_that_one_machine_cannot_carry_out_is_refused(tmp_path: Path) -> None:
+    changed = tmp_path / "template.yaml"
+    changed.write_text(TEXT.replace('["event","recall"]', '[{"prefix":"ev"}]'), encoding="utf-8")
+    with pytest.raises(TemplateError, match="prefix"):
         read_template(changed)

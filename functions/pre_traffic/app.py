@@ -1,0 +1,32 @@
+"""CodeDeploy asks before it lets traffic on a new version: T0 on the new versions decides."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from typing import Any
+
+from neve import observability
+from neve.deployment import deployment
+from neve.usecases.probe_versions import Probe, Versions
+
+connect = deployment
+seconds, pause = time.monotonic, time.sleep
+"""A process that has no deployment, or whose time is not real, puts its own here."""
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, bool]:
+    """``event``: ``DeploymentId`` and ``LifecycleEventHookExecutionId``. Without a verdict CodeDeploy would wait for an
+    hour, so that any failure is one."""
+    connected = connect()
+    try:
+        versions = Versions(*(os.environ[f"{name}_VERSION"] for name in ("RECORDS", "EMBED", "RECALL")))
+        Probe(versions, connected.invoke, f"t0-{uuid.uuid4().hex}", seconds, lambda s: pause(s)).run()
+        passed = True
+    except Exception as error:
+        observability.failed("pre_traffic", event["DeploymentId"], error)
+        observability.logger.error("T0", extra={"reason": str(error), "correlation_id": event["DeploymentId"]})
+        passed = False
+    connected.report(event, passed=passed)
+    return {"passed": passed}

@@ -1,0 +1,115 @@
+"""Alarms, dashboard and saved queries: they watch what exists, and say what to do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from local.template import ROOT, read_template
+from tests.infra.templates import OBSERVABILITY, SERVICE, expanded, of_type, queue_name, written
+
+WATCHED: Mapping[str, Any] = written(OBSERVABILITY)["Resources"]
+ALARMS = {
+    logical_id: alarm
+    for resources in (WATCHED, written(SERVICE)["Resources"])
+    for logical_id, alarm in of_type(resources, "AWS::CloudWatch::Alarm")
+}
+SOURCES = [*(ROOT / "layers" / "core" / "neve").rglob("*.py"), *(ROOT / "functions").rglob("*.py")]
+
+
+@pytest.mark.parametrize("logical_id", sorted(ALARMS))
+def test_an_alarm_names_a_runbook_that_exists(logical_id: str) -> None:
+    [path] = re.findall(r"Runbook: (docs/runbooks/[a-z-]+\.md)$", ALARMS[logical_id]["AlarmDescription"])
+    assert (ROOT / path).is_file()
+
+
+@pytest.mark.parametrize("logical_id", sorted(ALARMS))
+def test_an_alarm_tells_somebody_and_says_when_it_is_over(logical_id: str) -> None:
+    alarm = ALARMS[logical_id]
+    assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": "AlarmTopic"}]
+    assert alarm["TreatMissingData"] in ("notBreaching", "breaching")
+
+
+def test_what_the_service_must_not_do_unnoticed_has_an_alarm() -> None:
+    watched = {metric for alarm in ALARMS.values() for _, metric, _ in metrics(alarm)}
+    assert watched >= {
+        *("5XXError", "Latency", "IteratorAge", "ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"),
+        *("Throttles", "ReadThrottleEvents", "WriteThrottleEvents", "Errors", "ClusterStatus.red", "FreeStorageSpace"),
+        *("RecallDegraded", "RecallNotSearched", "RecallEmpty", "EmbeddingBacklogAgeSeconds", "LastSuccess"),
+        *("PassesFailed", "ModelInputTokens", "ModelOutputTokens"),
+    }
+
+
+def metrics(alarm: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Namespace, name and dimensions of what an alarm looks at."""
+    queried = [it["MetricStat"]["Metric"] for it in alarm.get("Metrics", ()) if "MetricStat" in it]
+    for metric in queried or [alarm]:
+        dimensions = {it["Name"]: it["Value"] for it in metric["Dimensions"]}
+        yield metric["Namespace"], metric["MetricName"], dimensions
+
+
+def text(value: Any) -> str:
+    return str(value["Fn::Sub"]) if isinstance(value, dict) and "Fn::Sub" in value else str(value)
+
+
+def test_alarms_watch_functions_queues_and_routes_that_exist() -> None:
+    functions = {f"${{Service}}-{name}" for name in read_template().functions}
+    queues = {
+        f"${{Service}}-{queue_name(it)}{'.fifo' if it.get('FifoQueue') else ''}"
+        for _, it in of_type(expanded(), "AWS::SQS::Queue")
+    }
+    routes = {(route.method, route.path) for route in read_template().routes}
+    for _, alarm in of_type(WATCHED, "AWS::CloudWatch::Alarm"):
+        for namespace, _, dimensions in metrics(alarm):
+            if namespace == "AWS/Lambda":
+                assert text(dimensions["FunctionName"]) in functions
+            if namespace == "AWS/SQS":
+                assert text(dimensions["QueueName"]) in queues
+            if namespace == "AWS/ApiGateway" and "Resource" in dimensions:
+                assert (dimensions["Method"], dimensions["Resource"]) in routes
+            if namespace == "Neve":
+                assert dimensions["Stage"] == {"Ref": "Stage"}
+                assert dimensions["Function"] in read_template().functions
+    dead = {queue for queue in queues if "-dlq" in queue}
+    seen = {
+        text(dimensions["QueueName"])
+        for alarm in ALARMS.values()
+        for _, metric, dimensions in metrics(alarm)
+        if metric == "ApproximateNumberOfMessagesVisible"
+    }
+    assert seen == dead, "every dead-letter queue has its alarm"
+
+
+def test_our_own_metrics_are_written_somewhere() -> None:
+    """An alarm on a metric that nobody writes is silent for ever."""
+    code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    named = {name for alarm in ALARMS.values() for namespace, name, _ in metrics(alarm) if namespace == "Neve"}
+    body = WATCHED["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
+    named |= {metric[1] for widget in json.loads(body)["widgets"] for metric in _series(widget) if metric[0] == "Neve"}
+    assert sorted(name for name in named if f'"{name}"' not in code) == []
+
+
+def _series(widget: Mapping[str, Any]) -> list[list[str]]:
+    found: list[list[str]] = widget["properties"].get("metrics", [])
+    return found
+
+
+def test_saved_queries_read_log_groups_that_exist() -> None:
+    groups = {
+        it["LogGroupName"]["Fn::Sub"].replace("${AWS::StackName}", "${Service}")
+        for _, it in of_type(expanded(), "AWS::Logs::LogGroup")
+    }
+    queries = [it for _, it in of_type(WATCHED, "AWS::Logs::QueryDefinition")]
+    assert len({it["Name"]["Fn::Sub"] for it in queries}) == len(queries) > 5
+    for query in queries:
+        assert {group["Fn::Sub"] for group in query["LogGroupNames"]} <= groups
+
+
+def test_the_nested_stack_is_given_its_parameters() -> None:
+    nested = expanded()["Observability"]["Properties"]
+    assert set(nested["Parameters"]) == set(written(OBSERVABILITY)["Parameters"])
+    assert ROOT / nested["TemplateURL"] == OBSERVABILITY

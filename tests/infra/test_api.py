@@ -1,0 +1,106 @@
+"""The API of a stage."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from local.template import ROOT
+from tests.infra.templates import SERVICE, expanded, of_type, written
+
+METHODS = ("get", "put", "post", "patch", "delete")
+API = expanded()["Api"]["Properties"]
+[(_, STAGE)] = of_type(expanded(), "AWS::ApiGateway::Stage")
+OPENAPI = json.loads((ROOT / "docs" / "openapi.json").read_bytes())
+
+
+def test_every_route_of_the_openapi_is_deployed_and_the_reverse() -> None:
+    described = {(method, path) for path, it in OPENAPI["paths"].items() for method in it if method in METHODS}
+    deployed = {(method, path) for path, it in API["Body"]["paths"].items() for method in it}
+    assert deployed == described
+
+
+def test_every_route_but_health_needs_a_key() -> None:
+    public = {
+        (method, path)
+        for path, methods in API["Body"]["paths"].items()
+        for method, it in methods.items()
+        if it.get("security") != [{"ApiKey": []}]
+    }
+    assert public == {("get", "/v1/health")}
+    authorizer = API["Body"]["securityDefinitions"]["ApiKey"]["x-amazon-apigateway-authorizer"]
+    assert authorizer["authorizerResultTtlInSeconds"] <= 60
+    assert authorizer["authorizerUri"]["Fn::Sub"][1] == {"__FunctionArn__": {"Ref": "AuthorizerFunctionAliaslive"}}
+
+
+def test_the_gateway_refuses_what_lacks_a_parameter_that_the_openapi_demands() -> None:
+    demanded = {
+        (method, path, parameter["name"])
+        for path, methods in OPENAPI["paths"].items()
+        for method, it in methods.items()
+        for parameter in it.get("parameters", [])
+        if parameter["in"] == "query" and parameter.get("required")
+    }
+    checked = {
+        (method, path, parameter["name"])
+        for path, methods in API["Body"]["paths"].items()
+        for method, it in methods.items()
+        if "x-amazon-apigateway-request-validator" in it
+        for parameter in it["parameters"]
+        if parameter["in"] == "query" and parameter["required"]
+    }
+    assert checked == demanded
+    validators = API["Body"]["x-amazon-apigateway-request-validators"]
+    assert validators == {"params-only": {"validateRequestParameters": True, "validateRequestBody": False}}
+
+
+def test_access_logs_hold_the_route_and_neither_path_nor_headers() -> None:
+    written_down = json.loads(STAGE["AccessLogSetting"]["Format"])
+    values = set(written_down.values())
+    assert "$context.resourcePath" in values
+    personal = (
+        "$context.path",
+        "$context.identity",
+        "$input",
+        "authorization",
+        "querystring",
+        "header",
+    )
+    assert not [value for value in values if any(part in value.lower() for part in personal)]
+    group = expanded()[STAGE["AccessLogSetting"]["DestinationArn"]["Fn::GetAtt"][0]]["Properties"]
+    assert group["RetentionInDays"]
+
+
+def test_execution_logs_are_off_and_every_method_is_throttled_and_measured() -> None:
+    for setting in STAGE["MethodSettings"]:
+        assert setting["LoggingLevel"] == "OFF"
+        assert not setting.get("DataTraceEnabled")
+        assert setting["MetricsEnabled"] is True
+        assert setting["ThrottlingRateLimit"] and setting["ThrottlingBurstLimit"]
+    assert STAGE["MethodSettings"][0]["ResourcePath"] == "/*"
+    assert STAGE["TracingEnabled"] is True
+    named = {(s["HttpMethod"].lower(), s["ResourcePath"][1:].replace("~1", "/")) for s in STAGE["MethodSettings"][1:]}
+    deployed = {(method, path) for path, it in API["Body"]["paths"].items() for method in it}
+    assert named <= deployed
+    assert ("get", "/v1/health") in named
+
+
+def test_nothing_is_compressed() -> None:
+    assert "MinimumCompressionSize" not in written(SERVICE)["Resources"]["Api"]["Properties"]
+    assert "minimumCompressionSize" not in API
+
+
+def test_a_route_is_called_through_the_alias_and_may_be() -> None:
+    permitted = {
+        permission["FunctionName"]["Ref"]
+        for _, permission in of_type(expanded(), "AWS::Lambda::Permission")
+        if permission["Principal"] == "apigateway.amazonaws.com"
+    }
+    used = {
+        alias
+        for methods in API["Body"]["paths"].values()
+        for method in methods.values()
+        for alias in re.findall(r"\$\{(\w+)\}/invocations", method["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"])
+    }
+    assert permitted == used | {"AuthorizerFunctionAliaslive"}
+    assert all(alias.endswith("Aliaslive") for alias in permitted)

@@ -1,0 +1,100 @@
+"""cfn-lint with our own rules on every template; and that each rule of ours finds what it is for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cfnlint.rules import Rules  # type: ignore[import-untyped]
+from cfnlint.template import Template  # type: ignore[import-untyped]
+
+from local.template import ROOT
+from tests.infra.templates import ALL, DATA, OBSERVABILITY, SERVICE, written
+
+RULES = ROOT / "infra" / "rules"
+OURS = Rules.create_from_directory(str(RULES))
+
+
+def findings(template: Path) -> list[str]:
+    """One line a finding."""
+    arguments = ["--format", "parseable", "--append-rules", str(RULES), "--", str(template)]
+    command = [sys.executable, "-c", "import sys; from cfnlint.runner import main; sys.exit(main())", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+    assert bool(done.returncode) == bool(lines), done.stderr
+    return lines
+
+
+@pytest.mark.parametrize("template", ALL, ids=lambda path: path.name)
+def test_a_template_has_no_finding(template: Path) -> None:
+    assert findings(template) == []
+
+
+def shared_role(resources: Any) -> None:
+    resources["PackFunction"]["Properties"]["Role"] = resources["ObserveFunction"]["Properties"]["Role"]
+
+
+def endless_logs(resources: Any) -> None:
+    del resources["ApiLogs"]["Properties"]["RetentionInDays"]
+
+
+def no_redrive(resources: Any) -> None:
+    del resources["EmbedQueue"]["Properties"]["RedrivePolicy"]
+
+
+def no_stream_target(resources: Any) -> None:
+    del resources["OutboxFunction"]["Properties"]["Events"]["Changes"]["Properties"]["DestinationConfig"]
+
+
+def lost_sweep(resources: Any) -> None:
+    del resources["SweepFunction"]["Properties"]["EventInvokeConfig"]
+
+
+def every_resource(resources: Any) -> None:
+    resources["RecordsRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"][1]["Resource"] = "*"
+
+
+def every_action(resources: Any) -> None:
+    resources["EmbedPolicy"]["Properties"]["PolicyDocument"]["Statement"][1]["Action"] = "sqs:*"
+
+
+def no_runbook(resources: Any) -> None:
+    resources["ApiFailures"]["Properties"]["AlarmDescription"] = "Something is wrong."
+
+
+def nobody_told(resources: Any) -> None:
+    del resources["WorkerFailures"]["Properties"]["AlarmActions"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "rule", "named"),
+    [
+        (shared_role, "E9101", "PackFunction"),
+        (endless_logs, "E9102", "ApiLogs"),
+        (no_redrive, "E9103", "EmbedFunction.Messages"),
+        (no_stream_target, "E9103", "OutboxFunction.Changes"),
+        (lost_sweep, "E9103", "SweepFunction.EveryTenMinutes"),
+        (every_resource, "E9104", "RecordsRole"),
+        (every_action, "E9104", "EmbedPolicy"),
+        (no_runbook, "E9105", "ApiFailures"),
+        (nobody_told, "E9105", "WorkerFailures"),
+    ],
+)
+def test_a_rule_finds_what_it_is_for(broken: Any, rule: str, named: str) -> None:
+    template = deepcopy(dict(written(SERVICE)))
+    before = list(OURS[rule].match(Template("template.yaml", template, ["us-east-1"])))
+    broken(template["Resources"])
+    after = list(OURS[rule].match(Template("template.yaml", template, ["us-east-1"])))
+    assert before == []
+    assert any(named in match.message for match in after)
+
+
+def test_plain_stacks_need_no_packaging() -> None:
+    """`aws cloudformation deploy` takes them as they are: without anchors, and without a transformation."""
+    for template in (DATA, OBSERVABILITY):
+        assert "Transform" not in written(template)
+        assert "<<:" not in template.read_text(encoding="utf-8")

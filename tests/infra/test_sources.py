@@ -1,0 +1,142 @@
+"""What starts the workers, and what becomes of what they cannot handle."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+
+import pytest
+
+from local.event_filter import check_pattern, lets_through
+from local.template import read_template
+from neve.attribute_values import typed_value
+from neve.ports import Item
+from neve.usecases import dispatch_changes as dispatching
+from neve.usecases import usage
+from tests.infra.templates import SERVICE, expanded, of_type, queue_name, written
+
+FOURTEEN_DAYS = 14 * 24 * 3600
+RESOURCES = expanded()
+MAPPINGS = [properties for _, properties in of_type(RESOURCES, "AWS::Lambda::EventSourceMapping")]
+QUEUES = dict(of_type(RESOURCES, "AWS::SQS::Queue"))
+
+
+def test_the_sources_are_one_stream_and_three_queues() -> None:
+    sources = [str(mapping["EventSourceArn"]) for mapping in MAPPINGS]
+    assert sorted("TableStream" in source for source in sources) == [False, False, False, True]
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS, ids=lambda mapping: mapping["FunctionName"]["Ref"])
+def test_a_source_feeds_the_alias_reports_single_failures_and_has_a_target_for_them(mapping: dict[str, object]) -> None:
+    assert mapping["FunctionName"]["Ref"].endswith("Aliaslive")  # type: ignore[index]
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    source = mapping["EventSourceArn"]
+    assert isinstance(source, dict)
+    if "Ref" in source:
+        destination = mapping["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"]  # type: ignore[index]
+        assert destination == ["ChangesDeadLetters", "Arn"]
+        assert mapping["BisectBatchOnFunctionError"] is True
+    else:
+        assert "RedrivePolicy" in QUEUES[source["Fn::GetAtt"][0]]
+
+
+def test_a_message_outwaits_six_runs_of_its_worker() -> None:
+    for mapping in MAPPINGS:
+        if "Fn::GetAtt" in mapping["EventSourceArn"]:
+            queue = QUEUES[mapping["EventSourceArn"]["Fn::GetAtt"][0]]
+            function = RESOURCES[mapping["FunctionName"]["Ref"].removesuffix("Aliaslive")]["Properties"]
+            assert queue["VisibilityTimeout"] >= 6 * function["Timeout"]
+
+
+def test_workers_of_a_queue_are_limited() -> None:
+    """A backlog must neither drown the search domain nor run into the language model's limits."""
+    stages = written(SERVICE)["Mappings"]["Stages"]
+    for mapping in MAPPINGS:
+        if "Fn::GetAtt" in mapping["EventSourceArn"]:
+            _, _, name = mapping["ScalingConfig"]["MaximumConcurrency"]["Fn::FindInMap"]
+            assert all(2 <= stage[name] <= 100 for stage in stages.values())
+
+
+def test_every_queue_keeps_its_messages_encrypted_for_14_days_and_ends_in_a_dead_letter_queue() -> None:
+    for logical_id, queue in QUEUES.items():
+        assert queue["MessageRetentionPeriod"] == FOURTEEN_DAYS, logical_id
+        assert queue["SqsManagedSseEnabled"] is True
+        if "RedrivePolicy" in queue:
+            dead = QUEUES[queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]]
+            assert queue_name(dead) == f"{queue_name(queue)}-dlq"
+            assert dead.get("FifoQueue") == queue.get("FifoQueue")
+        else:
+            assert queue_name(queue).endswith("-dlq")
+
+
+def test_a_schedule_is_tried_again_and_its_failures_are_kept() -> None:
+    [(_, schedule)] = of_type(RESOURCES, "AWS::Scheduler::Schedule")
+    target = schedule["Target"]
+    assert "Name" not in schedule, "two stages of an account would share it"
+    assert target["Arn"] == {"Ref": "SweepFunctionAliaslive"}
+    assert target["DeadLetterConfig"]["Arn"]["Fn::GetAtt"] == ["SweepDeadLetters", "Arn"]
+    assert target["RetryPolicy"]["MaximumRetryAttempts"] > 0
+    [(_, started)] = of_type(RESOURCES, "AWS::Lambda::EventInvokeConfig")
+    assert started["FunctionName"] == {"Ref": "SweepFunction"}
+    assert started["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"] == ["SweepDeadLetters", "Arn"]
+    role = RESOURCES[target["RoleArn"]["Fn::GetAtt"][0]]["Properties"]
+    allowed = {s["Action"] for policy in role["Policies"] for s in policy["PolicyDocument"]["Statement"]}
+    assert allowed == {"lambda:InvokeFunction", "sqs:SendMessage"}
+
+
+# --- the stream's filter ----------------------------------------------------------------------------
+
+
+def passes(old: Item | None, new: Item | None) -> bool:
+    """Whether the outbox gets to see a change."""
+    [stream] = read_template().stream_sources
+    images = [(name, row) for name, row in (("OldImage", old), ("NewImage", new)) if row is not None]
+    changed = {name: {key: typed_value(value) for key, value in row.items()} for name, row in images}
+    kind = "INSERT" if old is None else "REMOVE" if new is None else "MODIFY"
+    return lets_through(stream.filters, {"eventName": kind, "dynamodb": changed})
+
+
+def test_the_filter_is_what_aws_gets_and_one_machine_carries_out() -> None:
+    [mapping] = [mapping for mapping in MAPPINGS if "FilterCriteria" in mapping]
+    patterns = [json.loads(entry["Pattern"]) for entry in mapping["FilterCriteria"]["Filters"]]
+    for pattern in patterns:
+        check_pattern(pattern)
+    [stream] = read_template().stream_sources
+    assert list(stream.filters) == patterns
+    assert len(patterns) <= 5, "what a mapping may have"
+
+
+def test_what_the_outbox_works_on_gets_through() -> None:
+    memory = {"type": "memory", "rev": 1}
+    assert passes(None, memory)
+    assert passes(memory, memory | {"rev": 2})
+    assert passes(memory, None)
+    assert passes(None, {"type": "event"})
+    assert passes(None, {"type": "recall"})
+    assert passes(None, {"type": "usage"})
+    assert passes({"type": "usage"}, {"type": "usage"})
+
+
+def test_what_it_would_only_pass_over_does_not() -> None:
+    for kind in ("session", "marker", "epoch", "job", "idempotency", "pack", "vector", "tenant", "api_key", "user"):
+        row = {"type": kind, "expires_at": 1_800_000_000}
+        assert not passes(None, row)
+        assert not passes(row, row)
+        assert not passes(row, None)
+    assert not passes({"type": "recall"}, None), "an old ledger row that ends says nothing"
+    assert not passes({"type": "event"}, None)
+
+
+def test_the_types_named_here_are_those_that_the_code_asks_for() -> None:
+    """A type that the outbox begins to read has to join the filter: this names the files to look at."""
+    asked = {
+        kind
+        for module in (dispatching, usage)
+        for kind in re.findall(r'get\("type"\) [!=]= "(\w+)"', inspect.getsource(module))
+    }
+    [stream] = read_template().stream_sources
+    named = {
+        kind for pattern in stream.filters for image in pattern["dynamodb"].values() for kind in image["type"]["S"]
+    }
+    assert asked == named
