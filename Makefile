@@ -4,14 +4,15 @@
 # make openapi writes docs/openapi.json                    make lock    pins the dependencies anew
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 #
-# Python 3.11 or newer and make are all that has to be there. PORT, DATA_DIR and ARGS change `make run`.
+# Python 3.11 or newer and make are all that has to be there. PORT, DATA_DIR and ARGS change `make run`; STACK=full runs it
+# on DynamoDB Local, OpenSearch, ElasticMQ and S3Proxy, which need a JDK 17 and Maven.
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	command -v $$p > /dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null \
 	&& { echo $$p; break; }; done)
 BIN := .venv/bin
 PORT ?= 8787
-DATA_DIR ?= .neve
+STACK ?= embedded
 DATA ?= ../shared/data/locomo
 TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml
 
@@ -21,10 +22,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: run demo test lint bench eval-locomo openapi encoder tokens servers lock build layer validate
 
 run: .venv/run.stamp encoder
-	@exec $(BIN)/python -m local --port $(PORT) --data $(DATA_DIR) $(ARGS)
+	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
 
 demo: .venv/run.stamp
-	@$(BIN)/python -m local.demo $(ARGS)
+	@$(BIN)/python -m local.demo $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
 
 test: .venv/dev.stamp .venv-sam/stamp encoder servers
 	@$(BIN)/python -m pytest $(ARGS)

@@ -11,15 +11,13 @@ import threading
 from pathlib import Path
 
 from local.backend import EMBEDDERS, ENCODER, Choices, EmbeddedPorts
-from local.datafolder import DataFolderError
+from local.datafolder import FOLDERS, DataFolderError
 from local.service import OpenEngines, Service
 from neve.adapters.anthropic_model import DEFAULT_MODEL
 from neve.adapters.bge_small import MODEL_TAG
 from neve.ports import StoreUnavailable
 
 LOG = "server.log"
-FOLDERS = {"embedded": ".neve", "full": ".neve-full"}
-"""The default data folder of each stack."""
 CURLS = """\
   export NEVE_KEY={key}
 

@@ -23,6 +23,8 @@ from local.engine.table_expiry import add_expiry_column
 
 LOCK, FORMAT, CLEAN = "LOCK", "FORMAT", "CLEAN"
 PARTIAL = ".partial"
+FOLDERS = {"embedded": ".neve", "full": ".neve-full"}
+"""Where a service of each stack keeps its data unless it is told otherwise."""
 FORMAT_NUMBER = 2
 WITHOUT_EXPIRY = 1
 """The format whose table had no column for the time at which a row expires."""

@@ -60,6 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder with locomo10.json and errors.json")
     parser.add_argument("--conversations", default="1-10", help="for example 1-5")
     parser.add_argument("--out", type=Path, default=RESULT)
+    parser.add_argument("--stack", choices=("embedded", "full"), default="embedded", help="of an own service")
     parser.add_argument("--base-url", help="a running service instead of an own one; needs --key")
     parser.add_argument("--key")
     parser.add_argument("--no-docs", action="store_true", help="leave docs/retrieval.md as it is")
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="neve-locomo-") as folder:
         server = None
         if not options.base_url:
-            server = start_server(Path(folder) / "data")
+            server = start_server(Path(folder) / "data", stack=options.stack)
         client = ApiClient(options.base_url or server.base_url, options.key or server.key)  # type: ignore[union-attr]
         try:
             run, settings = _measure(client, conversations)

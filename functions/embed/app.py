@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from neve import observability, wiring
+from neve.correlation import FIELD
 from neve.usecases.embed_rows import embed_rows
 
 pause = time.sleep
@@ -16,7 +17,12 @@ pause = time.sleep
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
     """A batch of SQS messages; those that failed are named, to be delivered again."""
     records = event["Records"]
-    failures = embed_rows(wiring.ports(), [json.loads(record["body"]) for record in records], lambda s: pause(s))
-    for position, error in failures.items():
-        observability.failed("embed", records[position]["messageId"], error)
+    bodies = [json.loads(record["body"]) for record in records]
+    failures = embed_rows(wiring.ports(), bodies, lambda s: pause(s))
+    for position, (record, body) in enumerate(zip(records, bodies, strict=True)):
+        caused_by = body.get(FIELD, record["messageId"])
+        if position in failures:
+            observability.failed("embed", caused_by, failures[position])
+        else:
+            observability.worked("embed", caused_by)
     return {"batchItemFailures": [{"itemIdentifier": records[position]["messageId"]} for position in sorted(failures)]}

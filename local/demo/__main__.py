@@ -7,11 +7,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 from local.api_client import ApiClient, ApiError
 from local.bootstrap import KEY_FILE
+from local.datafolder import FOLDERS
 from local.demo import showing
 from local.demo.conversation import Sample, load
 from local.demo.playing import TookTooLong, observations, play, wait_until_remembered
@@ -19,31 +22,48 @@ from local.demo.terminal import heading, styled
 
 BASE_URL = "http://127.0.0.1:8787"
 HITS = 3
+UNAUTHORIZED = 401
 
 
 def main() -> int:
     given = _arguments()
+    keys = _keys(given.data)
+    if not keys:
+        where = given.data or " or ".join(FOLDERS.values())
+        return _stopped(f"There is no API key in {where}. Start the service first, in another terminal: make run")
     try:
-        key = (given.data / KEY_FILE).read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        return _stopped(f"There is no API key in {given.data}. Start the service first, in another terminal: make run")
-    client = ApiClient(given.base_url, key)
-    try:
-        _demonstrate(client, given.base_url)
+        with closing(_client(given.base_url, keys)) as client:
+            _demonstrate(client, given.base_url)
     except ConnectionRefusedError:
         return _stopped(f"Nobody answers at {given.base_url}. Start the service first, in another terminal: make run")
     except (ApiError, TookTooLong) as error:
         return _stopped(str(error))
-    finally:
-        client.close()
     return 0
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m local.demo", description=__doc__)
     parser.add_argument("--base-url", default=BASE_URL, help=f"of the running service (default: {BASE_URL})")
-    parser.add_argument("--data", type=Path, default=Path(".neve"), help="its data folder, which holds the key (.neve)")
+    folders = " or ".join(FOLDERS.values())
+    parser.add_argument("--data", type=Path, help=f"its data folder, which holds the key (default: {folders})")
     return parser.parse_args()
+
+
+def _keys(folder: Path | None) -> list[str]:
+    """The ready-made keys of a data folder, or of the default ones: which of them the service works on, it will say."""
+    folders = [folder] if folder else [Path(name) for name in FOLDERS.values()]
+    files = [one / KEY_FILE for one in folders]
+    return [file.read_text(encoding="ascii").strip() for file in files if file.exists()]
+
+
+def _client(base_url: str, keys: Sequence[str]) -> ApiClient:
+    """With the key that the service knows; the first one if it knows none. Raises ConnectionRefusedError."""
+    for key in keys:
+        client = ApiClient(base_url, key)
+        if client.call("GET", "/v1/policy").status != UNAUTHORIZED:
+            return client
+        client.close()
+    return ApiClient(base_url, keys[0])
 
 
 def _demonstrate(client: ApiClient, base_url: str) -> None:

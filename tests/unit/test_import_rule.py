@@ -21,7 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "correlation": set(),
     "store": {"attribute_values", "correlation", "domain", "ports", "store", "pydantic", "pydantic_core"},
     "wiring": {"aws_ports", "config", "domain", "ports", "observing", "store"},
-    "aws_ports": {"adapters", "config", "observing", "ports"},
+    "aws_ports": {"adapters", "config", "observing", "ports", "boto3"},
     "deployment": {"adapters"},
     "usecases": {"version", "correlation", "domain", "ports", "observing", "store", "wiring", "usecases"},
     "adapters": {"attribute_values", "config", "domain", "ports", "observing", "adapters", "VENDORS"},

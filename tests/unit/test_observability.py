@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from neve import observability
+from neve import observability, wiring
 from neve.correlation import FIELD, carried, correlated
-from neve.ports import Item, Put
+from neve.ports import Item, Put, StoreUnavailable
 from neve.store import rows
 from neve.store.stream_records import Change
+from neve.usecases.create_tenant import create_tenant
 from neve.usecases.dispatch_changes import dispatch_changes
 from neve.usecases.requeue_embeddings import backlog_age_s
 from neve.usecases.usage import model_metrics
+from neve.wiring import Ports, Tenant
+from neve.worker import process_fifo
 from tests.unit.world import World
 
 
@@ -97,3 +100,23 @@ def _row(world: World, seq: int) -> Item:
     item: Item | None = world.table.get(world.tenant.keys.event("ann", "s1", seq))
     assert item is not None
     return item
+
+
+def test_a_failed_pass_is_counted_and_logged_with_the_id_of_its_call(
+    capsys: pytest.CaptureFixture[str], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
+    monkeypatch.setattr(wiring, "_installed", [world])
+    record = {"messageId": "m-1", "body": json.dumps({"tenant": "acme", FIELD: "req-9"}), "attributes": {}}
+    logged: list[tuple[str, str]] = []
+    monkeypatch.setattr(observability, "failed", lambda where, identifier, _: logged.append((where, identifier)))
+
+    def breaks(ports: Ports, tenant: Tenant, body: dict[str, object]) -> None:
+        raise StoreUnavailable("table", "down")
+
+    create_tenant(world, "acme")
+    answer = process_fifo({"Records": [record]}, None, "extract", breaks)
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
+    assert logged == [("extract", "req-9")]
+    line = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (line["Function"], line["PassesFailed"]) == ("extract", [1.0])

@@ -27,6 +27,11 @@ def answered(operation: str, request_id: str, status: int, code: str | None, ela
     logger.info("answered", extra=fields | ({"code": code} if code else {}))
 
 
+def worked(queue: str, correlation_id: str) -> None:
+    """A message has been handled."""
+    logger.info("worked", extra={"where": queue, "correlation_id": correlation_id})
+
+
 def postponed(queue: str, correlation_id: str) -> None:
     """A message whose session was busy has been sent to its queue again."""
     logger.info("postponed", extra={"where": queue, "correlation_id": correlation_id})

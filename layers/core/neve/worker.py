@@ -16,6 +16,7 @@ from aws_lambda_powertools.utilities.batch import SqsFifoPartialProcessor, proce
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from neve import observability, wiring
+from neve.correlation import FIELD, correlated
 from neve.http.tenancy import policies
 from neve.ports import Message, QueueName
 from neve.usecases.session_lease import LeaseHeld
@@ -37,14 +38,18 @@ def process_fifo(
     ``pause`` (seconds) waits before that; None when the queue has a delay of its own."""
 
     def handle(record: SQSRecord) -> None:
-        try:
-            work_or_postpone(record)
-        except Exception as error:
-            observability.failed(queue, record.message_id, error)
-            raise
+        body: dict[str, Any] = json.loads(record.body)
+        with correlated(body):
+            try:
+                work_or_postpone(record, body)
+            except Exception as error:
+                observability.failed(queue, body.get(FIELD, record.message_id), error)
+                observability.measured(queue, {"PassesFailed": 1})
+                raise
+        observability.worked(queue, body.get(FIELD, record.message_id))
 
-    def work_or_postpone(record: SQSRecord) -> None:
-        body, ports = json.loads(record.body), wiring.ports()
+    def work_or_postpone(record: SQSRecord, body: dict[str, Any]) -> None:
+        ports = wiring.ports()
         try:
             work(ports, policies.tenant(ports, body["tenant"], without_store=False), body)
         except LeaseHeld:
@@ -65,4 +70,4 @@ def _send_again(ports: Ports, queue: QueueName, record: SQSRecord, body: dict[st
     The dedup id is a fresh one, because the queue drops those that it has seen. Raises StoreUnavailable."""
     again = Message(body=body, group=record.attributes["MessageGroupId"], dedup_id=ports.ids.token())
     ports.queue.send(queue, [again])
-    observability.postponed(queue, record.message_id)
+    observability.postponed(queue, body.get(FIELD, record.message_id))
