@@ -27,20 +27,21 @@ from neve.usecases.create_tenant import create_tenant
 from neve.usecases.directory import all_tenants
 from neve.usecases.erase_user import NoSuchUser
 from neve.usecases.index_events import EmbedAgain
-from neve.usecases.remove_tenant import SETTLE_S, NoSuchTenant, close_tenant, erase_tenant
+from neve.usecases.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
 from neve.wiring import Ports
 
 FAILURES = (
     *(NoSuchStage, NoSuchTenant, NoSuchUser, NeveError, StoreUnavailable, Conflict, SettingsError),
     *(EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain),
 )
-EMBEDDERS = ("bge-small", "titan")
+EMBEDDERS = ("bge-small", "titan", "none")
 ENCODER = ROOT / "layers" / "encoder"
 """Where `make encoder` puts the bundled model. Whoever opens the search index names a model, if only to remove rows."""
 
 
 def main() -> int:
-    given = _arguments()
+    given = parser().parse_args()
+    given.chosen = {"encoder_dir": ENCODER} | ({"embedder": given.embedder} if "embedder" in given else {})
     try:
         session = Session()
         given.settings = settings_of(given.stage, session, **given.chosen)
@@ -51,10 +52,10 @@ def main() -> int:
     return 0
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m infra.operate", description="Operate a deployed stage of Neve.")
-    parser.add_argument("--stage", help="dev, staging or prod; left out: the stores that the environment names")
-    commands = parser.add_subparsers(required=True, metavar="command")
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m infra.operate", description="Operate a deployed stage of Neve.")
+    made.add_argument("--stage", help="dev, staging or prod; left out: the stores that the environment names")
+    commands = made.add_subparsers(required=True, metavar="command")
     commands.add_parser("tenants", help="name every tenant").set_defaults(run=_list_tenants)
     created = commands.add_parser("create-tenant", help="a new tenant; prints its first key, once")
     created.add_argument("tenant")
@@ -74,10 +75,9 @@ def _arguments() -> argparse.Namespace:
     erased.set_defaults(run=_erase_user)
     filled = commands.add_parser("reindex", help="fill a model's search index from the table and put it into use")
     filled.add_argument("--embedder", choices=EMBEDDERS, default="bge-small", help="whose vectors (bge-small)")
+    filled.add_argument("--drop-old", action="store_true", help="then remove the indexes that are not in use any more")
     filled.set_defaults(run=_reindex)
-    given = parser.parse_args()
-    given.chosen = {"encoder_dir": ENCODER} | ({"embedder": given.embedder} if "embedder" in given else {})
-    return given
+    return made
 
 
 def _list_tenants(ports: Ports, _: argparse.Namespace) -> None:
@@ -99,8 +99,9 @@ def _issue_key(ports: Ports, given: argparse.Namespace) -> None:
 
 def _remove_tenant(ports: Ports, given: argparse.Namespace) -> None:
     keys = close_tenant(ports, given.tenant)
-    print(f"{keys} keys deleted. Waiting {SETTLE_S} s until nobody remembers them …", flush=True)
-    time.sleep(SETTLE_S)
+    settle_s = erase_user.SETTLE_S
+    print(f"{keys} keys deleted. Waiting {settle_s} s until nobody remembers them …", flush=True)
+    time.sleep(settle_s)
     removed = erase_tenant(ports, given.tenant)
     print(
         f"Removed {removed.users} users: {removed.rows} rows, {removed.objects} objects, {removed.passages} passages."
@@ -126,8 +127,8 @@ def _erase_user(ports: Ports, given: argparse.Namespace) -> None:
 
 def _reindex(ports: Ports, given: argparse.Namespace) -> None:
     """Broken off, it is started again: no text is embedded twice."""
-    name, done = reindex_stage(ports, needed(given.settings.search_endpoint, "search_endpoint"))
-    print(f"{name}: {done.users} users, {done.memories} memories, {done.logs} logs.")
+    endpoint = needed(given.settings.search_endpoint, "search_endpoint")
+    reindex_stage(ports, endpoint, drop_old=given.drop_old)
 
 
 def _show(created: CreatedKey) -> None:

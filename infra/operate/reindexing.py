@@ -1,35 +1,48 @@
-"""The index of the chosen embedder's model on a stage's search domain: filled from the table, then put behind the
-alias."""
+"""The index of the chosen embedder's model on a search domain: filled from the table, then put behind the alias."""
 
 from __future__ import annotations
 
 import time
 
+from infra.operate.progress import Progress, in_words
 from neve.adapters.opensearch_calls import Calls
 from neve.adapters.opensearch_client import open_search_client
 from neve.adapters.opensearch_index import ALIAS, OpenSearchIndex
-from neve.adapters.opensearch_places import SEEN_S, create_index, switch_alias
-from neve.usecases.reindex import Reindexed, reindex
+from neve.adapters.opensearch_places import SEEN_S, empty_index, left_over, switch_alias
+from neve.usecases.reindex import reindex
 from neve.wiring import Ports
 
 SETTLE_S = SEEN_S + 60
 """A process looks behind the alias again after ``SEEN_S``; a worker's batch lasts at most 60 s (template.yaml)."""
 
 
-def reindex_stage(ports: Ports, endpoint: str) -> tuple[str, Reindexed]:
-    """The index now behind the alias, and what went into it. What was there stays. Raises what ``reindex`` raises."""
+def reindex_stage(ports: Ports, endpoint: str, *, drop_old: bool, settle_s: float = SETTLE_S) -> None:
+    """Says what it does. ``drop_old``: remove every other index of the alias in the end. ``settle_s``: 0 where nothing
+    else works on the domain. Raises what ``reindex`` raises."""
     client = open_search_client(endpoint)
-    model = ports.embedder.model
-    name = create_index(Calls(client), ALIAS, model, live=False)
+    calls, model = Calls(client), ports.embedder.model
+    name = empty_index(calls, ALIAS, model)
     print(f"Filling {name} …", flush=True)
 
     def switch() -> None:
-        before = switch_alias(Calls(client), ALIAS, name)
+        before = switch_alias(calls, ALIAS, name)
         print(f"{ALIAS} is {name} now, it was {', '.join(before) or 'that before'}.", flush=True)
 
     def settle() -> None:
-        print(f"Waiting {SETTLE_S:.0f} s until every process has seen it …", flush=True)
-        time.sleep(SETTLE_S)
+        if settle_s:
+            print(f"Waiting {settle_s:.0f} s until every process has seen it …", flush=True)
+            time.sleep(settle_s)
 
     target = OpenSearchIndex(client, name, model, wait=False)
-    return name, reindex(ports, target, switch, settle, time.sleep)
+    done = reindex(ports, target, switch, settle, time.sleep, Progress())
+    print(f"{name}: {in_words(done)}.")
+    _show_old(calls, drop_old)
+
+
+def _show_old(calls: Calls, drop_old: bool) -> None:
+    for old in left_over(calls, ALIAS):
+        if drop_old:
+            calls.delete(old)
+            print(f"{old} is removed.")
+        else:
+            print(f"{old} is still there, with everything that is erased from now on: --drop-old removes it.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from neve.ports import BadCursor, Put
 from neve.store import rows
 from neve.usecases.list_memories import get_memory
 from neve.usecases.read_recalls import get_recall, list_recalls
+from neve.usecases.record_recall import read_record
 from neve.usecases.trace_memory import trace_memory
 from tests.unit.recall_world import RecallWorld
 
@@ -179,3 +181,15 @@ def test_the_trace_of_an_unknown_memory_is_refused(world: RecallWorld) -> None:
     with pytest.raises(NeveError) as refused:
         trace_memory(world, world.tenant, "ann", "mem_0000000000000000000000TEST")
     assert refused.value.code == "memory_not_found"
+
+
+def test_the_row_of_a_wide_recall_is_small(world: RecallWorld) -> None:
+    for n in range(120):
+        world.remember(f"User paddled kayak number {n}.")
+    world.pump()
+    answer = world.ask("kayak", k=50)
+    assert answer.recall_id is not None
+    item = world.rows.get(world.tenant.keys.recall("ann", answer.recall_id))
+    assert item is not None
+    assert len(json.dumps([dict(hit) for hit in read_record(item).hits])) > 15_000, "what it holds"
+    assert len(item["hits"]) < 4_000

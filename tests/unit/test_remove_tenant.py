@@ -14,7 +14,8 @@ from neve.usecases.build_pack import build_pack
 from neve.usecases.create_key import create_key
 from neve.usecases.create_tenant import create_tenant
 from neve.usecases.directory import all_tenants, users_of
-from neve.usecases.remove_tenant import NoSuchTenant, Removed, close_tenant, erase_tenant
+from neve.usecases.erase_user import Removed
+from neve.usecases.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
 from neve.usecases.revoke_key import revoke_key
 from neve.wiring import Tenant
 from tests.unit.recall_world import RecallWorld

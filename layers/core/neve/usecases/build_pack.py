@@ -50,6 +50,15 @@ def read_body(body: bytes) -> BuiltPack:
     return BuiltPack(rows.manifest_of(stored["manifest"]), stored["text"])
 
 
+def known_body(body: bytes | None, sha256: str) -> BuiltPack | None:
+    """The pack of an object, as long as its text is the one that the row store knows by this hash: what stands in a
+    prompt must not be changed by whoever can write to the object store."""
+    pack = read_body(body) if body is not None else None
+    if pack is None or hashlib.sha256(pack.text.encode()).hexdigest() != sha256:
+        return None
+    return pack
+
+
 def build_pack(ports: Ports, tenant: Tenant, user: str, session: str, trigger: Trigger) -> BuiltPack:
     """The session's pack after the rebuild: a new version, or the one there is when its text would be the same.
 

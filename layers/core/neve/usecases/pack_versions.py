@@ -9,7 +9,7 @@ from neve.domain.errors import NeveError, not_found
 from neve.domain.records import PackEntry, PackManifest
 from neve.ports import StoreUnavailable
 from neve.store import rows
-from neve.usecases.build_pack import BuiltPack, read_body
+from neve.usecases.build_pack import BuiltPack, known_body
 from neve.wiring import Ports, Tenant
 
 
@@ -59,15 +59,17 @@ def pack_diff(ports: Ports, tenant: Tenant, user: str, session: str, from_versio
 
 def _version(ports: Ports, tenant: Tenant, user: str, session: str, version: int) -> BuiltPack:
     keys = tenant.keys
-    if ports.table.get(keys.pack(user, session, version)) is None:
+    item = ports.table.get(keys.pack(user, session, version))
+    if item is None:
         raise not_found("pack_version", str(version))
     try:
         body = ports.objects.get(keys.pack_object(user, session, version))
     except StoreUnavailable:
         raise NeveError("store_unavailable", "The pack store did not answer.", retry_after_s=5) from None
-    if body is None:
+    pack = known_body(body, rows.read_manifest(item).sha256)
+    if pack is None:
         raise not_found("pack_version", str(version))
-    return read_body(body)
+    return pack
 
 
 def _by_place(manifest: PackManifest) -> dict[tuple[str, str], PackEntry]:

@@ -15,7 +15,7 @@ from neve.domain.pack_render import PackLayers, render
 from neve.domain.records import PackManifest, SessionEpoch
 from neve.ports import StoreUnavailable
 from neve.store import rows
-from neve.usecases.build_pack import BuiltPack, build_pack, read_body
+from neve.usecases.build_pack import BuiltPack, build_pack, known_body
 from neve.usecases.gather_pack import gather_pack
 from neve.wiring import Ports, Tenant
 
@@ -112,9 +112,9 @@ def _current(ports: Ports, tenant: Tenant, user: str, epoch: SessionEpoch, holds
         body = ports.objects.get(tenant.keys.pack_object(user, session, pointer.pack_version))
     except StoreUnavailable:
         body = None
-    if body is None:
+    pack = known_body(body, pointer.sha256)
+    if pack is None:
         return _ready(cached, (STALE,)) if cached else _partial()
-    pack = read_body(body)
     _cache.keep(tenant.id, user, session, pack)
     return _ready(pack, degraded)
 
@@ -135,9 +135,10 @@ def _old_version(ports: Ports, tenant: Tenant, user: str, manifest: PackManifest
         body = ports.objects.get(tenant.keys.pack_object(user, manifest.session_id, manifest.pack_version))
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
-    if body is None:
+    pack = known_body(body, manifest.sha256)
+    if pack is None:
         raise not_found("pack_version", str(manifest.pack_version))
-    return _ready(read_body(body), ())
+    return _ready(pack, ())
 
 
 def preview_pack(ports: Ports, tenant: Tenant, user: str) -> PackView:

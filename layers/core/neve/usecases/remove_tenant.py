@@ -1,7 +1,7 @@
 """The operator's call: a tenant and everything that is kept for it is removed. No API key can do this.
 
 In two steps, because authorizers and functions remember a key and a policy for up to a minute: ``close_tenant``, then,
-``SETTLE_S`` later, ``erase_tenant``. Both can be repeated, also after a crash in the middle."""
+``erase_user.SETTLE_S`` later, ``erase_tenant``. Both can be repeated, also after a crash in the middle."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from neve.store.keys import Keys, tenant_row
 from neve.usecases.directory import users_of
 from neve.usecases.erase_user import Removed, delete_rows, erase_user_data, keys_of
 from neve.wiring import Ports
-
-SETTLE_S = 150
-"""An authorizer's verdict (60 s), a policy (60 s) and a request under way (29 s)."""
 
 
 class NoSuchTenant(LookupError):

@@ -1,0 +1,204 @@
+"""Turns of one user, played through the gateway and all workers in this process, so that every unit a turn causes is on
+its bill, whichever function causes it.
+
+The dearest way to play them: nobody else is there, so no two messages or changes share a batch; the two events of a
+turn come in two calls; what each of them asks of the workers is done before the next."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evals.bench.texts import memory_texts, questions
+from evals.cost.priced_ports import PricedPorts
+from local.api_client import ApiClient, Reply
+from local.backend import Choices, EmbeddedPorts
+from local.bootstrap import ready_key
+from local.functions import Functions
+from local.gateway import Gateway
+from local.http_message import Request
+from local.queue_worker import QueueWorker
+from local.stream_worker import StreamWorker
+from local.template import Template
+from local.worker_events import schedule_event
+from neve import observability, wiring
+
+USER = "ann"
+KEPT = 300
+"""Memories of the user before the first turn."""
+TURNS_A_SESSION = 20
+BASE_URL = "http://127.0.0.1"
+VCPU_MB = 1769
+"""Memory at which Lambda gives one processor; less memory is less of it, in proportion."""
+
+
+@dataclass
+class Played:
+    """``units``, ``calls``, ``billed_ms`` and ``logged`` (bytes) by function, of all turns together."""
+
+    turns: int
+    units: dict[str, dict[str, float]] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
+    billed_ms: Counter[str] = field(default_factory=Counter)
+    logged: Counter[str] = field(default_factory=Counter)
+    http: Counter[str] = field(default_factory=Counter)
+    stored: int = 0
+
+
+def play(data: Path, template: Template, turns: int) -> tuple[Played, Played]:
+    """The turns, and one run of every schedule. ``data``: an empty folder."""
+    os.environ["POWERTOOLS_METRICS_DISABLED"] = "false"
+    engines = EmbeddedPorts(data, template, BASE_URL, Choices("bge-small"))
+    key = ready_key(engines, data)
+    stage = _Stage(engines, template, key)
+    stage.load()
+    played = stage.play(turns)
+    swept = stage.sweep()
+    engines.close()
+    return played, swept
+
+
+class _Stage:
+    def __init__(self, engines: EmbeddedPorts, template: Template, key: str) -> None:
+        self._template = template
+        self._ports = PricedPorts(engines, {name: spec.fifo for name, spec in template.queues.items()})
+        wiring.install(self._ports)
+        self._functions = Functions(template.functions)
+        self._log = io.StringIO()
+        self._seen = Played(0)
+        self._client = _InProcess(Gateway(template, self._invoke), key)
+        self._streams = [
+            StreamWorker(source, engines.changes, self._invoke, _no_failure) for source in template.stream_sources
+        ]
+        self._queues = [
+            QueueWorker(source, template.queues[source.queue], engines.broker, engines.clock, self._invoke, self._got)
+            for source in template.queue_sources
+        ]
+
+    # --- what happens ---------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """A user with memories, the functions loaded, caches warm."""
+        for text in memory_texts(KEPT, seed=11):
+            self._send("POST", "/memories", {"text": text}, 201)
+        self._drain()
+        self._session("warm")
+        self._turn("warm", "Which of them lives in Lisbon?", "Good morning.", "How can I help?")
+
+    def play(self, turns: int) -> Played:
+        said, asked = iter(memory_texts(3 * turns, seed=12)), iter(questions(turns, seed=13))
+        self._forget()
+        for turn in range(turns):
+            session = f"s{turn // TURNS_A_SESSION}"
+            if turn % TURNS_A_SESSION == 0:
+                etag = self._session(session)
+            self._turn(session, next(asked), next(said), f"{next(said)} {next(said)}", etag)
+        return self._result(turns)
+
+    def sweep(self) -> Played:
+        self._forget()
+        for schedule in self._template.schedules:
+            self._invoke(schedule.function, schedule_event(schedule, self._ports.clock.now()))
+        return self._result(1)
+
+    def _session(self, session: str) -> str:
+        self._send("POST", "/sessions", {"session_id": session, "budget_ms": 20_000}, 200)
+        return self._send("GET", "/pack", None, 200, session_id=session, format="text").headers["etag"]
+
+    def _turn(self, session: str, asked: str, user: str, assistant: str, etag: str | None = None) -> None:
+        self._append(session, "user_message", user)
+        if etag is not None:
+            self._send("GET", "/pack", None, 304, etag, session_id=session, format="text")
+        self._send("POST", "/recall", {"query": asked, "session_id": session, "mode": "prompt"}, 200)
+        self._drain()
+        self._append(session, "assistant_response", assistant)
+
+    def _append(self, session: str, kind: str, text: str) -> None:
+        event = {"event_type": kind, "content": text, "client_id": str(uuid.uuid4())}
+        self._send("POST", f"/sessions/{session}/events", {"events": [event]}, 201)
+        self._drain()
+
+    def _send(self, method: str, path: str, body: Any, status: int, etag: str | None = None, **query: str) -> Reply:
+        headers = {"If-None-Match": etag} if etag else {}
+        reply = self._client.call(method, f"/v1/users/{USER}{path}", body, query=query, headers=headers)
+        if reply.status != status:
+            raise RuntimeError(f"{method} {path}: {reply.status} {reply.body!r}")
+        self._seen.http[f"{method} {path.split('/')[1]}"] += 1
+        return reply
+
+    def _drain(self) -> None:
+        workers: list[StreamWorker | QueueWorker] = [*self._streams, *self._queues]
+        while sum(worker.step(hurry=True) for worker in workers):
+            pass
+
+    # --- what it costs --------------------------------------------------------------------------
+
+    def _invoke(self, name: str, event: Any) -> Any:
+        """Billed: the processor's time at the function's share of one, and the waiting for stores."""
+        clock, function = self._ports.clock, self._template.functions[name]
+        waited, worked = clock.monotonic_ms(), time.process_time()
+        with self._logged(name):
+            answer = self._functions.invoke(name, event)
+        cpu_ms = (time.process_time() - worked) * 1000
+        share = min(1.0, function.memory_mb / VCPU_MB)
+        self._seen.calls[name] += 1
+        self._seen.billed_ms[name] += whole_ms(clock.monotonic_ms() - waited + cpu_ms / share)
+        return answer
+
+    @contextmanager
+    def _logged(self, name: str) -> Iterator[None]:
+        written = io.StringIO()
+        handler = observability.logger.registered_handler
+        before, handler.stream = handler.stream, written  # type: ignore[attr-defined]
+        try:
+            with redirect_stdout(written):
+                yield
+        finally:
+            handler.stream = before  # type: ignore[attr-defined]
+            self._seen.logged[name] += len(written.getvalue().encode())
+
+    def _got(self, spec: Any, batch: Any) -> None:  # noqa: ARG002
+        """Lambda asks for a batch and deletes it: two requests for up to ten messages."""
+        unit = "fifo request" if spec.fifo else "standard request"
+        self._ports.bill.units.setdefault("poller", Counter())[unit] += 2
+
+    def _forget(self) -> None:
+        self._ports.bill.clear()
+        self._seen = Played(0)
+
+    def _result(self, turns: int) -> Played:
+        self._seen.turns, self._seen.stored = turns, self._ports.bill.stored
+        self._seen.units = {name: dict(units) for name, units in self._ports.bill.units.items()}
+        return self._seen
+
+
+class _InProcess(ApiClient):
+    """The gateway without a socket in front of it."""
+
+    def __init__(self, gateway: Gateway, key: str) -> None:
+        super().__init__(BASE_URL, key)
+        self._gateway = gateway
+
+    def _exchange(self, method: str, target: str, content: bytes | None, headers: dict[str, str]) -> Reply:
+        path, _, query = target.partition("?")
+        answer = self._gateway.handle(Request(method, path, query, list(headers.items()), content or b""))
+        return Reply(answer.status, {name.lower(): value for name, value in answer.headers}, answer.body)
+
+
+def whole_ms(ms: float) -> int:
+    """Lambda bills whole milliseconds."""
+    return int(-(-ms // 1))
+
+
+def _no_failure(changes: Any, attempts: int) -> None:
+    print(f"a change was given up after {attempts} attempts: {changes}", file=sys.stderr)
+    raise RuntimeError("a change was given up")

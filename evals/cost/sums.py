@@ -1,0 +1,158 @@
+"""What a thousand turns and a month cost: measured units times list prices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import yaml
+
+from evals.cost.prices import HOURS, PRICES
+from local.template import ROOT, read_template
+
+Unit = Mapping[str, Any]
+
+TURNS = 1000
+PLATFORM_LINES = 450
+"""Bytes that Lambda logs of an invocation by itself (START, END, REPORT), and the overhead of each line: assumed."""
+ACCESS_LINE = 450
+"""Bytes of a line of the access log: the format of template.yaml with values filled in."""
+TRACED = 0.05
+"""X-Ray's default sampling beyond the first trace of each second."""
+GB = 10**9
+VOLUMES = (100_000, 1_000_000, 10_000_000)
+"""Turns a month over which the fixed price is spread."""
+POLLERS = 5
+POLLS_A_MINUTE = 3
+"""Lambda's long polls of an idle queue: 20 s each, five beside each other."""
+METRICS_A_ROUTE = 5
+"""Count, 4XXError, 5XXError, Latency, IntegrationLatency."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``units`` of 1,000 turns, or of a month."""
+
+    what: str
+    units: float
+    price: str
+    note: str = ""
+
+    @property
+    def usd(self) -> float:
+        return self.units * PRICES[self.price].usd
+
+
+def of_turns(measured: Unit) -> list[Line]:
+    """Of 1,000 turns. ``measured``: ``turns`` of a run, as ``evals/results/cost.json`` keeps it."""
+    scale = TURNS / measured["turns"]
+    calls = sum(measured["http"].values()) * scale
+    runs = sum(measured["calls"].values()) * scale
+    logged = (sum(measured["logged"].values()) * scale + runs * PLATFORM_LINES + calls * ACCESS_LINE) / GB
+    lines = [
+        Line("API calls", calls, "api call"),
+        Line("invocations", runs, "invocation"),
+        Line("compute", gb_seconds(measured) * scale, "compute"),
+    ]
+    lines += [Line(f"{unit}s", units_of(measured, unit) * scale, unit) for unit in ("write unit", "read unit")]
+    standard = units_of(measured, "standard request") * scale
+    lines += [
+        Line("requests, standard queue", standard, "standard request"),
+        Line("… fair queue", standard, "fair request"),
+        Line("requests, FIFO queues", units_of(measured, "fifo request") * scale, "fifo request"),
+        Line("objects written", units_of(measured, "object write") * scale, "object write"),
+        Line("objects read", units_of(measured, "object read") * scale, "object read"),
+        Line("logs, GB", logged, "log"),
+        Line("traces", calls * TRACED, "trace"),
+    ]
+    return lines
+
+
+def gb_seconds(measured: Unit) -> float:
+    functions = read_template().functions
+    return float(sum(ms / 1000 * functions[name].memory_mb / 1024 for name, ms in measured["billed_ms"].items()))
+
+
+def units_of(measured: Unit, unit: str) -> float:
+    return float(sum(units.get(unit, 0) for units in measured["units"].values()))
+
+
+def of_a_month(stage: str, swept: Unit) -> list[Line]:
+    """What is paid without a single call. ``swept``: one run of the schedule, every ten minutes."""
+    search = search_sizes()[stage]
+    data, masters = int(search["Instances"]), int(search["Masters"])
+    runs = 6 * HOURS
+    return [
+        Line("search: data nodes", data * HOURS, search["InstanceType"]),
+        Line("search: masters", masters * HOURS, "m7g.medium.search"),
+        Line("search: disks", data * int(search["VolumeGiB"]), "search disk"),
+        Line("sweep: invocations", runs, "invocation"),
+        Line("sweep: compute", runs * gb_seconds(swept), "compute"),
+        Line("sweep: read units", runs * units_of(swept, "read unit"), "read unit"),
+        Line("idle polls, FIFO queues", 2 * polls(), "fifo request"),
+        Line("idle polls, standard queue", polls(), "standard request"),
+        Line("metrics: routes, at most", METRICS_A_ROUTE * len(read_template().routes), "metric"),
+        Line("metrics: our own", len(own_metrics()), "metric"),
+        Line("metrics of alarms", alarm_metrics(), "alarm"),
+        Line("dashboard", 1, "dashboard"),
+        Line("key", 1, "key"),
+        Line("secret", 1, "secret"),
+    ]
+
+
+def polls() -> int:
+    return POLLERS * POLLS_A_MINUTE * 60 * HOURS
+
+
+def theirs() -> list[Line]:
+    """1,000 turns on AgentCore Memory, short-term: two events and a retrieval each."""
+    return [Line("events", 2 * TURNS, "their event"), Line("retrievals", TURNS, "their retrieval")]
+
+
+def total(lines: list[Line]) -> float:
+    return sum(line.usd for line in lines)
+
+
+# --- what the templates say -----------------------------------------------------------------------
+
+
+class _Loader(yaml.SafeLoader):
+    """Short tags are of no interest here."""
+
+
+def _nothing(*_: Any) -> None:
+    return None
+
+
+_Loader.add_multi_constructor("!", _nothing)
+
+
+@cache
+def _written(name: str) -> Any:
+    return yaml.load((ROOT / "infra" / name).read_text(encoding="utf-8"), _Loader)  # noqa: S506
+
+
+def search_sizes() -> Mapping[str, Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = _written("data.yaml")["Mappings"]["Search"]
+    return found
+
+
+def _alarms() -> Iterator[Any]:
+    for resource in _written("observability.yaml")["Resources"].values():
+        if resource["Type"] == "AWS::CloudWatch::Alarm":
+            yield resource["Properties"]
+
+
+def alarm_metrics() -> int:
+    """Of infra/observability.yaml and of template.yaml."""
+    of_service = re.findall(r"MetricName: \w+", (ROOT / "template.yaml").read_text(encoding="utf-8"))
+    return sum(max(1, sum("MetricStat" in one for one in it.get("Metrics", ()))) for it in _alarms()) + len(of_service)
+
+
+def own_metrics() -> set[tuple[str, str]]:
+    """Name and function of what alarms and dashboard of infra/observability.yaml read in the namespace Neve."""
+    text = (ROOT / "infra" / "observability.yaml").read_text(encoding="utf-8")
+    return set(re.findall(r'\["Neve","(\w+)","Stage","\$\{Stage\}","Function","(\w+)"\]', text))

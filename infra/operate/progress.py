@@ -1,0 +1,28 @@
+"""What a long command says while it works."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from neve.usecases.reindex import Reindexed
+
+EVERY_S = 2.0
+
+
+class Progress:
+    """To be told of every step of a reindex; prints how far it is, at most every ``EVERY_S`` seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said_at = clock()
+
+    def __call__(self, done: Reindexed) -> None:
+        now = self._clock()
+        if now - self._said_at >= EVERY_S:
+            self._said_at = now
+            print(f"  {in_words(done)} …", flush=True)
+
+
+def in_words(done: Reindexed) -> str:
+    return f"{done.users:,} users, {done.memories:,} memories, {done.logs:,} logs"

@@ -1,0 +1,132 @@
+"""The bill of a turn: units as DynamoDB charges them, and a document that says what was measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evals.cost import sums
+from evals.cost.priced_ports import Bill, PricedTable
+from evals.cost.prices import PRICES
+from evals.cost.report import BEGIN, DOCUMENT, END, render
+from local.engine.file_objects import FileObjects
+from local.engine.sqlite_table import SqliteTable
+from local.template import ROOT
+from neve.domain.records import EventType
+from neve.ports import Check, Delete, Expect, Index, Item, Key, Put, Version, WriteOp
+from neve.usecases.append_events import NewEvent, append_events
+from neve.usecases.read_pack import read_pack
+from tests.unit.world import CountedTable, HandClock, World
+
+RESULT = json.loads((ROOT / "evals" / "results" / "cost.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def bill() -> Bill:
+    return Bill()
+
+
+@pytest.fixture
+def table(tmp_path: Path, bill: Bill) -> PricedTable:
+    return PricedTable(SqliteTable(tmp_path / "table.db"), bill)
+
+
+def spent(bill: Bill, unit: str) -> float:
+    found = sum(units[unit] for units in bill.units.values())
+    bill.clear()
+    return found
+
+
+def row(sk: str, **more: object) -> Item:
+    return {"pk": "p", "sk": sk, "type": "t", **more}
+
+
+@pytest.mark.parametrize(
+    ("ops", "units"),
+    [
+        ([Put(row("a"))], 1),
+        ([Put(row("a", text="x" * 1024))], 2),
+        ([Put(row("a"), Expect.ABSENT)], 1),
+        ([Delete(Key("p", "old"))], 3),
+        ([Delete(Key("p", "old"), Version(0))], 6),
+        ([Put(row("old"))], 3),
+        ([Put(row("a")), Check(Key("p", "b"), Expect.ABSENT)], 4),
+        ([Put(row("a", recent_pk="r", recent_sk="1")), Put(row("b"))], 5),
+        ([Put(row("listed", recent_pk="r", recent_sk="2"))], 3),
+        ([Put(row("listed", recent_pk="r", recent_sk="1"))], 2),
+        ([Put(row("ranked", rank_pk="r", rank_sk="1", tokens=3, other="new"))], 1),
+        ([Put(row("ranked", rank_pk="r", rank_sk="1", tokens=9))], 2),
+        ([Delete(Key("p", "ranked"))], 2),
+    ],
+)
+def test_a_write_is_priced_by_its_rows_and_index_entries(
+    table: PricedTable, bill: Bill, ops: list[WriteOp], units: int
+) -> None:
+    table.write([Put(row("old", text="x" * 2050))])
+    table.write([Put(row("listed", recent_pk="r", recent_sk="1"))])
+    table.write([Put(row("ranked", rank_pk="r", rank_sk="1", tokens=3))])
+    bill.clear()
+    table.write(ops)
+    assert spent(bill, "write unit") == units
+
+
+def test_reads_are_priced_by_4_kb_and_indexes_at_half(table: PricedTable, bill: Bill) -> None:
+    table.write([Put(row("big", text="x" * 5000, recent_pk="r", recent_sk="1"))])
+    bill.clear()
+    table.get(Key("p", "big"))
+    assert spent(bill, "read unit") == 2
+    table.get_many([Key("p", "big"), Key("p", "missing")])
+    assert spent(bill, "read unit") == 3
+    table.query("p", limit=5)
+    assert spent(bill, "read unit") == 2
+    table.query("r", index=Index.RECENT, limit=5)
+    assert spent(bill, "read unit") == 1
+
+
+def test_stored_bytes_are_those_of_rows_and_entries(table: PricedTable, bill: Bill) -> None:
+    table.write([Put(row("a", text="x" * 1000, recent_pk="r", recent_sk="1"))])
+    grown = bill.stored
+    assert 2_200 < grown < 2_400
+    table.write([Delete(Key("p", "a"))])
+    assert bill.stored == 0
+
+
+def test_the_chat_path_costs_what_is_asserted_on_dynamodb(tmp_path: Path, bill: Bill) -> None:
+    """The numbers of tests/contract/test_consumed_capacity.py."""
+    clock, rows = HandClock(), CountedTable.at(tmp_path / "table.db")
+    world = World(tmp_path, rows, FileObjects(tmp_path / "objects", clock, "http://127.0.0.1"), clock)
+    world.open()
+    world.say("hello", "hi")
+    assert read_pack(world, world.tenant, "ann", "s1").state == "ready"
+    world.table = PricedTable(rows, bill)  # type: ignore[assignment]
+    events = [
+        NewEvent(EventType.USER_MESSAGE, "Where?", client_id="c1"),
+        NewEvent(EventType.ASSISTANT_RESPONSE, "Here."),
+    ]
+    for event, written, read in zip(events, (8, 6), (3, 2), strict=True):
+        append_events(world, world.tenant, "ann", "s1", [event])
+        units = dict(sum(bill.units.values(), start=type(bill.units[""])()))
+        assert units == {"write unit": written, "read unit": read}
+        bill.clear()
+    read_pack(world, world.tenant, "ann", "s1", holds=lambda _: True)
+    assert spent(bill, "read unit") == 1
+
+
+def test_the_document_holds_what_was_measured() -> None:
+    text = (ROOT / DOCUMENT).read_text(encoding="utf-8")
+    assert text.split(BEGIN)[1].split(END)[0].strip() == render(RESULT)
+
+
+def test_every_price_and_every_measured_unit_is_in_the_sum() -> None:
+    stages = list(sums.search_sizes())
+    lines = [
+        *sums.of_turns(RESULT["turn"]),
+        *(line for stage in stages for line in sums.of_a_month(stage, RESULT["sweep"])),
+        *sums.theirs(),
+    ]
+    assert {line.price for line in lines} == set(PRICES) - {"row storage", "row recovery"}  # said beside the table
+    measured = {unit for units in RESULT["turn"]["units"].values() for unit in units}
+    assert measured - {"search request"} <= set(PRICES)  # a domain has no price by the request
+    assert sums.total(sums.theirs()) == pytest.approx(1.0)

@@ -1,0 +1,44 @@
+"""No line of the log repeats what a person wrote."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from neve import observability
+
+WORDS = "My sister is named Mary"
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+    stream = io.StringIO()
+    handler: Any = observability.logger.registered_handler
+    monkeypatch.setattr(handler, "stream", stream)
+    yield stream
+
+
+def test_a_failure_is_told_by_its_type_and_place_only(written: io.StringIO) -> None:
+    try:
+        raise ValueError(f"cannot read {WORDS!r}") from KeyError(WORDS)
+    except ValueError as error:
+        observability.failed("embed", "01J", error)
+    line = json.loads(written.getvalue())
+    assert WORDS not in written.getvalue()
+    assert (line["message"], line["error"], line["where"], line["correlation_id"]) == (
+        *("failed", "builtins.ValueError"),
+        *("embed", "01J"),
+    )
+    assert "test_log_lines.py" in line["path"][-1]
+
+
+def test_an_answer_is_told_by_operation_status_and_time_only(written: io.StringIO) -> None:
+    observability.logger.setLevel("INFO")
+    observability.answered("recall", "01J", 422, "validation_failed", 1.5)
+    line = json.loads(written.getvalue())
+    own = {"operation", "correlation_id", "status", "elapsed_ms", "code"}
+    assert own <= set(line) <= own | {"level", "message", "timestamp", "service", "location", "xray_trace_id"}

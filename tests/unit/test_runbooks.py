@@ -1,0 +1,102 @@
+"""Runbooks: five parts each, and nothing in them that does not exist."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+import pytest
+
+from infra.operate.__main__ import parser
+from local.template import ROOT, read_template
+
+FOLDER = ROOT / "docs" / "runbooks"
+INDEX = FOLDER / "README.md"
+RUNBOOKS = sorted(path for path in FOLDER.glob("*.md") if path != INDEX)
+PARTS = ["Symptom", "Query", "Decision", "Command", "Check"]
+NEEDED = {
+    *("dlq-redrive", "reindex", "embedder-outage", "throttled-tenant", "stuck-reflect", "restore"),
+    *("erase-a-user", "key-compromise", "rollback"),
+}
+LONGEST = 65
+"""Lines: a page."""
+TEMPLATES = "\n".join(
+    path.read_text(encoding="utf-8")
+    for path in (ROOT / "template.yaml", ROOT / "infra" / "data.yaml", ROOT / "infra" / "observability.yaml")
+)
+ALARMS = set(re.findall(r'AlarmName: !Sub "\$\{(?:Service|AWS::StackName)\}-([a-z0-9-]+)"', TEMPLATES))
+NAMES = {
+    re.sub(r"\$\{(Service|AWS::StackName)\}", "neve-$STAGE", name).replace("${Stage}", "$STAGE")
+    for name in re.findall(r'Name: !Sub "([^"]+)"', TEMPLATES)
+}
+"""What the templates call things, as a runbook writes it."""
+
+
+def ours(text: str) -> set[str]:
+    """Every name of a resource of a stage: ``neve-$STAGE…``, ``/neve/$STAGE/…``, ``alias/…``, ``CodeDeployHook_…``."""
+    found = re.findall(r"(?:/aws/lambda/|alias/|/|CodeDeployHook_)*neve[-/]\$STAGE[a-z0-9/._-]*", text)
+    return {name.rstrip("-./") for name in found}
+
+
+def exists(name: str) -> bool:
+    return name in {"neve-$STAGE", "neve-$STAGE-data"} | NAMES  # the stacks are named in samconfig.toml
+
+
+def subcommands(of: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    [choices] = [action.choices for action in of._actions if isinstance(action, argparse._SubParsersAction)]
+    return dict(choices)
+
+
+@pytest.mark.parametrize("path", RUNBOOKS, ids=lambda path: path.stem)
+class TestRunbook:
+    def test_has_five_parts_in_order_and_is_a_page(self, path: Path) -> None:
+        text = path.read_text(encoding="utf-8")
+        assert re.findall(r"^## (.+)$", text, re.MULTILINE) == PARTS
+        assert text.startswith("# ")
+        assert len(text.splitlines()) <= LONGEST
+        assert "| what you see | what it means | what to do |" in text
+
+    def test_names_only_resources_that_the_templates_make(self, path: Path) -> None:
+        assert sorted(name for name in ours(path.read_text(encoding="utf-8")) if not exists(name)) == []
+
+    def test_names_alarms_in_full_or_by_their_ending(self, path: Path) -> None:
+        """``neve-$STAGE-search-red`` is followed by ``-yellow`` and the like."""
+        symptom = path.read_text(encoding="utf-8").split("## Symptom")[1].split("## Query")[0]
+        endings = re.findall(r"`-([a-z0-9-]+)`", symptom)
+        assert [end for end in endings if not any(alarm.endswith(end) for alarm in ALARMS)] == []
+
+    def test_make_targets_and_operator_commands_exist(self, path: Path) -> None:
+        text = path.read_text(encoding="utf-8")
+        targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(re.findall(r"\bmake ([a-z-]+)", text)) <= set(targets)
+        known = subcommands(parser())
+        for called in re.findall(r"python -m infra\.operate --stage \S+ ([^`\n#]+)", text):
+            name, *given = called.split()
+            known[name].parse_args(given)  # ends the test with SystemExit where it does not understand
+
+    def test_calls_only_routes_that_exist(self, path: Path) -> None:
+        text = re.sub(r"\$[A-Z_]+(?=/|\s|\?|`)|\{[a-z_]+\}", "{}", path.read_text(encoding="utf-8"))
+        routes = {re.sub(r"\{[a-z_]+\}", "{}", route.path) for route in read_template().routes}
+        called = {re.sub(r"/users/nobody", "/users/{}", path) for path in re.findall(r"/v1/[a-z{}/_]+", text)}
+        assert called - {"/v1/users/{}"} <= routes, "erasure by DELETE /v1/users/{u} is said to come later"
+
+    def test_links_lead_somewhere(self, path: Path) -> None:
+        links = re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8"))
+        assert [link for link in links if not (FOLDER / link).is_file()] == []
+
+
+def test_every_alarm_has_its_runbook_and_the_index_names_both() -> None:
+    linked = re.findall(r'-([a-z0-9-]+)"\n\s+AlarmDescription: ".*Runbook: docs/runbooks/([a-z-]+)\.md"', TEMPLATES)
+    assert {alarm for alarm, _ in linked} == ALARMS
+    for alarm, runbook in linked:
+        said = (FOLDER / f"{runbook}.md").read_text(encoding="utf-8").split("## Query")[0]
+        assert any(f"-{ending}`" in said for ending in endings(alarm)), f"{runbook}.md does not name {alarm}"
+    assert {path.stem for path in RUNBOOKS} >= NEEDED | {runbook for _, runbook in linked}
+    index = INDEX.read_text(encoding="utf-8")
+    assert [path.name for path in RUNBOOKS if f"]({path.name})" not in index] == []
+
+
+def endings(alarm: str) -> list[str]:
+    parts = alarm.split("-")
+    return ["-".join(parts[at:]) for at in range(len(parts))]
