@@ -9,9 +9,12 @@ import json
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from local.functions import current_function
+
+if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
 
 TRANSACTION_PARTS = {
     "Put": "dynamodb:PutItem",
@@ -40,13 +43,21 @@ class CallRecorder:
 
     def aws_call(self, params: Mapping[str, Any], model: Any, **_: Any) -> None:
         """A handler of botocore's event ``provide-client-params``."""
+        if not current_function.get():
+            return
         service, call = str(model.service_model.service_name), str(model.name)
         for action, target in _permissions(service, call, params):
             self._note(action, target)
 
-    def search_call(self, method: str) -> None:
-        """An HTTP request to the search domain."""
-        self._note(f"es:ESHttp{method.capitalize()}", "search")
+    def watch(self, client: OpenSearch) -> None:
+        """Record the requests that a client of the search domain sends from now on."""
+        send = client.transport.perform_request
+
+        def recorded(method: str, *given: Any, **more: Any) -> Any:
+            self._note(f"es:ESHttp{method.capitalize()}", "search")
+            return send(method, *given, **more)
+
+        vars(client.transport)["perform_request"] = recorded
 
     def recorded(self) -> Recorded:
         found: Recorded = {}
