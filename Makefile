@@ -1,8 +1,10 @@
 # make run     the service on http://127.0.0.1:8787        make test    every test
 # make demo    a sample conversation against it            make lint    formatting, types, imports
+# make soak    15 minutes of load, faults and restarts (docs/soak.md)
 # make bench   measures this machine                       make eval-locomo DATA=folder   retrieval on LoCoMo
 # make openapi writes docs/openapi.json                    make lock    pins the dependencies anew
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
+# make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
 #
 # Python 3.11 or newer and make are all that has to be there. PORT, DATA_DIR and ARGS change `make run`; STACK=full runs it
 # on DynamoDB Local, OpenSearch, ElasticMQ and S3Proxy, which need a JDK 17 and Maven.
@@ -13,13 +15,15 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 BIN := .venv/bin
 PORT ?= 8787
 STACK ?= embedded
+# Processes that run tests beside each other: they wait for servers much of their time.
+WORKERS ?= 3
 DATA ?= ../shared/data/locomo
 TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml
 
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test lint bench eval-locomo openapi encoder tokens servers lock build layer validate
+.PHONY: run demo test smoke reindex lint bench soak eval-locomo openapi encoder tokens servers lock build layer validate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -28,7 +32,19 @@ demo: .venv/run.stamp
 	@$(BIN)/python -m local.demo $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
 
 test: .venv/dev.stamp .venv-sam/stamp encoder servers
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+# T0, then every other row that needs nothing but the API. OTHER_KEY: of another tenant, for the rows about isolation.
+# STACK_NAME, such as neve-dev: its schedules are looked at too, with your AWS credentials.
+smoke: .venv/dev.stamp
+	@test -n "$(STAGE_URL)" && test -n "$(KEY)" || { echo "make smoke STAGE_URL=... KEY=... [OTHER_KEY=...] [STACK_NAME=...]"; exit 2; }
+	@NEVE_STAGE_URL="$(STAGE_URL)" NEVE_KEY="$(KEY)" NEVE_OTHER_KEY="$(OTHER_KEY)" NEVE_STACK_NAME="$(STACK_NAME)" \
+	$(BIN)/python -m pytest tests/http -m live $(ARGS)
+
+# For another embedder, while the service is stopped: STACK and DATA_DIR as for `make run`.
+reindex: .venv/run.stamp encoder
+	@test -n "$(EMBEDDER)" || { echo "make reindex EMBEDDER=bge-small|none [STACK=full] [DATA_DIR=folder]"; exit 2; }
+	@$(BIN)/python -m local.reindex --embedder $(EMBEDDER) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
 
 lint: .venv/dev.stamp
 	@$(BIN)/ruff format --check .
@@ -42,6 +58,9 @@ validate: .venv-sam/stamp
 
 bench: .venv/run.stamp encoder
 	@$(BIN)/python -m evals.bench $(ARGS)
+
+soak: .venv/run.stamp servers
+	@$(BIN)/python -m evals.soak $(ARGS)
 
 eval-locomo: .venv/run.stamp encoder
 	@$(BIN)/python -m evals.locomo --data $(DATA) $(ARGS)

@@ -12,6 +12,7 @@ from local.engine.search_index import SqliteSearchIndex
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
 from local.fixture_embedder import FixtureEmbedder
+from local.search_swap import remove_unfinished
 from local.take_over import take_over
 from local.template import ROOT, Template
 from neve.adapters.anthropic_model import DEFAULT_MODEL
@@ -41,6 +42,7 @@ class EmbeddedPorts:
     """``local.engines.Engines`` on one data folder."""
 
     holds = (TABLE, QUEUE, SEARCH, OBJECTS)
+    servers = None
 
     def __init__(self, folder: Path, template: Template, base_url: str, choices: Choices) -> None:
         self.template = template
@@ -52,6 +54,7 @@ class EmbeddedPorts:
         self.objects = FileObjects(folder / OBJECTS, self.clock, base_url)
         self.embedder = make_embedder(choices.embedder)
         self.observer = make_observer(choices.anthropic_key)
+        remove_unfinished(folder / SEARCH)
         self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model)
 
     @property

@@ -110,7 +110,7 @@ def _prepare(path: Path) -> None:
     marker = _read_format(path)
     _check(path, marker.holds, _read(path / CLEAN))
     (path / CLEAN).unlink(missing_ok=True)
-    _sync(path)
+    sync_folder(path)
     if marker.number == WITHOUT_EXPIRY:
         for database in path.glob("*.db"):
             add_expiry_column(database)
@@ -144,7 +144,7 @@ def _move_aside(path: Path, lock: int, damage: str) -> Path:
         aside = path.with_name(f"{path.name}.damaged-{stamp}-{more}")
     try:
         path.rename(aside)
-        _sync(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise DataFolderError(f"{path} is damaged ({damage}) and cannot be moved aside: {error}") from error
     finally:
@@ -214,10 +214,11 @@ def _write(file: Path, content: dict[str, Any]) -> None:
         stream.flush()
         os.fsync(stream.fileno())
     partial.replace(file)
-    _sync(file.parent)
+    sync_folder(file.parent)
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """What was created, renamed or removed in it survives a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

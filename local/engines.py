@@ -10,6 +10,7 @@ from typing import Protocol
 from local.broker import Broker
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import Change
+from local.stack.servers import RunningServers
 from local.template import Template
 from neve.wiring import Ports
 
@@ -26,7 +27,8 @@ class ChangeFeed(Protocol):
 
 class Engines(Ports, Protocol):
     """``template``: with the queues as they were made. ``uploads``: takes what is sent to a pre-signed address of this
-    server; None where the object store has addresses of its own."""
+    server; None where the object store has addresses of its own. ``servers``: what the stores run in; None where they
+    are files of this process."""
 
     @property
     def template(self) -> Template: ...
@@ -36,6 +38,8 @@ class Engines(Ports, Protocol):
     def broker(self) -> Broker: ...
     @property
     def uploads(self) -> FileObjects | None: ...
+    @property
+    def servers(self) -> RunningServers | None: ...
     @property
     def holds(self) -> Sequence[str]:
         """What the data folder is damaged without."""

@@ -15,6 +15,8 @@ what cannot be done is a 400 with ``{"error"}``.
 * ``POST redeliver`` ``{"queue", "times"?, "concurrent"?, "index"?}`` delivers a message again, by default the newest.
 * ``POST drain`` ``{"timeout_s"?}`` works until stream and queues are empty. ``GET queues`` counts what is in them.
 * ``POST run`` ``{"worker": "sweep"}`` runs a schedule now: under test controls none runs by itself.
+* ``POST restart`` ``{"server": "dynamodb"|"opensearch"|"sqs"|"s3", "kill"?}`` stops a server of the full stack and
+  starts it again on its port and data, with ``"kill": true`` by ``kill -9``; returns when it answers.
 * ``POST tenants`` ``{"tenant_id"}`` creates a tenant with a key of every scope.
 * ``GET raw?find=text`` names the files of the data folder, logs included, whose bytes hold the text."""
 
@@ -32,14 +34,15 @@ from local.controls import Controls
 from local.deliveries import Deliveries
 from local.driver import Driver
 from local.engine.sqlite_queue import Counts
+from local.engines import Engines
 from local.failure_log import report
 from local.faults import BadFault
 from local.http_message import Request, Response, json_response
 from local.raw_search import find_raw
+from local.stack.jars import Server
 from neve.domain.errors import NeveError
 from neve.domain.times import iso, parse
 from neve.usecases.create_tenant import create_tenant
-from neve.wiring import Ports
 
 PREFIX = "/__test/"
 Body = Mapping[str, Any]
@@ -53,11 +56,13 @@ class Refused(ValueError):
 class TestControls:
     __test__ = False  # not a test class, whatever its name
 
-    def __init__(self, controls: Controls, driver: Driver, deliveries: Deliveries, ports: Ports, folder: Path) -> None:
+    def __init__(
+        self, controls: Controls, driver: Driver, deliveries: Deliveries, engines: Engines, folder: Path
+    ) -> None:
         self._controls = controls
         self._driver = driver
         self._deliveries = deliveries
-        self._ports = ports
+        self._engines = engines
         self._folder = folder
         self._reads: dict[str, Callable[[Query], Any]] = {
             "clock": lambda _: self._time(),
@@ -77,6 +82,7 @@ class TestControls:
             "redeliver": self._redeliver,
             "drain": self._drain,
             "run": self._run,
+            "restart": self._restart,
             "tenants": self._create_tenant,
         }
 
@@ -182,11 +188,19 @@ class TestControls:
         self._driver.run(worker)
         return {"ran": worker}
 
+    def _restart(self, body: Any) -> Body:
+        given, servers = _fields(body, "server", "kill"), self._engines.servers
+        if servers is None:
+            raise Refused("there are no servers: the stores are files of this process")
+        server = Server(given["server"])
+        servers.restart(server, kill=bool(given.get("kill", False)))
+        return {"restarted": server}
+
     # --- data -----------------------------------------------------------------------------------
 
     def _create_tenant(self, body: Any) -> Body:
         tenant_id = _fields(body, "tenant_id")["tenant_id"]
-        created = create_tenant(self._ports, tenant_id, label="test")
+        created = create_tenant(self._engines, tenant_id, label="test")
         return {"tenant_id": tenant_id, "key_id": created.key_id, "api_key": created.key}
 
     def _raw(self, query: Query) -> Body:

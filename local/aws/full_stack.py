@@ -20,7 +20,7 @@ from local.template import Template
 from neve.adapters.aws_clients import aws_client
 from neve.adapters.opensearch_calls import Calls
 from neve.adapters.opensearch_client import open_search_client
-from neve.adapters.opensearch_index import ALIAS
+from neve.adapters.opensearch_index import ALIAS, OpenSearchIndex
 from neve.adapters.opensearch_mapping import REFRESHED_EVERY
 from neve.adapters.opensearch_places import prepare_index
 from neve.aws_ports import AwsPorts
@@ -48,18 +48,22 @@ class FullStack(AwsPorts):
 
     def __init__(self, folder: Path, template: Template, choices: Choices, *, delays: bool) -> None:
         """``delays`` False: for tests, see ``create_queues``. Raises DidNotStart and CannotFetch."""
-        self._servers = start_servers(list(Server), folder / SERVERS)
+        self.servers = start_servers(list(Server), folder / SERVERS)
         try:
             self._choices = choices
             self._recorder = CallRecorder()
             session = self._local_session()
+            session.events.register("provide-client-params", self._recorder.aws_call)
             self.template = template if delays else without_delays(template)
             urls = create_queues(aws_client("sqs", session=session), template, delays=delays)
             create_table(aws_client("dynamodb", session=session), TABLE)
             _create_bucket(session)
-            search = self._servers.urls[Server.OPENSEARCH]
+            search = self.servers.urls[Server.OPENSEARCH]
             super().__init__(_settings(search, urls), session)
-            self._prepare_search(search, REFRESHED_IN_TESTS if not delays else REFRESHED_EVERY)
+            client = open_search_client(search)
+            self._recorder.watch(client)
+            self.search = OpenSearchIndex(client, ALIAS, self.embedder.model)
+            self._prepare_search(Calls(client), REFRESHED_IN_TESTS if not delays else REFRESHED_EVERY)
             self.broker = SqsBroker(aws_client("sqs", session=session), self.template.queues, urls)
             self.changes = DynamoDbStream(
                 aws_client("dynamodbstreams", session=session),
@@ -67,9 +71,8 @@ class FullStack(AwsPorts):
                 TABLE,
                 folder / SERVERS / "stream-position.json",
             )
-            session.events.register("provide-client-params", self._recorder.aws_call)
         except BaseException:
-            self._servers.stop()
+            self.servers.stop()
             raise
 
     @property
@@ -96,11 +99,10 @@ class FullStack(AwsPorts):
         self.changes.close()
         if os.environ.get(RECORD_VARIABLE):
             self._recorder.write(Path(os.environ[RECORD_VARIABLE]))
-        self._servers.stop()
+        self.servers.stop()
 
-    def _prepare_search(self, endpoint: str, refreshed_every: str) -> None:
+    def _prepare_search(self, calls: Calls, refreshed_every: str) -> None:
         """A write returns when it can be found, so its time is mostly the wait for the next refresh."""
-        calls = Calls(open_search_client(endpoint))
         prepare_index(calls, ALIAS, self.embedder.model)
         calls.refresh_every(ALIAS, refreshed_every)
 
@@ -108,7 +110,7 @@ class FullStack(AwsPorts):
         """Talks to the servers just started, and to nobody else, with credentials that are none."""
         from boto3 import Session
 
-        urls = self._servers.urls
+        urls = self.servers.urls
         for service, server in (
             ("DYNAMODB", Server.DYNAMODB),
             ("DYNAMODB_STREAMS", Server.DYNAMODB),

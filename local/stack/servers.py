@@ -43,6 +43,7 @@ class RunningServers:
 
     def __init__(self, running: Sequence[_Running]) -> None:
         self._running = running
+        self._by_name = {one.server: one for one in running}
 
     @property
     def urls(self) -> Mapping[Server, str]:
@@ -52,6 +53,12 @@ class RunningServers:
     @property
     def pids(self) -> Mapping[Server, int]:
         return {running.server: running.process.pid for running in self._running}
+
+    def restart(self, server: Server, *, kill: bool = False) -> None:
+        """On the same port and data, so that clients keep their address; returns when it answers again. ``kill``: with
+        ``kill -9`` instead of an orderly stop. One restart of a server at a time. Raises DidNotStart, in which case it
+        stays down, and KeyError for a server that is not among these."""
+        self._by_name[server].restart(kill=kill)
 
     def stop(self) -> None:
         """Orderly, all at once; a server that takes longer than ``STOP_S`` is killed. Harmless when repeated."""
@@ -109,11 +116,12 @@ class _Running:
     def log(self) -> Path:
         return self.data / f"{self.server}.log"
 
-    def start(self) -> None:
-        """Of its own session: a Ctrl-C in the terminal is for the launcher, which stops its servers last."""
+    def start(self, port: int | None = None) -> None:
+        """Of its own session: a Ctrl-C in the terminal is for the launcher, which stops its servers last. ``port``
+        None: a free one."""
         folder = self.data / self.server
         folder.mkdir(parents=True, exist_ok=True)
-        self.port = free_port()
+        self.port = free_port() if port is None else port
         self.launch = launch_of(self.server, self.jars, folder.absolute(), self.port)
         with self.log.open("ab") as log:
             self.said_before = log.tell()
@@ -126,8 +134,20 @@ class _Running:
                 start_new_session=True,
             )
 
-    def when_ready(self) -> Self:
-        """Started again on another port as long as somebody else has the one that was chosen. Raises DidNotStart."""
+    def restart(self, *, kill: bool) -> None:
+        """Raises DidNotStart."""
+        if kill:
+            self.kill()
+        else:
+            self.process.terminate()
+            self.wait_until(time.monotonic() + STOP_S)
+        port = self.port
+        self.start(port)
+        self.when_ready(port)
+
+    def when_ready(self, port: int | None = None) -> Self:
+        """Started again as long as somebody else has its port: on another one, or on ``port`` where it must be that
+        one. Raises DidNotStart."""
         for attempt in range(1, ATTEMPTS + 1):
             failure = self._failure()
             if failure is None:
@@ -135,7 +155,7 @@ class _Running:
             self.kill()
             if attempt == ATTEMPTS or not any(sign in self.said() for sign in PORT_TAKEN):
                 break
-            self.start()
+            self.start(port)
         raise DidNotStart(f"{self.server} {failure}; its log {self.log} ends with\n{self.said()[-LAST_OUTPUT:]}")
 
     def _failure(self) -> str | None:

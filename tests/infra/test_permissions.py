@@ -15,17 +15,31 @@ RECORDED = ROOT / "infra" / "recorded_calls.json"
 """What the functions called while the HTTP suite ran on real servers: local/aws/call_recorder.py wrote it."""
 
 WITHOUT_RECORDING: Mapping[str, Mapping[Grant, str]] = {
-    "pack": {("s3:ListBucket", "bucket"): "asked for by S3 itself, to answer 404 for a missing object"},
+    "admin": {
+        ("es:ESHttpGet", "search"): "in one process the index is looked up for all functions, by whichever comes first"
+    },
+    "pack": {
+        ("s3:ListBucket", "bucket"): "asked for by S3 itself, to answer 404 for a missing object",
+        ("dynamodb:DeleteItem", "table"): "frees the idempotency key of a call that failed",
+    },
     "extract": {
         ("s3:ListBucket", "bucket"): "as for pack",
+        ("s3:GetObject", "bucket/packs/*"): "an earlier build died between its object and its pointer",
+        ("dynamodb:DeleteItem", "table"): "undoes what is left of a replacement whose worker died",
         ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
     },
     "compact": {
         ("s3:ListBucket", "bucket"): "as for pack",
+        ("s3:GetObject", "bucket/packs/*"): "as for extract",
+        ("s3:GetObject", "bucket/images/*"): "observes the rest of a log, which may show an image",
         ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
     },
     "sweep": {
         ("s3:ListBucket", "bucket"): "as for pack",
+        ("s3:GetObject", "bucket/packs/*"): "as for extract",
+        ("dynamodb:ConditionCheckItem", "table"): "finishes or undoes the replacement of a worker that died",
+        ("dynamodb:DeleteItem", "table"): "as above",
+        ("dynamodb:Query", "table"): "as above",
         ("sqs:SendMessage", "queue/sweep-dlq"): "Lambda reports a failed run with the function's role",
     },
     "recall": {("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process"},

@@ -83,6 +83,43 @@ def test_the_next_start_finds_everything_after_a_stop_and_after_a_kill(tmp_path:
         _check_written(running.urls, "second")
 
 
+@pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
+def test_a_server_starts_again_where_it_was_and_the_others_stay(tmp_path: Path, kill: bool) -> None:
+    with start_servers(list(Server), tmp_path) as running:
+        urls, pids = dict(running.urls), dict(running.pids)
+        _write(urls, "kept")
+        for server in Server:
+            running.restart(server, kill=kill)
+            assert dict(running.urls) == urls
+            assert not _is_alive(pids[server])
+            pids[server] = running.pids[server]
+            assert dict(running.pids) == pids, "another server than the one named was touched"
+        _check_written(urls, "kept")
+    assert [pid for pid in pids.values() if _is_alive(pid)] == []
+
+
+def test_a_server_that_finds_its_port_taken_stays_down_and_says_so(tmp_path: Path) -> None:
+    with start_servers([Server.S3], tmp_path) as running:
+        port = _port(running.urls[Server.S3])
+        os.kill(running.pids[Server.S3], signal.SIGKILL)
+        _wait_until(lambda: not _is_open(port))
+        with socket.socket() as stranger:
+            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            stranger.bind(("127.0.0.1", port))
+            stranger.listen()
+            with pytest.raises(DidNotStart, match=r"s3 ended with exit code 1; its log .*s3\.log ends with\n"):
+                running.restart(Server.S3)
+        assert not _is_alive(running.pids[Server.S3])
+        running.restart(Server.S3)
+        assert _port(running.urls[Server.S3]) == port
+        assert _is_open(port)
+
+
+def test_only_a_server_that_was_started_can_be_restarted(tmp_path: Path) -> None:
+    with start_servers([Server.S3], tmp_path) as running, pytest.raises(KeyError, match="sqs"):
+        running.restart(Server.SQS)
+
+
 def test_no_server_outlives_a_killed_launcher(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", ORPHANS_TO_BE, str(tmp_path)],

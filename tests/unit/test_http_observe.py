@@ -13,7 +13,9 @@ import pytest
 from functions.observe.app import router
 from neve.http.schemas.events import EVENTS, MAX_EVENT_BYTES, UPLOADS
 from neve.http.schemas.jobs import COMPACT, OBSERVE, READ_JOB
-from neve.ports import QueueName
+from neve.ports import QueueName, StoreUnavailable
+from neve.usecases.extract_session import extract_session
+from neve.usecases.observe_session import observe_session
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
@@ -210,6 +212,28 @@ def test_observe_with_nothing_new_is_done_at_once(api: Api) -> None:
     reply = api.call("POST", OBSERVE.path, raw="", user_id="ann", session_id="s1")
     assert (reply.status, reply.json["status"]) == (200, "done")
     assert reply.json["result"]["written"] == []
+
+
+def test_a_job_whose_message_was_not_sent_ends_although_another_pass_came_first(
+    api: Api, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(api, said(), {"event_type": "assistant_response", "content": "hi"})
+
+    def refuse(*_: Any) -> None:
+        raise StoreUnavailable("queue", "down")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(world.queue, "send", refuse)
+        assert api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1").status == 503
+    observe_session(world, world.tenant, "ann", "s1", 1, closing=True)
+    asked = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1").json
+    assert asked["status"] == "queued"
+    [(queue, message)] = world.queue.sent
+    assert (queue, message.body["job_id"]) == (QueueName.EXTRACT, asked["id"])
+    extract_session(world, world.tenant, message.body)
+    ended = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1")
+    assert (ended.status, ended.json["id"], ended.json["status"]) == (200, asked["id"], "done")
+    assert len(world.queue.sent) == 1
 
 
 @pytest.mark.parametrize(("body", "field"), [({"wait": "yes"}, "wait"), ({"wait": 1}, "wait"), ({"x": 1}, "x")])

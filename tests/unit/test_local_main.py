@@ -241,6 +241,7 @@ def test_a_fault_degrades_the_answer_until_it_is_cleared(server: Server) -> None
         ("clock", {"now": "soon"}),
         ("run", {"worker": "embed"}),
         ("tenants", {"name": "x"}),
+        ("restart", {"server": "dynamodb"}),
     ],
 )
 def test_a_control_in_other_words_is_refused(server: Server, name: str, body: Any) -> None:

@@ -166,9 +166,7 @@ def test_an_orphan_of_other_inputs_is_stepped_over(world: World) -> None:
         pack(world, version=2)
 
 
-def test_bytes_that_the_row_store_does_not_know_are_never_served(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_that_the_row_store_does_not_know_are_never_served(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(world, "likes tea")
     pack(world)
     name = world.tenant.keys.pack_object("ann", "s1", 1)

@@ -33,7 +33,7 @@ from neve.store.tenants import TenantRow, put_tenant
 from neve.usecases.delete_memory import delete_memory
 from neve.usecases.index_events import EmbedAgain
 from neve.usecases.recall_legs import OTHER_MODEL
-from neve.usecases.reindex import reindex
+from neve.usecases.reindex import Reindexed, reindex
 from neve.usecases.utterances import event_id
 from tests.servers import opensearch_url
 from tests.unit.recall_world import RecallWorld
@@ -58,6 +58,8 @@ class Engine:
     switch: Callable[[], None]
     refresh: Callable[[], None]
     embedder: NextEmbedder = field(default_factory=NextEmbedder)
+    told: list[Reindexed] = field(default_factory=list)
+    """What the last run said, one by one."""
 
     def pump(self) -> None:
         self.world.pump()
@@ -66,6 +68,9 @@ class Engine:
     def change_model(self) -> None:
         self.world.inner_embedder = self.embedder
 
+    def tell(self, done: Reindexed) -> None:
+        self.told.append(replace(done))
+
     def reindex(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """``meanwhile`` happens when the new index is full and not in use yet."""
 
@@ -73,7 +78,7 @@ class Engine:
             meanwhile()
             self.switch()
 
-        reindex(self.world, self.target, switch, self.refresh, self.world.pauses.append)
+        reindex(self.world, self.target, switch, self.refresh, self.world.pauses.append, self.tell)
         self.refresh()
 
     def indexed(self, user: str = "ann") -> int:
@@ -284,6 +289,20 @@ def test_a_new_index_that_turns_writes_away_for_a_while_is_waited_for(engine: En
     engine.target = TurnsAway(engine.target, 100)
     with pytest.raises(StoreUnavailable):
         engine.reindex()
+
+
+def test_it_says_how_far_it_is(engine: Engine) -> None:
+    world = engine.world
+    for n in range(51):
+        world.remember(f"The kayak has number {n}")
+    world.remember("The dog sleeps", user="bob")
+    world.open()
+    world.say("we rowed")
+    engine.pump()
+    engine.change_model()
+    engine.reindex()
+    steps = [Reindexed(1, 50), Reindexed(1, 51), Reindexed(1, 51, 1), Reindexed(2, 52, 1)]
+    assert engine.told == steps
 
 
 def test_an_index_for_another_model_is_refused(engine: Engine) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple, cast
 
 from opensearchpy import OpenSearch, OpenSearchException, TransportError
@@ -93,6 +93,11 @@ class Calls:
                 return False
             raise
         return True
+
+    def delete(self, index: str) -> None:
+        """Harmless when there is none of that name."""
+        with suppress(IndexMissing), _translated(index):
+            self._client.indices.delete(index=index, params={"request_timeout": PATIENT})
 
     def change_aliases(self, actions: list[dict[str, Any]]) -> None:
         """All of them or none."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from neve.adapters.opensearch_calls import STORE, Calls, IndexMissing
 from neve.adapters.opensearch_mapping import (
@@ -102,15 +103,35 @@ def create_index(calls: Calls, alias: str, model: IndexModel, *, live: bool) -> 
     return index
 
 
+def empty_index(calls: Calls, alias: str, model: IndexModel) -> str:
+    """The name of a new index for a model, or of the one behind the alias if that is it. One that was left over is
+    removed first: what was erased since is still in it."""
+    index = index_name(alias, model)
+    if index not in _behind(calls, alias):
+        calls.delete(index)
+        create_index(calls, alias, model, live=False)
+    return index
+
+
+def left_over(calls: Calls, alias: str) -> list[str]:
+    """Indexes that were made for the alias and are not behind it."""
+    return sorted(calls.mappings(f"{alias}-v*").keys() - _behind(calls, alias).keys())
+
+
 def switch_alias(calls: Calls, alias: str, index: str) -> list[str]:
     """Put an index behind the alias in place of what is there now, at once for every reader. The indexes that were
     there; they stay."""
     calls.refresh_every(index, REFRESHED_EVERY)
     calls.refresh(index)
-    try:
-        before = [name for name in calls.mappings(alias) if name != index]
-    except IndexMissing:
-        before = []
+    before = [name for name in _behind(calls, alias) if name != index]
     changes = [{"remove": {"index": name, "alias": alias}} for name in before]
     calls.change_aliases([*changes, {"add": {"index": index, "alias": alias}}])
     return before
+
+
+def _behind(calls: Calls, alias: str) -> Mapping[str, Any]:
+    """The mappings of the indexes behind the alias, by name."""
+    try:
+        return calls.mappings(alias)
+    except IndexMissing:
+        return {}

@@ -54,6 +54,9 @@ class Reindexed:
     logs: int = 0
 
 
+Tell = Callable[[Reindexed], object]
+
+
 @dataclass(frozen=True)
 class _Seen:
     """One user as it was filled in: the revs of memories, and how far each session's log was indexed."""
@@ -64,10 +67,16 @@ class _Seen:
 
 
 def reindex(
-    ports: Ports, target: SearchIndex, switch: Callable[[], object], settle: Callable[[], object], pause: Pause
+    ports: Ports,
+    target: SearchIndex,
+    switch: Callable[[], object],
+    settle: Callable[[], object],
+    pause: Pause,
+    tell: Tell,
 ) -> Reindexed:
     """Fill ``target`` with everything that the index in use holds; ``switch`` puts it into use; ``settle`` returns when
-    every process has seen that; then what changed meanwhile is made up for.
+    every process has seen that; then what changed meanwhile is made up for. ``tell`` hears after each part what has
+    been done so far.
 
     ``target`` must be for the embedder's model (ValueError), and may hold some of it already. Raises
     EmbeddingUnavailable or EmbeddingRetryable when the embedder does not work, EmbedAgain when texts could not be
@@ -76,14 +85,13 @@ def reindex(
         held, made = target.model().tag, ports.embedder.model.tag
         raise ValueError(f"the new index is for vectors of {held}, the embedder makes {made}")
     _try_embedder(ports.embedder)
-    work = _Filling(_Into(ports, target), pause)
+    work = _Filling(_Into(ports, target), pause, tell)
     filled = {owner: work.fill(owner) for owner in _owners(ports)}
     _try_embedder(ports.embedder)
     switch()
     settle()
     for owner in dict.fromkeys([*filled, *_owners(ports)]):
         work.make_up(owner, filled.get(owner, _Seen(_NEW)))
-    work.done.users = len(filled)
     return work.done
 
 
@@ -101,10 +109,12 @@ def _owners(ports: Ports) -> Iterator[Owner]:
 class _Filling:
     into: _Into
     pause: Pause
+    tell: Tell
     done: Reindexed = field(default_factory=Reindexed)
 
     def fill(self, owner: Owner) -> _Seen:
         """What is still on its way to the index in use is left to its own message: it would be noted as indexed."""
+        self.done.users += 1
         head = self._head(owner)
         if head.state != "active":
             return _Seen(head.incarnation)
@@ -138,6 +148,7 @@ class _Filling:
             if self._patiently(partial(self._index_part, owner, told)):
                 raise EmbedAgain
             self.done.memories += len(part)
+            self.tell(self.done)
 
     def _index_part(self, owner: Owner, told: Mapping[str, int]) -> set[str]:
         return index_memories(self.into, owner.tenant, owner.user, told, self.pause, anew=True)
@@ -148,6 +159,7 @@ class _Filling:
             log = (owner.tenant, owner.user, session, head.incarnation)
             self._patiently(lambda: index_events_anew(self.into, *log, (first, last), self.pause))
             self.done.logs += 1
+            self.tell(self.done)
 
     def _patiently(self, work: Callable[[], T]) -> T:
         """An index that is being filled may turn writes away for a while. Raises StoreUnavailable after a minute."""

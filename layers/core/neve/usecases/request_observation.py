@@ -31,7 +31,9 @@ def request_observation(ports: Ports, tenant: Tenant, user: str, session: str, w
     job_id = observation_job_id(tenant.id, user, session, head.incarnation, last_seq)
     nothing_new = last_seq <= max(marker.observed_seq, marker.offered_seq)
     job = _ensure_job(ports, tenant, user, session, job_id, marker.observed_seq if nothing_new else None)
-    if job.status in ("queued", "failed") and not nothing_new:
+    # a queued job is sent whatever is new: the call that made it may have failed to, and another pass, which ends no
+    # job but its own, may have observed everything since
+    if job.status == "queued" or (job.status == "failed" and not nothing_new):
         message = observation_message(tenant.id, user, session, head.incarnation, last_seq)
         if job.status == "failed":  # the queue has seen this dedup id: ask under another
             job = _requeue(ports, tenant, job)

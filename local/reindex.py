@@ -1,0 +1,92 @@
+"""``python -m local.reindex``: make the search index anew while the service is stopped, for another embedder or after a
+loss. ``make reindex EMBEDDER=bge-small``.
+
+Broken off at any point, the service has the index that was in use or the whole new one; started again, no text is
+embedded twice."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+from infra.operate.progress import Progress, in_words
+from infra.operate.reindexing import reindex_stage
+from local.aws.full_stack import FullStack
+from local.backend import EMBEDDERS, SEARCH, Choices, EmbeddedPorts
+from local.datafolder import FOLDERS, DataFolderError, open_data_folder
+from local.engine.search_index import SqliteSearchIndex
+from local.search_swap import file_beside, put_in_place
+from local.stack.jars import CannotFetch, Server
+from local.stack.servers import DidNotStart
+from local.template import read_template
+from neve.ports import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.usecases.index_events import EmbedAgain
+from neve.usecases.reindex import reindex
+
+FAILURES = (
+    *(DataFolderError, StoreUnavailable, DidNotStart, CannotFetch),
+    *(EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain),
+)
+
+
+def main() -> int:
+    given = _arguments()
+    try:
+        reindex_folder(given.data or Path(FOLDERS[given.stack]), given.stack, given.embedder)
+    except FAILURES as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nBroken off: start it again, no text is embedded twice.", file=sys.stderr)
+        return 130
+    print(f"From now on start the service with --embedder {given.embedder}.")
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m local.reindex", description="Make the search index anew.")
+    parser.add_argument("--data", type=Path, help="the service's folder (.neve, or .neve-full)")
+    parser.add_argument("--stack", choices=tuple(FOLDERS), default="embedded", help="what it was started with")
+    parser.add_argument("--embedder", choices=EMBEDDERS, required=True, help="whose vectors")
+    return parser.parse_args()
+
+
+def reindex_folder(path: Path, stack: str, embedder: str) -> None:
+    """Raises FAILURES. FolderInUse, a DataFolderError: the service is running."""
+    work, holds = (_embedded, EmbeddedPorts.holds) if stack == "embedded" else (_full, FullStack.holds)
+    missing = [name for name in holds if not (path / name).exists()]
+    if missing:
+        raise DataFolderError(f"{path} has no {missing[0]}: it keeps no data of --stack {stack}.")
+    folder = open_data_folder(path)
+    try:
+        if folder.moved_aside is not None:
+            raise DataFolderError(f"It was damaged ({folder.damage}) and is at {folder.moved_aside} now.")
+        work(folder.path, embedder)
+    finally:
+        folder.close()
+
+
+def _embedded(path: Path, embedder: str) -> None:
+    with closing(EmbeddedPorts(path, read_template(), "", Choices(embedder))) as ports:
+        beside, model = file_beside(path / SEARCH), ports.embedder.model
+        print(f"Filling {beside.name} for {model.tag} …", flush=True)
+        with closing(SqliteSearchIndex(beside, model)) as target:
+            done = reindex(ports, target, _nothing, _nothing, time.sleep, Progress())
+    put_in_place(path / SEARCH)
+    print(f"{SEARCH} is for {model.tag} now: {in_words(done)}.")
+
+
+def _full(path: Path, embedder: str) -> None:
+    with closing(FullStack(path, read_template(), Choices(embedder), delays=True)) as ports:
+        reindex_stage(ports, ports.servers.urls[Server.OPENSEARCH], drop_old=True, settle_s=0)
+
+
+def _nothing() -> None:
+    """Nobody else has the folder open: the files change places at the end."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

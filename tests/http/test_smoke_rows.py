@@ -1,0 +1,102 @@
+"""Row C38: what a stage must show after it was deployed. T0 is in test_t0.py."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from local.api_client import ApiClient, Reply
+from local.openapi import TARGET
+from tests.http.people import Json, Person, new_memory_id, new_user
+from tests.http.schedules import states_ordered
+from tests.http.stage import Stage
+
+pytestmark = pytest.mark.live
+
+ROUTES = {
+    operation["operationId"]: (method.upper(), path)
+    for path, operations in json.loads(TARGET.read_bytes())["paths"].items()
+    for method, operation in operations.items()
+    if method != "parameters" and path != "/v1/health"
+}
+"""Method and path by operation id: everything that needs a token."""
+
+
+class Caller:
+    """Calls every route once, with ids that earlier answers gave."""
+
+    def __init__(self, user: Person) -> None:
+        self.api = user.api
+        self.ids = {"user_id": user.id, "session_id": "s1"}
+        self.left = set(ROUTES)
+
+    def __call__(self, operation: str, body: Any = None, **more: Any) -> Json:
+        self.left.remove(operation)
+        method, path = ROUTES[operation]
+        reply = self.api.call(method, path.format(**self.ids), body, **more)
+        assert 200 <= reply.status < 300, f"{operation}: {reply.status} {reply.text}"
+        return dict(reply.json()) if reply.body else {}
+
+
+def test_c38_every_route_refuses_a_call_without_a_token(stage: Stage) -> None:
+    names = ("session_id", "memory_id", "job_id", "recall_id", "key_id")
+    ids = {"user_id": new_user(), **dict.fromkeys(names, "x")}
+    with closing(ApiClient(stage.base_url)) as nobody:
+        answers: dict[str, Reply] = {
+            operation: nobody.call(method, path.format(**ids)) for operation, (method, path) in ROUTES.items()
+        }
+        assert nobody.call("GET", "/v1/health").status == 200
+    assert len(answers) >= 33
+    assert {operation: reply.status for operation, reply in answers.items() if reply.status != 401} == {}
+
+
+def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
+    call = Caller(user)
+    call("openSession", {"session_id": "s1"})
+    turn = [
+        {"event_type": "user_message", "content": "I moved to Lisbon."},
+        {"event_type": "assistant_response", "content": "Noted."},
+    ]
+    call("appendEvents", {"events": turn})
+    call("readSession")
+    call("listSessions")
+    call("listEvents")
+    call("createUpload", {"media_type": "image/png"})
+    call.ids["job_id"] = call("observeSession", {})["id"]
+    call("readJob")
+    call("compactSession", {"reason": "manual"})
+
+    call.ids["memory_id"] = call("createMemory", {"text": "Lives in Lisbon.", "kind": "note"})["id"]
+    call("updateMemory", {"text": "Lives in Porto."})
+    call("readMemory")
+    call("traceMemory")
+    call("listMemories")
+    call("importMemories", raw=json.dumps({"id": new_memory_id(), "text": "Has a cat."}).encode())
+    call("markMemoriesUsed", {"ids": [call.ids["memory_id"]]})
+
+    call("readPack", query={"session_id": "s1"})
+    version = call("listPackVersions", query={"session_id": "s1"})["versions"][0]["pack_version"]
+    call("diffPackVersions", query={"session_id": "s1", "from": version, "to": version})
+    call.ids["recall_id"] = call("recall", {"query": "Where do I live?"})["recall_id"]
+    call("readRecall")
+    call("listRecalls")
+    call("listTools")
+    call("recallMemory", {"arguments": {"query": "Porto"}})
+    call("deleteMemory")
+    call("userStats")
+
+    call("tenantUsage")
+    found = call("readPolicy")
+    call("writePolicy", found["policy"], headers={"If-Match": f'"{found["rev"]}"'})
+    call.ids["key_id"] = call("createKey", {"scopes": ["chat"], "label": "smoke"})["key_id"]
+    call("revokeKey")
+    call.ids["job_id"] = call("drainEmbeddings", {"user_id": user.id})["id"]
+    call("readAdminJob")
+    assert call.left == set(), "routes of the description that nobody called"
+
+
+def test_c38_every_schedule_is_enabled(schedules: dict[str, str]) -> None:
+    assert schedules == dict.fromkeys(states_ordered(), "ENABLED") != {}
