@@ -216,5 +216,6 @@ def _poll_until_settled(someone: Person) -> None:
 
 def _unsettled(someone: Person) -> int:
     sessions = someone.expect(200, "GET", "/sessions", query={"limit": 200})["sessions"]
-    events: int = sum(max(0, session["last_seq"] - session["indexed_seq"]) for session in sessions)
-    return events + sum(memory["embedding_state"] == "pending" for memory in someone.memories())
+    events = sum(max(0, session["last_seq"] - session["indexed_seq"]) for session in sessions)
+    memories = sum(memory["embedding_state"] == "pending" for memory in someone.memories())
+    return int(events + memories)
