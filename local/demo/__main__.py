@@ -23,6 +23,8 @@ from local.demo.terminal import heading, styled
 BASE_URL = "http://127.0.0.1:8787"
 HITS = 3
 UNAUTHORIZED = 401
+PATIENT_MS = 10_000
+"""To show the pack also on a busy machine: a chat would go on without it after 500 ms."""
 
 
 def main() -> int:
@@ -87,7 +89,7 @@ def _demonstrate(client: ApiClient, base_url: str) -> None:
 
 
 def _show_pack(client: ApiClient, user: str, sample: Sample) -> None:
-    opened = {"session_id": sample.today, "user_meta": sample.user_meta}
+    opened = {"session_id": sample.today, "user_meta": sample.user_meta, "budget_ms": PATIENT_MS}
     manifest = client.expect(200, "POST", f"/v1/users/{user}/sessions", opened)["pack"]
     query = {"session_id": sample.today, "format": "text"}
     text = client.call("GET", f"/v1/users/{user}/pack", query=query)
