@@ -1,0 +1,147 @@
+"""What a caller sees while S3 fails: the pack and observe functions on the real adapter, over loopback HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from neve.adapters.aws_clients import aws_client
+from neve.adapters.s3_objects import S3Objects
+from neve.http.schemas.events import EVENTS, UPLOADS
+from neve.http.schemas.sessions import SESSIONS
+from neve.ports import StoreUnavailable
+from neve.usecases import read_pack
+from neve.usecases.build_pack import build_pack
+from neve.usecases.read_pack import PackCache
+from tests.faults.calls import Caller, is_degraded, is_refused_for_now
+from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, s3_error
+from tests.unit.recall_world import RecallWorld
+
+FAILURES = {
+    "503": s3_error(503, "SlowDown"),
+    "expired credentials": s3_error(400, "ExpiredToken"),
+    "skewed clock": s3_error(403, "RequestTimeTooSkewed"),
+    "no answer": Reply(lost=True),
+}
+IMAGE = {"type": "image", "media_type": "image/png", "data": "iVBORw0KGgo="}
+
+
+@pytest.fixture(params=list(FAILURES.values()), ids=list(FAILURES))
+def failure(request: pytest.FixtureRequest) -> Reply:
+    found: Reply = request.param
+    return found
+
+
+@pytest.fixture
+def s3() -> Iterator[AnsweringServer]:
+    with answering_server() as running:
+        yield running
+
+
+@pytest.fixture
+def broken(world: RecallWorld, s3: AnsweringServer, failure: Reply) -> Iterator[S3Objects]:
+    """What a test puts in the place of the world's objects."""
+    s3.otherwise = failure
+    with closing(aws_client("s3", endpoint_url=s3.url, session=SESSION)) as client:
+        yield S3Objects(client, "bucket")
+
+
+def forget_packs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has served nothing yet."""
+    monkeypatch.setattr(read_pack, "_cache", PackCache())
+
+
+def test_a_pack_that_the_function_has_served_is_served_again(
+    world: RecallWorld, caller: Caller, broken: S3Objects
+) -> None:
+    """The current version needs no object; one that became current elsewhere does, and the one before is served."""
+    world.remember("likes tea")
+    caller.open()
+    whole = caller.pack()
+    world.objects, kept = broken, world.objects  # type: ignore[assignment]
+    again = caller.pack()
+    assert (again.text, again.headers["ETag"]) == (whole.text, whole.headers["ETag"])
+    assert "X-Neve-Degraded" not in again.headers
+
+    cache, read_pack._cache = read_pack._cache, PackCache()
+    world.objects = kept
+    world.remember("likes coffee")
+    build_pack(world, world.tenant, "ann", "s1", "horizon")
+    newer = caller.pack()
+    read_pack._cache = cache
+    world.objects = broken  # type: ignore[assignment]
+    stale = caller.pack()
+    assert (stale.status, stale.headers["X-Neve-Degraded"]) == (200, "pack:stale"), "the bytes are those of the version"
+    assert (stale.json["text"], stale.headers["ETag"]) == (whole.json["text"], whole.headers["ETag"])
+    world.objects = kept
+    assert caller.pack().text == newer.text
+
+
+def test_a_pack_that_nobody_here_has_served_is_partial(
+    world: RecallWorld, caller: Caller, broken: S3Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.remember("likes tea")
+    caller.open()
+    whole = caller.pack()
+    forget_packs(monkeypatch)
+    world.objects, kept = broken, world.objects  # type: ignore[assignment]
+    partial = caller.pack()
+    assert is_degraded(partial, "pack:partial")
+    assert partial.json["state"] == "partial"
+    assert (partial.headers["Cache-Control"], "ETag" in partial.headers) == ("no-store", False)
+    world.objects = kept
+    assert (caller.pack().text, caller.pack().headers["ETag"]) == (whole.text, whole.headers["ETag"])
+
+
+def test_a_session_is_opened_without_its_pack_and_no_version_is_made(
+    world: RecallWorld, caller: Caller, broken: S3Objects
+) -> None:
+    world.remember("likes tea")
+    world.objects, kept = broken, world.objects  # type: ignore[assignment]
+    opened = caller.call("POST", SESSIONS, {"session_id": "s1"})
+    assert is_degraded(opened, "pack:partial")
+    assert (opened.json["created"], "pack_version" in opened.json["session"]) == (True, False)
+    world.objects = kept
+    first = caller.pack()
+    assert (first.json["pack_version"], "likes tea" in first.json["text"]) == (1, True)
+
+
+def test_an_image_that_cannot_be_kept_fails_the_whole_append(
+    world: RecallWorld, caller: Caller, broken: S3Objects
+) -> None:
+    caller.open()
+    world.objects, kept = broken, world.objects  # type: ignore[assignment]
+    body = {"events": [{"event_type": "user_message", "content": [IMAGE], "client_id": "image-1"}]}
+    assert is_refused_for_now(caller.call("POST", EVENTS, body))
+    assert caller.log() == []
+    assert caller.append().status == 201, "words need no object"
+    world.objects = kept
+    assert caller.call("POST", EVENTS, body).json["seqs"] == [3]
+
+
+def test_an_upload_is_promised_without_asking_the_store(
+    world: RecallWorld, caller: Caller, broken: S3Objects, s3: AnsweringServer
+) -> None:
+    world.objects = broken  # type: ignore[assignment]
+    assert caller.call("POST", UPLOADS, {"media_type": "image/png"}).status == 201
+    assert s3.requests == []
+
+
+def test_a_pack_whose_object_is_written_and_whose_pointer_is_not(world: RecallWorld, caller: Caller) -> None:
+    """The first read builds the pack; what it wrote before the table failed is what the next one serves."""
+    world.remember("likes tea")
+    caller.open()
+
+    def refuse() -> None:
+        raise StoreUnavailable("table", "throttled")
+
+    world.rows.before_write = refuse
+    assert is_degraded(caller.pack(), "pack:unavailable")
+    left = world.objects.get(world.tenant.keys.pack_object("ann", "s1", 1))
+    assert left is not None
+    reply = caller.pack()
+    assert (reply.status, reply.json["state"], reply.json["pack_version"]) == (200, "ready", 1)
+    assert "likes tea" in reply.json["text"]
+    assert world.objects.get(world.tenant.keys.pack_object("ann", "s1", 1)) == left

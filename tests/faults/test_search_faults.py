@@ -1,0 +1,175 @@
+"""What a caller sees while OpenSearch fails: recall and the embed worker on the real adapter, over loopback HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from functions.embed import app as embed_app
+from neve.adapters.opensearch_client import open_search_client
+from neve.adapters.opensearch_index import OpenSearchIndex
+from neve.adapters.opensearch_mapping import MAPPING_VERSION
+from neve.ports import Owner
+from tests.faults.calls import Caller, is_degraded
+from tests.unit.recall_world import RecallWorld
+from tests.unit.search_stub import (
+    DONE,
+    INDEX,
+    SHARDS,
+    Behaviour,
+    HangUp,
+    Reply,
+    SearchStub,
+    found,
+    hit,
+    item_error,
+    refusal,
+    search_stub,
+    written,
+)
+
+FAILURES: dict[str, Behaviour] = {
+    "429": refusal(429, "es_rejected_execution_exception"),
+    "503": refusal(503, "cluster_block_exception"),
+    "a shard failed": found(_shards=SHARDS | {"failed": 1, "successful": 0}),
+    "timed out": found(timed_out=True),
+    "expired credentials": refusal(403, "security_exception"),
+    "skewed clock": Reply({"message": "Signature expired: it is now another time"}, 403),
+}
+for_every_failure = pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
+
+
+def mapping(world: RecallWorld, version: int = MAPPING_VERSION) -> Reply:
+    model = world.embedder.model
+    about = {"model": model.tag, "dimensions": model.dimensions, "mapping": version}
+    return Reply({INDEX: {"mappings": {"_meta": about}}})
+
+
+@pytest.fixture
+def stub(world: RecallWorld) -> Iterator[SearchStub]:
+    """The world's index is this server behind the adapter."""
+    with search_stub() as running, closing(open_search_client(running.url)) as client:
+        world.search = OpenSearchIndex(client, "passages", world.embedder.model)
+        running.next["_mapping"] = [mapping(world)]
+        yield running
+
+
+@pytest.fixture
+def kayak(world: RecallWorld) -> str:
+    """A memory that only the index finds."""
+    identifier = world.remember("a kayak trip on the river")
+    world.change(identifier, rev_at=None)
+    return identifier
+
+
+def its_hit(world: RecallWorld, identifier: str) -> Behaviour:
+    return found(hit(Owner(world.tenant.id, "ann"), identifier, 0.95))
+
+
+# --- recall -------------------------------------------------------------------------------------
+
+
+@for_every_failure
+def test_a_failed_keyword_leg_is_named_and_the_vector_leg_answers(
+    world: RecallWorld, caller: Caller, stub: SearchStub, kayak: str, failure: Behaviour
+) -> None:
+    stub.next["_search"] = [failure, its_hit(world, kayak)]
+    reply = caller.recall()
+    assert is_degraded(reply, "lexical:error")
+    assert (reply.json["result_state"], [one["id"] for one in reply.json["hits"]]) == ("found", [kayak])
+    assert {leg: report["status"] for leg, report in reply.json["legs"].items()} == {
+        "lexical": "error",
+        "vector": "complete",
+    }
+
+
+@for_every_failure
+def test_a_failed_vector_leg_is_named_and_the_keyword_leg_answers(
+    world: RecallWorld, caller: Caller, stub: SearchStub, kayak: str, failure: Behaviour
+) -> None:
+    """The keyword leg asks twice: how often the words occur, then who holds them."""
+    stub.next["_search"] = [found(), its_hit(world, kayak), failure]
+    reply = caller.recall()
+    assert is_degraded(reply, "vector:error")
+    assert (reply.json["result_state"], [one["id"] for one in reply.json["hits"]]) == ("found", [kayak])
+
+
+@for_every_failure
+def test_without_both_legs_nothing_is_known_of_what_is_there(
+    world: RecallWorld, caller: Caller, stub: SearchStub, kayak: str, failure: Behaviour
+) -> None:
+    stub.next["_search"] = [failure, failure]
+    reply = caller.recall()
+    assert is_degraded(reply, "lexical:error", "vector:error")
+    assert (reply.json["result_state"], reply.json["hits"]) == ("not_searched", [])
+    assert "recall_id" in reply.json, "it is in the ledger as it went"
+
+
+def test_a_leg_whose_connection_is_lost_once_is_asked_again(
+    world: RecallWorld, caller: Caller, stub: SearchStub, kayak: str
+) -> None:
+    stub.next["_search"] = [HangUp(), found(), its_hit(world, kayak), its_hit(world, kayak)]
+    reply = caller.recall()
+    assert (reply.json["degraded"], [one["id"] for one in reply.json["hits"]]) == ([], [kayak])
+
+
+def test_an_index_of_an_older_mapping_is_not_searched(
+    world: RecallWorld, caller: Caller, stub: SearchStub, kayak: str
+) -> None:
+    stub.next["_mapping"] = [mapping(world, MAPPING_VERSION - 1)] * 10
+    reply = caller.recall()
+    assert is_degraded(reply, "lexical:error", "vector:error")
+    assert reply.json["result_state"] == "not_searched"
+    assert stub.asked["_search"] == []
+
+
+# --- writing to the index -----------------------------------------------------------------------
+
+
+def delivered(world: RecallWorld, messages: list[Any]) -> list[str]:
+    """The ids that the embed function names as failed."""
+    records = [{"messageId": message.body["id"], "body": json.dumps(message.body)} for message in messages]
+    return [failed["itemIdentifier"] for failed in embed_app.handler({"Records": records}, None)["batchItemFailures"]]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        refusal(429, "es_rejected_execution_exception"),
+        refusal(503, "cluster_block_exception"),
+        refusal(403, "security_exception"),
+        written(item_error(429, "es_rejected_execution_exception")),
+        written(item_error(400, "strict_dynamic_mapping_exception")),
+    ],
+    ids=["429", "503", "expired credentials", "429 of a line", "mapping conflict"],
+)
+def test_a_memory_that_the_index_did_not_take_stays_due_and_can_be_recalled(
+    world: RecallWorld, caller: Caller, stub: SearchStub, failure: Behaviour
+) -> None:
+    identifier = world.remember("a kayak trip on the river")
+    messages = world.dispatch()
+    stub.next["_bulk"] = [failure]
+    assert delivered(world, messages) == [identifier]
+    assert world.memory(identifier).rev_at is not None
+    found_meanwhile = caller.recall().json
+    assert [one["id"] for one in found_meanwhile["hits"]] == [identifier], "new rows are read from the table"
+    assert delivered(world, messages) == []
+    assert world.memory(identifier).rev_at is None
+    assert json.loads(stub.asked["_bulk"][-1].splitlines()[1])["item_id"] == identifier
+
+
+def test_of_a_batch_only_the_row_that_the_index_cannot_take_comes_again(world: RecallWorld, stub: SearchStub) -> None:
+    """Lines of one request: the first is taken, the second is not, and then each is tried by itself."""
+    good, bad = world.remember("a kayak trip"), world.remember("a tent")
+    messages = world.dispatch()
+    bad_line = item_error(400, "illegal_argument_exception")
+    stub.next["_bulk"] = [written(DONE, bad_line), written(DONE), written(bad_line)]
+    ordered = sorted(messages, key=lambda message: message.body["id"] == bad)
+    assert delivered(world, ordered) == [bad]
+    assert (world.memory(good).rev_at, world.memory(bad).rev_at is None) == (None, False)
+    assert delivered(world, [message for message in messages if message.body["id"] == bad]) == []
+    assert world.memory(bad).rev_at is None

@@ -1,0 +1,201 @@
+"""Change records that come twice, in the wrong order and mixed, through the real outbox and embed functions: whatever
+the order, the search index ends in the state of the rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from functions.embed import app as embed_app
+from functions.outbox import app as outbox_app
+from local.engine.sqlite_table import Change
+from local.worker_events import stream_event
+from neve import wiring
+from neve.domain.query import shape
+from neve.domain.records import Memory
+from neve.ports import Message, Owner, Passage, QueueName, SearchFilter, SearchIndex
+from neve.usecases.delete_memory import delete_memory
+from neve.usecases.update_memory import MemoryChange, update_memory
+from tests.unit.recall_world import RecallWorld
+
+SHUFFLED = settings(
+    max_examples=40,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def told(world: RecallWorld) -> list[Change]:
+    return world.rows.read_changes(0, 1000)
+
+
+def queued(world: RecallWorld, batches: Sequence[Sequence[Change]]) -> list[Message]:
+    """What the outbox function puts on the embed queue for these batches of a stream."""
+    world.queue.sent.clear()
+    for batch in batches:
+        assert outbox_app.handler(stream_event(batch), None) == {"batchItemFailures": []}
+    return [message for queue, message in world.queue.sent if queue is QueueName.EMBED]
+
+
+def handled(messages: Sequence[Message]) -> None:
+    """Each by itself, as the embed function gets them when they come apart."""
+    for number, message in enumerate(messages):
+        record = {"messageId": str(number), "body": json.dumps(message.body)}
+        assert embed_app.handler({"Records": [record]}, None) == {"batchItemFailures": []}
+
+
+def edit(world: RecallWorld, memory_id: str, text: str) -> None:
+    update_memory(world, world.tenant, "ann", memory_id, MemoryChange({"text": text}), None)
+
+
+def found(world: RecallWorld, query: str) -> list[tuple[str, str]]:
+    """What recall answers from the index alone: ids and texts."""
+    hits = world.ask(query, threshold=0.0, k=50).hits
+    return sorted((hit.id, hit.text) for hit in hits)
+
+
+def index_is_as_the_rows(world: RecallWorld, *memories: Memory) -> None:
+    for memory in memories:
+        assert world.memory(memory.id).rev_at is None, "the row waits for the index"
+    expected = sorted((memory.id, memory.text) for memory in memories)
+    utterances = [(f"evt:s1:{n}", text) for n, text in enumerate(("a kayak again", "Noted."), start=1)]
+    assert found(world, "kayak tent canoe noted") == sorted([*expected, *utterances])
+    assert world.index.count(Owner(world.tenant.id, "ann")) == len(expected) + len(utterances)
+
+
+def lives_of_three_memories(world: RecallWorld) -> tuple[str, str, str]:
+    """One is written twice over, one is deleted, one stays; and a turn is said."""
+    world.open()
+    edited, deleted, kept = (world.remember(f"a kayak {word}") for word in ("red", "green", "blue"))
+    edit(world, edited, "a tent")
+    world.say("a kayak again", "Noted.")
+    delete_memory(world, world.tenant, "ann", deleted, None)
+    edit(world, edited, "a canoe")
+    return edited, deleted, kept
+
+
+def in_a_world(check: Callable[[RecallWorld], None]) -> None:
+    before = list(wiring._installed)
+    with TemporaryDirectory() as folder, closing(RecallWorld.make(Path(folder))) as world:
+        wiring.install(world)
+        check(world)
+    wiring._installed[:] = before
+
+
+@SHUFFLED
+@given(st.data())
+def test_records_in_any_order_and_number(data: st.DataObject) -> None:
+    """A shard tells a row's changes in order, but a batch that failed comes again behind later ones, and the messages
+    of a standard queue come as they like."""
+
+    def check(world: RecallWorld) -> None:
+        edited, _, kept = lives_of_three_memories(world)
+        changes = told(world)
+        twice = data.draw(st.permutations([*changes, *changes]), label="records")
+        size = data.draw(st.integers(1, len(twice)), label="batch")
+        messages = queued(world, [twice[at : at + size] for at in range(0, len(twice), size)])
+        again = data.draw(st.lists(st.sampled_from(messages), max_size=5), label="messages that come twice")
+        handled(data.draw(st.permutations([*messages, *again]), label="messages"))
+        index_is_as_the_rows(world, world.memory(edited), world.memory(kept))
+
+    in_a_world(check)
+
+
+@SHUFFLED
+@given(st.data())
+def test_workers_between_the_changes(data: st.DataObject) -> None:
+    """Some messages are handled before the next change, others only at the end, by then about an older rev."""
+
+    def check(world: RecallWorld) -> None:
+        late: list[Message] = []
+        seen = 0
+
+        def work() -> None:
+            nonlocal seen
+            changes = [change for change in told(world) if change.seq > seen]
+            seen = changes[-1].seq if changes else seen
+            for message in queued(world, [changes] if changes else []):
+                if data.draw(st.booleans(), label="at once"):
+                    handled([message])
+                late.append(message)
+
+        world.open()
+        world.say("a kayak again", "Noted.")
+        edited, deleted, kept = (world.remember(f"a kayak {word}") for word in ("red", "green", "blue"))
+        work()
+        edit(world, edited, "a tent")
+        work()
+        delete_memory(world, world.tenant, "ann", deleted, None)
+        edit(world, edited, "a canoe")
+        work()
+        handled(data.draw(st.permutations(late), label="late"))
+        index_is_as_the_rows(world, world.memory(edited), world.memory(kept))
+
+    in_a_world(check)
+
+
+# --- a worker that is overtaken while it writes ---------------------------------------------------
+
+
+class SlowIndex:
+    """Before the next write something else happens, as to a worker that had read the row and was then held up."""
+
+    def __init__(self, inner: SearchIndex, meanwhile: Callable[[], None]) -> None:
+        self._inner, self._meanwhile = inner, [meanwhile]
+
+    def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
+        while self._meanwhile:
+            self._meanwhile.pop()()
+        self._inner.upsert(owner, passages)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+@pytest.fixture
+def overtaken(world: RecallWorld) -> Callable[[str, Callable[[], None]], None]:
+    """Handles a memory's first message while ``meanwhile`` and all that it leads to are handled to their end."""
+
+    def run(memory_id: str, meanwhile: Callable[[], None]) -> None:
+        [message] = [m for m in queued(world, [told(world)]) if m.body["id"] == memory_id]
+        inner = world.search
+
+        def others() -> None:
+            meanwhile()
+            world.search = inner
+            handled(queued(world, [told(world)]))
+
+        world.search = SlowIndex(inner, others)
+        handled([message])
+
+    return run
+
+
+def test_an_older_rev_never_overwrites_a_newer_one(world: RecallWorld, overtaken: Callable[..., None]) -> None:
+    identifier = world.remember("a kayak")
+    overtaken(identifier, lambda: edit(world, identifier, "a canoe"))
+    assert found(world, "kayak canoe") == [(identifier, "a canoe")]
+    owner, words = Owner(world.tenant.id, "ann"), shape("kayak canoe").text_query
+    [candidate] = world.index.search_text(owner, words, SearchFilter(), 10)
+    assert (candidate.item_id, candidate.version) == (identifier, world.memory(identifier).rev)
+
+
+def test_a_deletion_is_not_undone(world: RecallWorld, overtaken: Callable[..., None]) -> None:
+    identifier = world.remember("a kayak")
+
+    def delete() -> None:
+        delete_memory(world, world.tenant, "ann", identifier, None)
+
+    overtaken(identifier, delete)
+    assert found(world, "kayak") == []
+    assert world.index.count(Owner(world.tenant.id, "ann")) == 0
