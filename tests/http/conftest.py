@@ -50,6 +50,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kinds = [kind for kind in ("live", "controls") if item.get_closest_marker(kind)]
         if len(kinds) != 1:
             raise pytest.UsageError(f"{item.nodeid} must be marked either live or controls")
+    made_up = [item for item in here if item.path.name == "test_schemathesis.py" and item.name.endswith("[full]")]
+    if made_up:  # they judge the shape of requests and answers, which no store changes
+        config.hook.pytest_deselected(items=made_up)
+        items[:] = [item for item in items if item not in made_up]
+        here = [item for item in here if item not in made_up]
     if STAGE_URL is not None:
         items.sort(key=_place)
     config.stash[NOT_TESTED] = Counter()
