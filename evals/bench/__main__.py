@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import sys
@@ -40,6 +41,7 @@ LOADED = "loaded"
 
 def main() -> int:
     given = _arguments()
+    os.environ.setdefault("POWERTOOLS_METRICS_DISABLED", "true")  # metric lines would stand between the tables
     sizes, others = given.sizes, OTHERS
     rounds = 2 if given.quick else 10
     with tempfile.TemporaryDirectory(prefix="neve-bench-") as temporary:
