@@ -23,8 +23,8 @@ from local.stack.jars import CannotFetch, Server
 from local.stack.servers import DidNotStart
 from local.template import read_template
 from neve.ports import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
-from neve.usecases.index_events import EmbedAgain
-from neve.usecases.reindex import reindex
+from neve.usecases.indexing.index_events import EmbedAgain
+from neve.usecases.indexing.reindex import reindex
 
 FAILURES = (
     *(DataFolderError, StoreUnavailable, DidNotStart, CannotFetch),

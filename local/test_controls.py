@@ -42,7 +42,7 @@ from local.raw_search import find_raw
 from local.stack.jars import Server
 from neve.domain.errors import NeveError
 from neve.domain.times import iso, parse
-from neve.usecases.create_tenant import create_tenant
+from neve.usecases.tenants.create_tenant import create_tenant
 
 PREFIX = "/__test/"
 Body = Mapping[str, Any]

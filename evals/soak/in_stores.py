@@ -14,11 +14,11 @@ from neve.domain.records import EmbeddingState, Event, EventType, Job, Kind, Mem
 from neve.ports import Index, Item, Owner
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS, SESSION, Keys, due_partition
-from neve.usecases.build_pack import read_body
-from neve.usecases.directory import users_of
-from neve.usecases.index_memories import NEVER_RECALLED
-from neve.usecases.memory_passages import memory_passages
-from neve.usecases.utterances import utterance_of, utterance_passages
+from neve.usecases.indexing.index_memories import NEVER_RECALLED
+from neve.usecases.indexing.memory_passages import memory_passages
+from neve.usecases.indexing.utterances import utterance_of, utterance_passages
+from neve.usecases.pack.build_pack import read_body
+from neve.usecases.tenants.directory import users_of
 
 PAGE = 500
 DUE_KINDS = ("embed", "failed", "rebuild", "replace")

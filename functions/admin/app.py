@@ -9,15 +9,15 @@ from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas import admin as a
 from neve.http.schemas import jobs as j
 from neve.http.tenancy import policies
-from neve.usecases.create_key import create_key
-from neve.usecases.drain_embeddings import drain_embeddings
-from neve.usecases.read_jobs import get_job
-from neve.usecases.read_policy import read_policy
-from neve.usecases.revoke_key import revoke_key
-from neve.usecases.service_health import service_health
-from neve.usecases.tenant_usage import tenant_usage
-from neve.usecases.user_stats import user_stats
-from neve.usecases.write_policy import write_policy
+from neve.usecases.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.jobs.read_jobs import get_job
+from neve.usecases.tenants.create_key import create_key
+from neve.usecases.tenants.read_policy import read_policy
+from neve.usecases.tenants.revoke_key import revoke_key
+from neve.usecases.tenants.service_health import service_health
+from neve.usecases.tenants.tenant_usage import tenant_usage
+from neve.usecases.tenants.user_stats import user_stats
+from neve.usecases.tenants.write_policy import write_policy
 
 router = Router("admin")
 handler = router.handle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from neve.usecases.compact_session import compact_session
+from neve.usecases.compact.compact_session import compact_session
 from neve.worker import process_fifo
 
 pause = time.sleep

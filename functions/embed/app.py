@@ -8,7 +8,7 @@ from typing import Any
 
 from neve import observability, wiring
 from neve.correlation import FIELD
-from neve.usecases.embed_rows import embed_rows
+from neve.usecases.indexing.embed_rows import embed_rows
 
 pause = time.sleep
 """Between attempts of the embedder. A process whose time is not real puts its own here."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neve.usecases.extract_session import extract_session
+from neve.usecases.observe.extract_session import extract_session
 from neve.worker import process_fifo
 
 

@@ -7,12 +7,12 @@ from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas import events as e
 from neve.http.schemas import jobs as j
-from neve.usecases.append_events import append_events
-from neve.usecases.create_upload import create_upload
-from neve.usecases.list_events import list_events
-from neve.usecases.read_jobs import get_job
-from neve.usecases.request_compaction import request_compaction
-from neve.usecases.request_observation import request_observation
+from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.read_jobs import get_job
+from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.sessions.append_events import append_events
+from neve.usecases.sessions.create_upload import create_upload
+from neve.usecases.sessions.list_events import list_events
 
 router = Router("observe")
 handler = router.handle

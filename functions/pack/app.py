@@ -10,10 +10,10 @@ from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas import packs as p
 from neve.http.schemas import sessions as s
 from neve.store.idempotency import StoredReply
-from neve.usecases.open_session import OpenSession, open_session
-from neve.usecases.pack_versions import pack_diff, pack_versions
-from neve.usecases.read_pack import preview_pack, read_pack
-from neve.usecases.read_sessions import get_session, list_sessions
+from neve.usecases.pack.read_pack import preview_pack, read_pack
+from neve.usecases.pack.versions import pack_diff, pack_versions
+from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.sessions.read_sessions import get_session, list_sessions
 
 router = Router("pack")
 handler = router.handle

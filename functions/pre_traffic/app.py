@@ -9,7 +9,7 @@ from typing import Any
 
 from neve import observability
 from neve.deployment import deployment
-from neve.usecases.probe_versions import Probe, Versions
+from neve.usecases.background.probe_versions import Probe, Versions
 
 connect = deployment
 seconds, pause = time.monotonic, time.sleep

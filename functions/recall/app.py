@@ -6,10 +6,10 @@ from neve import observability
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router
 from neve.http.schemas import recall as r
-from neve.usecases.read_recalls import get_recall, list_recalls
-from neve.usecases.recall import recall
-from neve.usecases.recall_answer import RecallAnswer
-from neve.usecases.recall_tool import recall_memory
+from neve.usecases.recall.answer import RecallAnswer
+from neve.usecases.recall.read_recalls import get_recall, list_recalls
+from neve.usecases.recall.recall import recall
+from neve.usecases.recall.tool import recall_memory
 
 router = Router("recall")
 handler = router.handle

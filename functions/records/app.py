@@ -7,13 +7,13 @@ from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas import memories as m
 from neve.http.schemas.traces import TRACE_MEMORY, TraceView
-from neve.usecases.create_memory import create_memory, wait_until_embedded
-from neve.usecases.delete_memory import delete_memory
-from neve.usecases.import_memories import import_memories
-from neve.usecases.list_memories import get_memory, list_memories
-from neve.usecases.mark_used import mark_used
-from neve.usecases.trace_memory import trace_memory
-from neve.usecases.update_memory import update_memory
+from neve.usecases.memories.create_memory import create_memory, wait_until_embedded
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.memories.import_memories import import_memories
+from neve.usecases.memories.list_memories import get_memory, list_memories
+from neve.usecases.memories.mark_used import mark_used
+from neve.usecases.memories.trace_memory import trace_memory
+from neve.usecases.memories.update_memory import update_memory
 
 router = Router("records")
 handler = router.handle

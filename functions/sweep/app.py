@@ -7,8 +7,8 @@ from typing import Any
 from neve import observability, wiring
 from neve.domain.policy import Policy
 from neve.http.tenancy import policies
-from neve.usecases.requeue_embeddings import backlog_age_s
-from neve.usecases.sweep_due import sweep_due
+from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.indexing.requeue import backlog_age_s
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, int]:  # noqa: ARG001

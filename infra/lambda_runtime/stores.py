@@ -20,8 +20,8 @@ from neve.adapters.dynamodb_table import DynamoDbTable
 from neve.aws_ports import AwsPorts
 from neve.config import Settings, variable
 from neve.ports import QueueName
-from neve.usecases.create_tenant import create_tenant
-from neve.usecases.probe_versions import TENANT as PROBE
+from neve.usecases.background.probe_versions import TENANT as PROBE
+from neve.usecases.tenants.create_tenant import create_tenant
 
 REGION = "us-east-1"
 

@@ -21,13 +21,13 @@ from neve.ports import Conflict, EmbeddingRetryable, EmbeddingUnavailable, Store
 from neve.store import tenants
 from neve.store.keys import tenant_row
 from neve.store.tenants import SCOPES
-from neve.usecases import erase_user
-from neve.usecases.create_key import CreatedKey, add_key
-from neve.usecases.create_tenant import create_tenant
-from neve.usecases.directory import all_tenants
-from neve.usecases.erase_user import NoSuchUser
-from neve.usecases.index_events import EmbedAgain
-from neve.usecases.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
+from neve.usecases.erase import erase_user
+from neve.usecases.erase.erase_user import NoSuchUser
+from neve.usecases.erase.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
+from neve.usecases.indexing.index_events import EmbedAgain
+from neve.usecases.tenants.create_key import CreatedKey, add_key
+from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tenants.directory import all_tenants
 from neve.wiring import Ports
 
 FAILURES = (

@@ -9,7 +9,7 @@ from neve.adapters.opensearch_calls import Calls
 from neve.adapters.opensearch_client import open_search_client
 from neve.adapters.opensearch_index import ALIAS, OpenSearchIndex
 from neve.adapters.opensearch_places import SEEN_S, empty_index, left_over, switch_alias
-from neve.usecases.reindex import reindex
+from neve.usecases.indexing.reindex import reindex
 from neve.wiring import Ports
 
 SETTLE_S = SEEN_S + 60

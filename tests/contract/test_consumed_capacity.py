@@ -23,8 +23,8 @@ from neve.attribute_values import plain_item
 from neve.domain.records import EventType
 from neve.ports import Index
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.append_events import NewEvent, append_events
-from neve.usecases.read_pack import read_pack
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.contract.dynamodb_engines import anybody, create_local_table, local_client
 from tests.unit.world import HandClock, World
 

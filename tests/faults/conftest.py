@@ -17,8 +17,8 @@ from neve import wiring
 from neve.adapters.aws_clients import aws_client
 from neve.adapters.dynamodb_table import DynamoDbTable
 from neve.store.tenants import TenantRow, put_tenant
-from neve.usecases import read_pack
-from neve.usecases.read_pack import PackCache
+from neve.usecases.pack import read_pack
+from neve.usecases.pack.read_pack import PackCache
 from tests.contract.dynamodb_engines import anybody, create_local_table, local_client
 from tests.faults.calls import Caller
 from tests.unit.api_world import Api

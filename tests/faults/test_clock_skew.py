@@ -13,8 +13,8 @@ from functions.extract import app as extract_app
 from neve import wiring
 from neve.http.schemas.recall import LIST_RECALLS
 from neve.store.tenants import TenantRow, put_tenant
-from neve.usecases.observation_job import observation_message
-from neve.usecases.read_sessions import get_session
+from neve.usecases.observe.job import observation_message
+from neve.usecases.sessions.read_sessions import get_session
 from tests.faults.calls import SAID, Caller
 from tests.unit.recall_world import RecallWorld
 from tests.unit.world import World

@@ -12,9 +12,9 @@ from neve.adapters.s3_objects import S3Objects
 from neve.http.schemas.events import EVENTS, UPLOADS
 from neve.http.schemas.sessions import SESSIONS
 from neve.ports import StoreUnavailable
-from neve.usecases import read_pack
-from neve.usecases.build_pack import build_pack
-from neve.usecases.read_pack import PackCache
+from neve.usecases.pack import read_pack
+from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.pack.read_pack import PackCache
 from tests.faults.calls import Caller, is_degraded, is_refused_for_now
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, s3_error
 from tests.unit.recall_world import RecallWorld

@@ -22,8 +22,8 @@ from neve import wiring
 from neve.domain.query import shape
 from neve.domain.records import Memory
 from neve.ports import Message, Owner, Passage, QueueName, SearchFilter, SearchIndex
-from neve.usecases.delete_memory import delete_memory
-from neve.usecases.update_memory import MemoryChange, update_memory
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.unit.recall_world import RecallWorld
 
 SHUFFLED = settings(

@@ -15,7 +15,7 @@ from local.api_client import ApiClient
 from local.backend import ENCODER
 from local.running import StackName
 from local.template import ROOT
-from neve.usecases.utterances import event_id
+from neve.usecases.indexing.utterances import event_id
 from tests.http.conftest import StartedWith
 from tests.http.people import Json, new_user
 

@@ -12,8 +12,8 @@ from local.event_filter import check_pattern, lets_through
 from local.template import read_template
 from neve.attribute_values import typed_value
 from neve.ports import Item
-from neve.usecases import dispatch_changes as dispatching
-from neve.usecases import usage
+from neve.usecases.background import dispatch_changes as dispatching
+from neve.usecases.tenants import usage
 from tests.infra.templates import SERVICE, expanded, of_type, queue_name, written
 
 FOURTEEN_DAYS = 14 * 24 * 3600

@@ -27,14 +27,14 @@ from neve.observing import Observer
 from neve.ports import Embedder, Message, QueueName, SearchIndex
 from neve.store import rows
 from neve.store.stream_records import read_change
-from neve.usecases.append_events import NewEvent, append_events
-from neve.usecases.create_memory import NewMemory, create_memory
-from neve.usecases.dispatch_changes import dispatch_changes
-from neve.usecases.embed_rows import Failures, embed_rows
-from neve.usecases.open_session import OpenSession, open_session
-from neve.usecases.recall import recall
-from neve.usecases.recall_answer import RecallAnswer
-from neve.usecases.recall_command import RecallCommand
+from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.indexing.embed_rows import Failures, embed_rows
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.recall.answer import RecallAnswer
+from neve.usecases.recall.command import RecallCommand
+from neve.usecases.recall.recall import recall
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.open_session import OpenSession, open_session
 from neve.wiring import Tenant
 from tests.unit.world import START, CountedTable, HandClock, ListQueue
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from neve.domain.errors import NeveError
 from neve.domain.records import EventType
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.append_events import NewEvent, append_events
-from neve.usecases.list_events import list_events
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.list_events import list_events
 from tests.unit.world import World
 
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE

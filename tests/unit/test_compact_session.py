@@ -10,14 +10,14 @@ import pytest
 
 from neve.domain.records import Job
 from neve.ports import ModelUnavailable
-from neve.usecases.compact_session import compact_session
-from neve.usecases.list_events import list_events
-from neve.usecases.pack_versions import pack_versions
-from neve.usecases.read_jobs import get_job
-from neve.usecases.read_pack import read_pack
-from neve.usecases.read_sessions import get_session
-from neve.usecases.request_compaction import request_compaction
-from neve.usecases.session_lease import LeaseHeld, release_lease, take_lease
+from neve.usecases.compact.compact_session import compact_session
+from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.read_jobs import get_job
+from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.pack.versions import pack_versions
+from neve.usecases.sessions.list_events import list_events
+from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.world import World
 
 

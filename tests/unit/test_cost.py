@@ -16,8 +16,8 @@ from local.engine.sqlite_table import SqliteTable
 from local.template import ROOT
 from neve.domain.records import EventType
 from neve.ports import Check, Delete, Expect, Index, Item, Key, Put, Version, WriteOp
-from neve.usecases.append_events import NewEvent, append_events
-from neve.usecases.read_pack import read_pack
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.world import CountedTable, HandClock, World
 
 RESULT = json.loads((ROOT / "evals" / "results" / "cost.json").read_text(encoding="utf-8"))

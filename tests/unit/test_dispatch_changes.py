@@ -16,10 +16,10 @@ from neve import wiring
 from neve.domain.records import EventType, Status
 from neve.ports import QueueName
 from neve.store.stream_records import Change, read_change
-from neve.usecases.append_events import NewEvent, append_events
-from neve.usecases.delete_memory import delete_memory
-from neve.usecases.dispatch_changes import dispatch_changes
-from neve.usecases.observation_job import observation_job_id
+from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.observe.job import observation_job_id
+from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.recall_world import RecallWorld
 
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE

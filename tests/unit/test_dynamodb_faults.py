@@ -24,10 +24,10 @@ from neve.adapters.dynamodb_table import DynamoDbTable
 from neve.domain.records import EventType
 from neve.ports import Check, Conflict, Delete, Expect, Index, Key, Put, StoreUnavailable, Table, Version, WriteOp
 from neve.store import rows
-from neve.usecases.append_events import NewEvent, append_events
-from neve.usecases.list_events import list_events
-from neve.usecases.read_pack import read_pack
-from neve.usecases.session_lease import take_lease
+from neve.usecases.observe.lease import take_lease
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.list_events import list_events
 from tests.contract.dynamodb_engines import anybody, create_local_table, open_local_table
 from tests.unit.dynamodb_proxy import (
     Answer,

@@ -13,12 +13,12 @@ from neve.domain.records import EmbeddingState, Kind, Priority, Status
 from neve.ports import Message, Owner, Passage
 from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH
-from neve.usecases.delete_memory import delete_memory
-from neve.usecases.drain_embeddings import drain_embeddings
-from neve.usecases.import_memories import ImportedRow, import_memories
-from neve.usecases.requeue_embeddings import requeue_pending
-from neve.usecases.update_memory import MemoryChange, update_memory
-from neve.usecases.user_stats import user_stats
+from neve.usecases.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.indexing.requeue import requeue_pending
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tenants.user_stats import user_stats
 from tests.unit.recall_world import RecallWorld
 from tests.unit.test_recall_legs import OtherModel
 

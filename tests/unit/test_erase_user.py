@@ -14,9 +14,9 @@ from neve.domain.times import iso
 from neve.ports import Owner, StoreUnavailable, WriteOp
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.usecases.build_pack import build_pack
-from neve.usecases.directory import users_of
-from neve.usecases.erase_user import NoSuchUser, Removed, begin_erasure, erase_user, finish_erasure
+from neve.usecases.erase.erase_user import NoSuchUser, Removed, begin_erasure, erase_user, finish_erasure
+from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.tenants.directory import users_of
 from tests.unit.recall_world import RecallWorld
 
 MARKER = "zanzibar-marker"

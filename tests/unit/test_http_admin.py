@@ -19,9 +19,9 @@ from neve.http.tenancy import policies
 from neve.ports import Embedder, Expect, IndexModel, Put, SearchIndex, StoreUnavailable
 from neve.store import rows
 from neve.store.embedder_health import put_embedder_health
-from neve.usecases.create_memory import NewMemory, create_memory
-from neve.usecases.update_memory import MemoryChange, update_memory
-from neve.usecases.usage import usage_put
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tenants.usage import usage_put
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
@@ -144,7 +144,7 @@ def test_stats_of_nobody(api: Api) -> None:
 
 
 def test_stats_count_rows(world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neve.usecases.user_stats.PAGE", 2)
+    monkeypatch.setattr("neve.usecases.tenants.user_stats.PAGE", 2)
     world.open("ann", "s1")
     world.open("ann", "s2")
     world.say("a", "b", "c")
@@ -172,7 +172,7 @@ def test_stats_count_rows(world: AdminWorld, api: Api, monkeypatch: pytest.Monke
 def test_usage_is_the_sum_over_users_of_this_tenant(
     world: AdminWorld, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neve.usecases.tenant_usage.PAGE", 2)
+    monkeypatch.setattr("neve.usecases.tenants.tenant_usage.PAGE", 2)
     for n in range(5):
         counted = {"model_calls": n, "model_input_tokens": 10 * n}
         world.table.write([usage_put(world.tenant.keys, f"u{n}", None, counted)])

@@ -13,9 +13,9 @@ from neve.domain.errors import NeveError
 from neve.domain.policy import Policy
 from neve.http.api_keys import Callers
 from neve.ports import StoreUnavailable
-from neve.usecases.create_key import CreatedKey, create_key
-from neve.usecases.create_tenant import create_tenant
-from neve.usecases.revoke_key import revoke_key
+from neve.usecases.tenants.create_key import CreatedKey, create_key
+from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tenants.revoke_key import revoke_key
 from neve.wiring import Tenant
 from tests.unit.world import World
 

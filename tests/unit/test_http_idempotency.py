@@ -11,7 +11,7 @@ from neve.domain.errors import NeveError
 from neve.ports import Conflict, StoreUnavailable
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.usecases.run_once import run_once
+from neve.usecases.jobs.run_once import run_once
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.test_http_router import THING, failures, made, router
 from tests.unit.world import World

@@ -14,8 +14,8 @@ from functions.observe.app import router
 from neve.http.schemas.events import EVENTS, MAX_EVENT_BYTES, UPLOADS
 from neve.http.schemas.jobs import COMPACT, OBSERVE, READ_JOB
 from neve.ports import QueueName, StoreUnavailable
-from neve.usecases.extract_session import extract_session
-from neve.usecases.observe_session import observe_session
+from neve.usecases.observe.extract_session import extract_session
+from neve.usecases.observe.observe_session import observe_session
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 

@@ -11,8 +11,8 @@ from functions.pack.app import router
 from neve.http.schemas.packs import PACK, PACK_DIFF, PACK_VERSIONS
 from neve.http.schemas.sessions import SESSION, SESSIONS
 from neve.ports import StoreUnavailable
-from neve.usecases import read_pack as read_pack_module
-from neve.usecases.read_pack import PackCache
+from neve.usecases.pack import read_pack as read_pack_module
+from neve.usecases.pack.read_pack import PackCache
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 

@@ -23,7 +23,7 @@ from neve.http.tenancy import policies
 from neve.ports import BadCursor, Conflict, StoreUnavailable
 from neve.store.keys import tenant_row
 from neve.store.tenants import read_tenant
-from neve.usecases.write_policy import write_policy
+from neve.usecases.tenants.write_policy import write_policy
 from tests.unit.api_world import Api, Reply, installed, proxy_event
 from tests.unit.world import World
 

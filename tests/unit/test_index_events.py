@@ -13,9 +13,9 @@ from neve.domain.records import EventType
 from neve.domain.tokens import estimate
 from neve.ports import Message, Owner, Passage
 from neve.store import rows
-from neve.usecases.append_events import NewEvent, append_events
-from neve.usecases.drain_embeddings import drain_embeddings
-from neve.usecases.utterances import event_id, event_place, utterance_of, utterance_passages
+from neve.usecases.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.indexing.utterances import event_id, event_place, utterance_of, utterance_passages
+from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.domain_rows import event, image, text_block, tool_call
 from tests.unit.recall_world import RecallWorld
 from tests.unit.test_embed_rows import embed_calls, fail, usage

@@ -10,13 +10,13 @@ import pytest
 from neve.domain.errors import NeveError
 from neve.domain.records import EmbeddingState, Kind, Priority, Scope, Status
 from neve.store.idempotency import IdempotencyKey
-from neve.usecases.create_memory import NewMemory, create_memory
-from neve.usecases.delete_memory import delete_memory
-from neve.usecases.import_memories import ImportedRow, import_memories
-from neve.usecases.list_memories import MemoryFilter, get_memory, list_memories
-from neve.usecases.mark_used import mark_used
-from neve.usecases.read_sessions import get_session
-from neve.usecases.update_memory import MemoryChange, update_memory
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.memories.mark_used import mark_used
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.world import World
 
 ID = "mem_01KJ0000000000000000000000"

@@ -14,10 +14,10 @@ from neve.correlation import FIELD, carried, correlated
 from neve.ports import Item, Put, StoreUnavailable
 from neve.store import rows
 from neve.store.stream_records import Change
-from neve.usecases.create_tenant import create_tenant
-from neve.usecases.dispatch_changes import dispatch_changes
-from neve.usecases.requeue_embeddings import backlog_age_s
-from neve.usecases.usage import model_metrics
+from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.indexing.requeue import backlog_age_s
+from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tenants.usage import model_metrics
 from neve.wiring import Ports, Tenant
 from neve.worker import process_fifo
 from tests.unit.world import World

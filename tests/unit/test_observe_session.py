@@ -11,11 +11,11 @@ import pytest
 from neve.domain.records import EventType, Priority
 from neve.ports import ModelUnavailable
 from neve.store import rows
-from neve.usecases.append_events import NewEvent, append_events
-from neve.usecases.create_memory import NewMemory, create_memory
-from neve.usecases.observe_session import ObservationReport, UserGone, observe_session
-from neve.usecases.read_sessions import get_session
-from neve.usecases.session_lease import LeaseHeld, LeaseLost, take_lease
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.observe.lease import LeaseHeld, LeaseLost, take_lease
+from neve.usecases.observe.observe_session import ObservationReport, UserGone, observe_session
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.world import NOTHING, World, kept
 
 

@@ -22,8 +22,8 @@ from neve.adapters.opensearch_index import OpenSearchIndex
 from neve.adapters.opensearch_mapping import index_name
 from neve.ports import IndexModel, Owner
 from neve.store.tenants import TenantRow, put_tenant
-from neve.usecases.delete_memory import delete_memory
-from neve.usecases.reindex import Reindexed
+from neve.usecases.indexing.reindex import Reindexed
+from neve.usecases.memories.delete_memory import delete_memory
 from tests.servers import opensearch_url
 from tests.unit.recall_world import RecallWorld
 

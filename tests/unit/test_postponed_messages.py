@@ -26,12 +26,12 @@ from neve.ports import Message, QueueName, StoreUnavailable
 from neve.store import rows
 from neve.store.keys import tenant_row
 from neve.store.tenants import put_tenant, read_tenant
-from neve.usecases.observation_job import observation_message
-from neve.usecases.read_jobs import find_job
-from neve.usecases.read_sessions import get_session
-from neve.usecases.request_compaction import request_compaction
-from neve.usecases.request_observation import request_observation
-from neve.usecases.session_lease import LEASE_S, release_lease, take_lease
+from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.read_jobs import find_job
+from neve.usecases.observe.job import observation_message
+from neve.usecases.observe.lease import LEASE_S, release_lease, take_lease
+from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.sessions.read_sessions import get_session
 from neve.worker import POSTPONED_S
 from tests.unit.api_world import installed
 from tests.unit.world import World

@@ -24,7 +24,7 @@ from neve.adapters.lambda_deployment import FunctionFailed, LambdaDeployment
 from neve.domain.times import iso
 from neve.ports import StoreUnavailable
 from neve.store.tenants import TenantRow, put_tenant
-from neve.usecases.probe_versions import TENANT, Probe, ProbeFailed, Versions
+from neve.usecases.background.probe_versions import TENANT, Probe, ProbeFailed, Versions
 
 VERSIONS = Versions("arn:records:7", "arn:embed:7", "arn:recall:7")
 HOOK = {"DeploymentId": "d-1", "LifecycleEventHookExecutionId": "hook-1"}

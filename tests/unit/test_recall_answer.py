@@ -10,7 +10,7 @@ import pytest
 from neve.domain.policy import Policy
 from neve.domain.rendered_blocks import strip_rendered
 from neve.domain.tokens import estimate
-from neve.usecases.recall_answer import HIT_TOKENS, INJECTED_TOKENS
+from neve.usecases.recall.answer import HIT_TOKENS, INJECTED_TOKENS
 from neve.wiring import Tenant
 from tests.unit.recall_world import RecallWorld
 

@@ -12,10 +12,10 @@ import pytest
 from neve.domain.errors import NeveError
 from neve.ports import BadCursor, Put
 from neve.store import rows
-from neve.usecases.list_memories import get_memory
-from neve.usecases.read_recalls import get_recall, list_recalls
-from neve.usecases.record_recall import read_record
-from neve.usecases.trace_memory import trace_memory
+from neve.usecases.memories.list_memories import get_memory
+from neve.usecases.memories.trace_memory import trace_memory
+from neve.usecases.recall.read_recalls import get_recall, list_recalls
+from neve.usecases.recall.record_recall import read_record
 from tests.unit.recall_world import RecallWorld
 
 

@@ -11,7 +11,7 @@ from local.fixture_embedder import FixtureEmbedder, similar_pair
 from neve.adapters.no_embedder import NoEmbedder
 from neve.domain.errors import NeveError
 from neve.ports import IndexModel
-from neve.usecases.query_vectors import QueryVectors
+from neve.usecases.recall.query_vectors import QueryVectors
 from tests.unit.recall_world import RecallWorld
 
 

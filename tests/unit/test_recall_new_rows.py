@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
 from neve.domain.records import Kind
-from neve.usecases.keyword_ranking import Placed, keyword_ranking
-from neve.usecases.update_memory import MemoryChange, update_memory
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.unit.recall_world import RecallWorld
 
 

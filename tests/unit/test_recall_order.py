@@ -12,8 +12,8 @@ import pytest
 from local.fixture_embedder import MODEL
 from neve.domain.records import Kind, Scope
 from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, Source, TextQuery
-from neve.usecases.recall_answer import RecallAnswer
-from neve.usecases.recall_command import RecallFilters
+from neve.usecases.recall.answer import RecallAnswer
+from neve.usecases.recall.command import RecallFilters
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 

@@ -11,7 +11,7 @@ import pytest
 from neve.domain.policy import Policy
 from neve.domain.records import Status
 from neve.ports import Candidate, Owner, SearchFilter, Source, TextQuery
-from neve.usecases.read_pack import read_pack
+from neve.usecases.pack.read_pack import read_pack
 from neve.wiring import Tenant
 from tests.unit.recall_world import RecallWorld
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.usecases.read_pack import read_pack
+from neve.usecases.pack.read_pack import read_pack
 from tests.unit.recall_world import RecallWorld
 
 STEP_MS = 10

@@ -15,9 +15,9 @@ from neve.domain.policy import Policy
 from neve.domain.records import Kind, Scope, Status, Tier
 from neve.ports import Source
 from neve.store import rows
-from neve.usecases.delete_memory import delete_memory
-from neve.usecases.recall_command import RecallFilters
-from neve.usecases.replace_rows import Replacement, replace_rows
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.recall.command import RecallFilters
+from neve.usecases.reflect.replace_rows import Replacement, replace_rows
 from neve.wiring import Tenant
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld

@@ -11,17 +11,17 @@ from neve.domain.records import Kind, Priority, Status
 from neve.observing import Reflected, ReflectedRow
 from neve.ports import Conflict, StoreUnavailable, WriteOp
 from neve.store import rows
-from neve.usecases.create_memory import NewMemory, create_memory
-from neve.usecases.gather_pack import gather_pack
-from neve.usecases.import_memories import ImportedRow, import_memories
-from neve.usecases.list_memories import MemoryFilter, get_memory, list_memories
-from neve.usecases.observe_session import observe_session
-from neve.usecases.pack_versions import pack_versions
-from neve.usecases.read_pack import read_pack
-from neve.usecases.read_sessions import get_session
-from neve.usecases.reflect_session import reflect_session
-from neve.usecases.replace_rows import LEASE_S, ReplacementBusy
-from neve.usecases.sweep_due import sweep_due
+from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.pack.gather_pack import gather_pack
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.pack.versions import pack_versions
+from neve.usecases.reflect.reflect_session import reflect_session
+from neve.usecases.reflect.replace_rows import LEASE_S, ReplacementBusy
+from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.world import World, kept
 
 

@@ -30,11 +30,11 @@ from neve.ports import (
 )
 from neve.store import rows
 from neve.store.tenants import TenantRow, put_tenant
-from neve.usecases.delete_memory import delete_memory
-from neve.usecases.index_events import EmbedAgain
-from neve.usecases.recall_legs import OTHER_MODEL
-from neve.usecases.reindex import Reindexed, reindex
-from neve.usecases.utterances import event_id
+from neve.usecases.indexing.index_events import EmbedAgain
+from neve.usecases.indexing.reindex import Reindexed, reindex
+from neve.usecases.indexing.utterances import event_id
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.recall.legs import OTHER_MODEL
 from tests.servers import opensearch_url
 from tests.unit.recall_world import RecallWorld
 

@@ -10,13 +10,13 @@ import pytest
 from neve.domain.policy import Policy
 from neve.ports import Owner, StoreUnavailable
 from neve.store.keys import tenant_row
-from neve.usecases.build_pack import build_pack
-from neve.usecases.create_key import create_key
-from neve.usecases.create_tenant import create_tenant
-from neve.usecases.directory import all_tenants, users_of
-from neve.usecases.erase_user import Removed
-from neve.usecases.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
-from neve.usecases.revoke_key import revoke_key
+from neve.usecases.erase.erase_user import Removed
+from neve.usecases.erase.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
+from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.tenants.create_key import create_key
+from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tenants.directory import all_tenants, users_of
+from neve.usecases.tenants.revoke_key import revoke_key
 from neve.wiring import Tenant
 from tests.unit.recall_world import RecallWorld
 

@@ -26,12 +26,12 @@ from neve.domain.records import EventType
 from neve.ports import Delete, Message, Owner, QueueName
 from neve.store import rows
 from neve.store.keys import Keys
-from neve.usecases.append_events import NewEvent, append_events
-from neve.usecases.create_memory import NewMemory, create_memory
-from neve.usecases.index_events import index_events
-from neve.usecases.index_memories import index_memories
-from neve.usecases.observe_session import observe_session
-from neve.usecases.open_session import OpenSession, open_session
+from neve.usecases.indexing.index_events import index_events
+from neve.usecases.indexing.index_memories import index_memories
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.open_session import OpenSession, open_session
 from neve.wiring import Tenant
 
 ANN = Account("acme", "ann")

@@ -19,8 +19,8 @@ from neve.domain.records import EventType, Memory
 from neve.observing import Observed, ObservedLine, PassInput, Reflected, ReflectedRow, ReflectInput
 from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, WriteOp
 from neve.store import rows
-from neve.usecases.append_events import Appended, NewEvent, append_events
-from neve.usecases.open_session import OpenSession, open_session
+from neve.usecases.sessions.append_events import Appended, NewEvent, append_events
+from neve.usecases.sessions.open_session import OpenSession, open_session
 from neve.wiring import Tenant
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from neve import observability, wiring
 from neve.correlation import FIELD, correlated
 from neve.http.tenancy import policies
 from neve.ports import Message, QueueName
-from neve.usecases.session_lease import LeaseHeld
+from neve.usecases.observe.lease import LeaseHeld
 from neve.wiring import Ports, Tenant
 
 Work = Callable[[Ports, Tenant, dict[str, Any]], None]

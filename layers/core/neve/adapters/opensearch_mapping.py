@@ -1,7 +1,7 @@
 """What an index of passages looks like on OpenSearch 2.19: the one source of its settings and fields.
 
 ``MAPPING_VERSION`` is part of every index's name. Raise it with any change here: an index is never changed in place, a
-new one is filled from the table (``neve.usecases.reindex``)."""
+new one is filled from the table (``neve.usecases.indexing.reindex``)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from neve.http.operations import B, Q
 from neve.http.preconditions import NO_TAGS, EntityTags
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.usecases.run_once import run_once
+from neve.usecases.jobs.run_once import run_once
 from neve.wiring import Ports, Tenant
 
 

@@ -11,11 +11,11 @@ from neve.domain.policy import Policy
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled
 from neve.store.tenants import set_numbers
-from neve.usecases.create_key import CreatedKey
-from neve.usecases.read_policy import PolicyAt
-from neve.usecases.service_health import Health
-from neve.usecases.tenant_usage import TenantUsage, Usage
-from neve.usecases.user_stats import UserStats
+from neve.usecases.tenants.create_key import CreatedKey
+from neve.usecases.tenants.read_policy import PolicyAt
+from neve.usecases.tenants.service_health import Health
+from neve.usecases.tenants.tenant_usage import TenantUsage, Usage
+from neve.usecases.tenants.user_stats import UserStats
 
 State = Literal["ready", "unavailable"]
 

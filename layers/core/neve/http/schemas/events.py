@@ -13,9 +13,9 @@ from neve.domain.errors import FieldError, NeveError
 from neve.domain.records import Event, EventType
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.fields import Filled, Identifier, Limit, Seq, Time
-from neve.usecases.append_events import Appended, NewEvent
-from neve.usecases.create_upload import Upload
-from neve.usecases.list_events import EventPage
+from neve.usecases.sessions.append_events import Appended, NewEvent
+from neve.usecases.sessions.create_upload import Upload
+from neve.usecases.sessions.list_events import EventPage
 
 EVENTS = "/v1/users/{user_id}/sessions/{session_id}/events"
 UPLOADS = "/v1/users/{user_id}/uploads"

@@ -12,12 +12,12 @@ from neve.domain.records import Kind, Memory, MemoryPassage, Priority, Scope, St
 from neve.http.json_body import check_model, parse_json
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, TextBody, View
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
-from neve.usecases.create_memory import NewMemory
-from neve.usecases.delete_memory import Deleted
-from neve.usecases.import_memories import ImportedRow, ImportReport
-from neve.usecases.list_memories import MemoryFilter
-from neve.usecases.mark_used import Marked
-from neve.usecases.update_memory import MemoryChange
+from neve.usecases.memories.create_memory import NewMemory
+from neve.usecases.memories.delete_memory import Deleted
+from neve.usecases.memories.import_memories import ImportedRow, ImportReport
+from neve.usecases.memories.list_memories import MemoryFilter
+from neve.usecases.memories.mark_used import Marked
+from neve.usecases.memories.update_memory import MemoryChange
 
 MAX_TEXT = 64_000
 MAX_LINES = 5_000

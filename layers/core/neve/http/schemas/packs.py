@@ -11,8 +11,8 @@ from neve.domain.errors import invalid
 from neve.domain.records import PackEntry, PackManifest
 from neve.http.operations import Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.fields import Cursor, Identifier, Limit, whole_number
-from neve.usecases.pack_versions import PackDiff
-from neve.usecases.read_pack import PackView
+from neve.usecases.pack.read_pack import PackView
+from neve.usecases.pack.versions import PackDiff
 
 PACK = "/v1/users/{user_id}/pack"
 Trigger = Literal["initial", "reflection", "horizon"]

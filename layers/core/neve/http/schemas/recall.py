@@ -11,11 +11,11 @@ from neve.domain.records import Provenance
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
 from neve.ports import Source
-from neve.usecases.recall_answer import Hit, RecallAnswer
-from neve.usecases.recall_command import MAX_K, RecallCommand, RecallFilters
-from neve.usecases.recall_legs import LegReport
-from neve.usecases.recall_tool import tools
-from neve.usecases.record_recall import RecallRecord
+from neve.usecases.recall.answer import Hit, RecallAnswer
+from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
+from neve.usecases.recall.legs import LegReport
+from neve.usecases.recall.record_recall import RecallRecord
+from neve.usecases.recall.tool import tools
 
 MAX_QUERY = 8_000
 MAX_EXCLUDED = 100

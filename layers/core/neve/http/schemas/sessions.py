@@ -9,8 +9,8 @@ from pydantic import Field
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Timezone
 from neve.http.schemas.packs import PackOut
-from neve.usecases.open_session import OpenedSession, OpenSession
-from neve.usecases.read_sessions import SessionView
+from neve.usecases.sessions.open_session import OpenedSession, OpenSession
+from neve.usecases.sessions.read_sessions import SessionView
 
 SESSIONS = "/v1/users/{user_id}/sessions"
 SESSION = "/v1/users/{user_id}/sessions/{session_id}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from neve.http.operations import Nothing, Operation, Response, View
-from neve.usecases.trace_memory import Trace
+from neve.usecases.memories.trace_memory import Trace
 
 
 class SurfacedView(View):

@@ -1,0 +1,123 @@
+"""The outbox: what changed in the table becomes messages for the workers.
+
+Every message may be sent twice and arrive in any order, because records are: workers read the rows again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from neve.correlation import correlated
+from neve.domain.records import EventType
+from neve.domain.transcript import completes_turn
+from neve.ports import Item, Key, Message, QueueName
+from neve.store import rows
+from neve.store.keys import Keys
+from neve.store.stream_records import Change
+from neve.usecases.indexing.messages import events_message, memory_message
+from neve.usecases.indexing.utterances import event_place
+from neve.usecases.memories.note_access import note_access
+from neve.usecases.observe.job import observation_message
+from neve.wiring import Ports
+
+
+def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
+    """Queue what the changes ask for, then note which memories were answered with. Raises StoreUnavailable, in which
+    case some of it may be done already and all of it can be repeated."""
+    logs = _appended(changes)
+    embed = [*_memory_messages(ports, changes), *(log.embed_message() for log in logs)]
+    if embed:
+        ports.queue.send(QueueName.EMBED, embed)
+    observe = _observations(ports, logs)
+    if observe:
+        ports.queue.send(QueueName.EXTRACT, observe)
+    for change in changes:
+        if change.old is None and change.item.get("type") == "recall":
+            item = change.item
+            answered = [i for i in item["answered"] if event_place(i) is None]
+            note_access(ports, item["tenant_id"], item["user_id"], answered, item["at"])
+
+
+# --- memories -----------------------------------------------------------------------------------
+
+
+def _memory_messages(ports: Ports, changes: Sequence[Change]) -> list[Message]:
+    """One for each memory whose rev moved or that is gone, of the highest rev in the batch."""
+    latest: dict[tuple[str, str, str], Item] = {}
+    for change in changes:
+        item = change.item
+        if item.get("type") == "memory" and _rev_moved(change):
+            place = (item["tenant_id"], item["user_id"], item["id"])
+            if place not in latest or latest[place]["rev"] <= item["rev"]:
+                latest[place] = item
+    heads = {Keys(tenant).head(user) for tenant, user, _ in latest}
+    found = ports.table.get_many(sorted(heads)) if heads else {}
+    messages = []
+    for (tenant, user, i), item in latest.items():
+        head = rows.read_head(found.get(Keys(tenant).head(user)))
+        with correlated(item):
+            messages.append(memory_message(tenant, user, head.incarnation, i, item["rev"]))
+    return messages
+
+
+def _rev_moved(change: Change) -> bool:
+    return change.old is None or change.new is None or change.old["rev"] != change.new["rev"]
+
+
+# --- events -------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Appended:
+    """New events of one session in one batch. ``newest``: the row of the last one."""
+
+    tenant: str
+    user: str
+    session: str
+    incarnation: int
+    newest: Item = field(default_factory=dict)
+    types: dict[int, EventType] = field(default_factory=dict)
+
+    def embed_message(self) -> Message:
+        first, last = min(self.types), max(self.types)
+        with correlated(self.newest):
+            return events_message(self.tenant, self.user, self.incarnation, self.session, first, last)
+
+    def completes_turn(self, before: EventType | None) -> bool:
+        return completes_turn([self.types[seq] for seq in sorted(self.types)], before)
+
+    def previous(self) -> Key | None:
+        """The event before these, where a turn's end depends on it."""
+        first = min(self.types)
+        if first == 1 or self.completes_turn(None) == self.completes_turn(EventType.USER_MESSAGE):
+            return None
+        return Keys(self.tenant).event(self.user, self.session, first - 1)
+
+    def observation(self) -> Message:
+        with correlated(self.newest):
+            return observation_message(self.tenant, self.user, self.session, self.incarnation, max(self.types))
+
+
+def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:
+    """One for each session whose new events complete a turn."""
+    previous = [key for log in logs if (key := log.previous())]
+    found = ports.table.get_many(previous) if previous else {}
+    observe = []
+    for log in logs:
+        key = log.previous()
+        before = found.get(key) if key else None
+        if log.completes_turn(EventType(before["event_type"]) if before else None):
+            observe.append(log.observation())
+    return observe
+
+
+def _appended(changes: Sequence[Change]) -> list[_Appended]:
+    logs: dict[tuple[str, str, str, int], _Appended] = {}
+    for change in changes:
+        item = change.item
+        if change.old is None and item.get("type") == "event":
+            place = (item["tenant_id"], item["user_id"], item["session_id"], item["incarnation"])
+            log = logs.setdefault(place, _Appended(*place))
+            log.types[item["seq"]] = EventType(item["event_type"])
+            log.newest = item
+    return list(logs.values())

@@ -1,0 +1,42 @@
+"""The operator's call: a tenant and everything that is kept for it is removed. No API key can do this.
+
+In two steps, because authorizers and functions remember a key and a policy for up to a minute: ``close_tenant``, then,
+``erase_user.SETTLE_S`` later, ``erase_tenant``. Both can be repeated, also after a crash in the middle."""
+
+from __future__ import annotations
+
+from neve.ports import Index
+from neve.store.keys import Keys, tenant_row
+from neve.usecases.erase.erase_user import Removed, delete_rows, erase_user_data, keys_of
+from neve.usecases.tenants.directory import users_of
+from neve.wiring import Ports
+
+
+class NoSuchTenant(LookupError):
+    """The message is its id."""
+
+
+def close_tenant(ports: Ports, tenant_id: str) -> int:
+    """Delete its keys, so that nothing new is asked or written; how many. Raises NoSuchTenant,
+    StoreUnavailable."""
+    if ports.table.get(tenant_row(tenant_id)) is None:
+        raise NoSuchTenant(tenant_id)
+    return delete_rows(ports, keys_of(ports, Keys(tenant_id).api_keys(), Index.RECENT))
+
+
+def erase_tenant(ports: Ports, tenant_id: str) -> Removed:
+    """Everything of a closed tenant, its own row last. Raises StoreUnavailable."""
+    keys = Keys(tenant_id)
+    parts = []
+    for user in users_of(ports, tenant_id):
+        parts.append(erase_user_data(ports, keys, user))
+        delete_rows(ports, [keys.head(user)])
+    own = [keys.jobs(), keys.answers(), keys.secrets()]
+    others = len(parts) + sum(delete_rows(ports, keys_of(ports, partition)) for partition in own)
+    others += delete_rows(ports, [tenant_row(tenant_id)])
+    return Removed(
+        users=len(parts),
+        rows=others + sum(part.rows for part in parts),
+        objects=sum(part.objects for part in parts),
+        passages=sum(part.passages for part in parts),
+    )

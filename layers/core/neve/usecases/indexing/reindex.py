@@ -1,0 +1,240 @@
+"""The operator's call: a new search index, filled from the table, takes the place of the one in use (features A34,
+C26). For another embedding model, or another layout of the index.
+
+The service goes on meanwhile: what is written goes to the index in use, where recall finds it, by words only if that
+index holds another model's vectors. Vectors are kept by content in the table, so a run that broke off, and is started
+again, pays for no text twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import TypeVar
+
+from neve.domain.records import EmbeddingState, Memory, UserHead
+from neve.observing import Observer
+from neve.ports import (
+    Clock,
+    Embedder,
+    Ids,
+    Item,
+    ObjectStore,
+    Owner,
+    Queue,
+    SearchIndex,
+    StoreUnavailable,
+    Table,
+    Tasks,
+)
+from neve.store import rows
+from neve.store.keys import Keys
+from neve.usecases.indexing.embed_rows import ROWS_AT_ONCE
+from neve.usecases.indexing.embed_texts import Pause
+from neve.usecases.indexing.index_events import EmbedAgain, IndexedRow, index_events_anew, read_indexed
+from neve.usecases.indexing.index_memories import NEVER_RECALLED, index_memories
+from neve.usecases.tenants.directory import all_tenants, users_of
+from neve.wiring import Ports
+
+T = TypeVar("T")
+
+PAGE = 100
+PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+_NEW = 0
+"""The incarnation of a user of whom nothing was filled in."""
+
+
+@dataclass
+class Reindexed:
+    """What was brought into the new index; what changed meanwhile is counted each time."""
+
+    users: int = 0
+    memories: int = 0
+    logs: int = 0
+
+
+Tell = Callable[[Reindexed], object]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """One user as it was filled in: the revs of memories, and how far each session's log was indexed."""
+
+    incarnation: int
+    revs: Mapping[str, int] = field(default_factory=dict)
+    logs: Mapping[str, int] = field(default_factory=dict)
+
+
+def reindex(
+    ports: Ports,
+    target: SearchIndex,
+    switch: Callable[[], object],
+    settle: Callable[[], object],
+    pause: Pause,
+    tell: Tell,
+) -> Reindexed:
+    """Fill ``target`` with everything that the index in use holds; ``switch`` puts it into use; ``settle`` returns when
+    every process has seen that; then what changed meanwhile is made up for. ``tell`` hears after each part what has
+    been done so far.
+
+    ``target`` must be for the embedder's model (ValueError), and may hold some of it already. Raises
+    EmbeddingUnavailable or EmbeddingRetryable when the embedder does not work, EmbedAgain when texts could not be
+    embedded, StoreUnavailable; it can then be called again. Nothing is switched before ``target`` is full."""
+    if target.model() != ports.embedder.model:
+        held, made = target.model().tag, ports.embedder.model.tag
+        raise ValueError(f"the new index is for vectors of {held}, the embedder makes {made}")
+    _try_embedder(ports.embedder)
+    work = _Filling(_Into(ports, target), pause, tell)
+    filled = {owner: work.fill(owner) for owner in _owners(ports)}
+    _try_embedder(ports.embedder)
+    switch()
+    settle()
+    for owner in dict.fromkeys([*filled, *_owners(ports)]):
+        work.make_up(owner, filled.get(owner, _Seen(_NEW)))
+    return work.done
+
+
+def _try_embedder(embedder: Embedder) -> None:
+    """An index must not be switched to that lacks its vectors for want of an embedder."""
+    if embedder.model.dimensions:
+        embedder.embed_query("Does it work?")
+
+
+def _owners(ports: Ports) -> Iterator[Owner]:
+    return (Owner(tenant, user) for tenant in all_tenants(ports) for user in users_of(ports, tenant))
+
+
+@dataclass(frozen=True)
+class _Filling:
+    into: _Into
+    pause: Pause
+    tell: Tell
+    done: Reindexed = field(default_factory=Reindexed)
+
+    def fill(self, owner: Owner) -> _Seen:
+        """What is still on its way to the index in use is left to its own message: it would be noted as indexed."""
+        self.done.users += 1
+        head = self._head(owner)
+        if head.state != "active":
+            return _Seen(head.incarnation)
+        settled = {m.id: m.rev for m in self._memories(owner) if m.rev_at is None}
+        logs = {row.session: row.indexed_seq for row in self._logs(owner)}
+        self._index(owner, settled)
+        for session, last in logs.items():
+            self._index_log(owner, head, session, 1, last)
+        return _Seen(head.incarnation, settled, logs)
+
+    def make_up(self, owner: Owner, before: _Seen) -> None:
+        """Bring what was filled in to what the rows say now."""
+        head = self._head(owner)
+        if head.state != "active" or before.incarnation not in (_NEW, head.incarnation):
+            self.into.search.erase(owner)
+            before = _Seen(_NEW)
+        if head.state != "active":
+            return
+        now = {memory.id: memory for memory in self._memories(owner)}
+        gone = {i: rev for i, rev in before.revs.items() if i not in now}
+        changed = {i: m.rev for i, m in now.items() if before.revs.get(i) != m.rev or _lacks_something(m)}
+        self._index(owner, gone | changed)
+        for row in self._logs(owner):
+            first = min(before.logs.get(row.session, 0) + 1, row.without_vectors_from or row.indexed_seq + 1)
+            self._index_log(owner, head, row.session, first, row.indexed_seq)
+
+    def _index(self, owner: Owner, revs: Mapping[str, int]) -> None:
+        """Raises EmbedAgain."""
+        for part in _parts(list(revs), ROWS_AT_ONCE):
+            told = {identifier: revs[identifier] for identifier in part}
+            if self._patiently(partial(self._index_part, owner, told)):
+                raise EmbedAgain
+            self.done.memories += len(part)
+            self.tell(self.done)
+
+    def _index_part(self, owner: Owner, told: Mapping[str, int]) -> set[str]:
+        return index_memories(self.into, owner.tenant, owner.user, told, self.pause, anew=True)
+
+    def _index_log(self, owner: Owner, head: UserHead, session: str, first: int, last: int) -> None:
+        """Raises EmbedAgain."""
+        if first <= last:
+            log = (owner.tenant, owner.user, session, head.incarnation)
+            self._patiently(lambda: index_events_anew(self.into, *log, (first, last), self.pause))
+            self.done.logs += 1
+            self.tell(self.done)
+
+    def _patiently(self, work: Callable[[], T]) -> T:
+        """An index that is being filled may turn writes away for a while. Raises StoreUnavailable after a minute."""
+        for pause_s in PAUSES_S:
+            try:
+                return work()
+            except StoreUnavailable:
+                self.pause(pause_s)
+        return work()
+
+    def _head(self, owner: Owner) -> UserHead:
+        return rows.read_head(self.into.table.get(Keys(owner.tenant).head(owner.user)))
+
+    def _memories(self, owner: Owner) -> Iterator[Memory]:
+        found = map(rows.read_memory, self._rows(owner, "MEM#"))
+        return (memory for memory in found if memory.status not in NEVER_RECALLED)
+
+    def _logs(self, owner: Owner) -> list[IndexedRow]:
+        return [read_indexed(item["session_id"], item) for item in self._rows(owner, "SESX#")]
+
+    def _rows(self, owner: Owner, prefix: str) -> Iterator[Item]:
+        partition, cursor = Keys(owner.tenant).user(owner.user), None
+        while True:
+            page = self.into.table.query(partition, prefix=prefix, limit=PAGE, cursor=cursor)
+            yield from page.items
+            if page.cursor is None:
+                return
+            cursor = page.cursor
+
+
+def _lacks_something(memory: Memory) -> bool:
+    return memory.rev_at is not None or memory.embedding_state is EmbeddingState.FAILED
+
+
+def _parts(ids: Sequence[str], size: int) -> Iterator[list[str]]:
+    left = iter(ids)
+    while part := list(islice(left, size)):
+        yield part
+
+
+@dataclass(frozen=True)
+class _Into:
+    """The engines in use, with another index in place of theirs. Nothing is built before it is asked for."""
+
+    ports: Ports
+    search: SearchIndex
+
+    @property
+    def table(self) -> Table:
+        return self.ports.table
+
+    @property
+    def objects(self) -> ObjectStore:
+        return self.ports.objects
+
+    @property
+    def queue(self) -> Queue:
+        return self.ports.queue
+
+    @property
+    def embedder(self) -> Embedder:
+        return self.ports.embedder
+
+    @property
+    def observer(self) -> Observer:
+        return self.ports.observer
+
+    @property
+    def clock(self) -> Clock:
+        return self.ports.clock
+
+    @property
+    def ids(self) -> Ids:
+        return self.ports.ids
+
+    @property
+    def tasks(self) -> Tasks:
+        return self.ports.tasks

@@ -1,0 +1,140 @@
+"""The vectors of one user's texts: kept by content, so that identical text is not paid for twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from neve.domain.observation_text import fingerprint
+from neve.domain.records import UserHead
+from neve.ports import Check, Conflict, Expect, IndexModel, Passage, Put, StoreUnavailable, Version, WriteOp
+from neve.store import rows
+from neve.store.embedder_health import put_embedder_health, read_embedder_health
+from neve.store.keys import EMBEDDER_HEALTH, Keys
+from neve.usecases.indexing.embed_texts import Embedded, Pause, embed_texts
+from neve.usecases.tenants.usage import usage_put
+from neve.wiring import Ports
+
+ROWS_AT_ONCE = 90
+"""Vector rows of one transaction: with the head's check and the usage row below the limit of 100 actions, and some 140
+KB at 384 dimensions."""
+
+
+class UserErased(Exception):
+    """The user was erased while the worker was busy: nothing of it may be written any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorsFound:
+    """``vectors`` by text. ``failed``: texts that a later attempt may embed. ``unavailable``: why none can be embedded
+    now, and nobody should try again by itself. ``wanted`` False: there is no embedder, by choice."""
+
+    vectors: Mapping[str, bytes]
+    failed: frozenset[str]
+    unavailable: str | None
+    wanted: bool
+
+
+def vectors_for(
+    ports: Ports, keys: Keys, user: str, incarnation: int, texts: Sequence[str], known_only: Sequence[str], pause: Pause
+) -> VectorsFound:
+    """The vectors of ``texts``, embedded where the user has none of the content yet, and those that are known of
+    ``known_only``. Raises UserErased, StoreUnavailable."""
+    model = ports.embedder.model
+    if not model.dimensions:
+        return VectorsFound({}, frozenset(), None, wanted=False)
+    held = ports.search.model()
+    if held != model:
+        reason = f"the index holds vectors of {held.tag}, the embedder makes {model.tag}"
+        return VectorsFound({}, frozenset(), reason, wanted=True)
+    prints = {text: fingerprint(text) for text in (*texts, *known_only)}
+    to_have = {prints[text]: text for text in texts}
+    known = _known(ports, keys, user, model, prints.values())
+    missing = {one: text for one, text in to_have.items() if one not in known}
+    made = embed_texts(ports.embedder, missing, pause)
+    used = {"embedded_texts": len(made.vectors), "reused_vectors": sum(prints[t] in known for t in texts)}
+    if any(used.values()):
+        _keep(ports, keys, user, incarnation, model, made.vectors, used)
+    if missing:
+        _report(ports, model, made)
+    vectors = known | made.vectors
+    return VectorsFound(
+        vectors={text: vectors[one] for text, one in prints.items() if one in vectors},
+        failed=frozenset(text for text, one in prints.items() if one in made.failed),
+        unavailable=made.unavailable,
+        wanted=True,
+    )
+
+
+def _known(ports: Ports, keys: Keys, user: str, model: IndexModel, prints: Iterable[str]) -> dict[str, bytes]:
+    places = {keys.vector(user, one, model.tag): one for one in prints}
+    found = ports.table.get_many(list(places)) if places else {}
+    return {places[key]: item["vector"] for key, item in found.items()}
+
+
+def _keep(
+    ports: Ports,
+    keys: Keys,
+    user: str,
+    incarnation: int,
+    model: IndexModel,
+    vectors: Mapping[str, bytes],
+    used: Mapping[str, int],
+) -> None:
+    """The vector rows and the counters, while the user is the one that the texts were read of."""
+    puts = [_vector_put(keys, user, model, one, vector) for one, vector in vectors.items()]
+    for start in range(0, max(len(puts), 1), ROWS_AT_ONCE):
+        _write_guarded(ports, keys, user, incarnation, puts[start : start + ROWS_AT_ONCE], {} if start else used)
+
+
+def _write_guarded(
+    ports: Ports, keys: Keys, user: str, incarnation: int, puts: list[Put], used: Mapping[str, int]
+) -> None:
+    while True:
+        found = ports.table.get_many([keys.head(user), keys.usage(user)])
+        head = rows.read_head(found.get(keys.head(user)))
+        still_there(head, incarnation)
+        ops: list[WriteOp] = [head_check(keys, user, head), *puts]
+        if used:
+            ops.append(usage_put(keys, user, found.get(keys.usage(user)), used))
+        try:
+            ports.table.write(ops)
+        except Conflict:
+            continue
+        return
+
+
+def _vector_put(keys: Keys, user: str, model: IndexModel, one: str, vector: bytes) -> Put:
+    key = keys.vector(user, one, model.tag)
+    return Put({"pk": key.pk, "sk": key.sk, "type": "vector", "vector": vector, "model": model.tag})
+
+
+def still_there(head: UserHead, incarnation: int) -> None:
+    """Raises UserErased."""
+    if head.incarnation != incarnation or head.state != "active":
+        raise UserErased
+
+
+def head_check(keys: Keys, user: str, head: UserHead) -> Check:
+    """The operation that lets nothing be written for a user who was erased meanwhile."""
+    return Check(keys.head(user), Version(head.version) if head.version else Expect.ABSENT)
+
+
+def _report(ports: Ports, model: IndexModel, made: Embedded) -> None:
+    """Tell the health of the embedder when it has changed. That health cannot be told must not fail a batch."""
+    state: Literal["ready", "unavailable"] = "ready" if made.unavailable is None else "unavailable"
+    if state == "ready" and not made.vectors:
+        return
+    try:
+        item = ports.table.get(EMBEDDER_HEALTH)
+        seen = read_embedder_health(item) if item else None
+        told = (seen.state, seen.model, seen.reason) if seen else ("ready", model, None)
+        if told != (state, model, made.unavailable):
+            ports.table.write([put_embedder_health(model, state, made.unavailable, ports.clock.now())])
+    except StoreUnavailable:
+        return
+
+
+def passage_texts(passages: Iterable[Passage]) -> list[str]:
+    return list(dict.fromkeys(passage.text for passage in passages))

@@ -1,0 +1,109 @@
+"""The utterances of a session's log as passages of the search index.
+
+An utterance is one message with its speaker. What tools said is no utterance, and neither is an event that holds
+nothing but an image or text that Neve itself rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from neve.domain.memory_text import PASSAGE_TOKENS, chunks_of
+from neve.domain.observation_text import fingerprint
+from neve.domain.records import Event, EventType
+from neve.domain.rendered_blocks import strip_event
+from neve.domain.tokens import estimate
+from neve.domain.transcript import event_text
+from neve.ports import Passage, Source
+from neve.usecases.indexing.memory_passages import date_text, near, neighbour
+
+EVENT_KIND = "event"
+EVENT_VERSION = 1
+"""What was said never changes, so its index documents have one version."""
+_ROLES = {EventType.USER_MESSAGE: "user", EventType.ASSISTANT_RESPONSE: "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """``speaker``: the name that the caller gave, else the role. ``parts``: one, or several of at most 500 tokens
+    where a message is longer than that: the encoder reads no further."""
+
+    session: str
+    seq: int
+    role: str
+    speaker: str
+    parts: tuple[str, ...]
+    created_at: str
+
+    @property
+    def id(self) -> str:
+        return event_id(self.session, self.seq)
+
+    @property
+    def texts(self) -> list[str]:
+        """What is searched: names carry much of what people ask for, so the speaker stands in front."""
+        return [f"{self.speaker}: {part}" for part in self.parts]
+
+
+def event_id(session: str, seq: int) -> str:
+    return f"evt:{session}:{seq}"
+
+
+def event_place(identifier: str) -> tuple[str, int] | None:
+    """Session and seq of an ``event_id``; None for any other id."""
+    prefix, _, rest = identifier.partition(":")
+    session, _, seq = rest.rpartition(":")
+    return (session, int(seq)) if prefix == "evt" and session and seq.isdecimal() else None
+
+
+def utterance_of(session: str, event: Event) -> Utterance | None:
+    role = _ROLES.get(event.event_type)
+    said = strip_event(event) if role else None
+    text = event_text(said).strip() if said else ""
+    if not role or not text:
+        return None
+    return Utterance(session, event.seq, role, event.name or role, _parts(text), event.created_at)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """The text as it is if it fits a passage, else its paragraphs, as many together as fit one."""
+    if estimate(text) <= PASSAGE_TOKENS:
+        return (text,)
+    parts: list[str] = []
+    for chunk in chunks_of(text):
+        joined = f"{parts[-1]}\n\n{chunk}" if parts else chunk
+        if parts and estimate(joined) <= PASSAGE_TOKENS:
+            parts[-1] = joined
+        else:
+            parts.append(chunk)
+    return tuple(parts)
+
+
+def utterance_passages(utterances: Sequence[Utterance]) -> list[Passage]:
+    """Without vectors, in order. ``utterances`` are consecutive: each one's neighbours stand beside it."""
+    texts = [text for utterance in utterances for text in utterance.texts]
+    places = [(utterance, n) for utterance in utterances for n in range(len(utterance.parts))]
+    prints = {utterance.id: fingerprint("\n".join(utterance.texts)) for utterance in utterances}
+    return [
+        Passage(
+            item_id=utterance.id,
+            n=n,
+            version=EVENT_VERSION,
+            source=Source.EVENT,
+            text=texts[at],
+            fingerprint=prints[utterance.id],
+            kind=EVENT_KIND,
+            status="active",
+            scope="session",
+            tier="episodic",
+            observed_at=utterance.created_at,
+            previous=neighbour(texts, at - 1),
+            following=neighbour(texts, at + 1),
+            near=near(texts, at),
+            date_text=date_text(utterance.created_at),
+            session_id=utterance.session,
+            seq_from=utterance.seq,
+            seq_to=utterance.seq,
+        )
+        for at, (utterance, n) in enumerate(places)
+    ]

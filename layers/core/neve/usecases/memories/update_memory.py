@@ -1,0 +1,76 @@
+"""E9 PATCH: change one memory in place. ``rev`` moves with text, status, group, tags and scope; priority, importance,
+label and confidence are not searched by, so they leave it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from neve.domain.errors import NeveError
+from neve.domain.observation_text import fingerprint, referenced_date
+from neve.domain.records import EmbeddingState, LiveRow, Memory, SessionMarker, Status
+from neve.domain.times import iso
+from neve.domain.tokens import counter
+from neve.ports import Conflict, WriteOp
+from neve.store import rows
+from neve.usecases.memories.memory_to_change import memory_to_change
+from neve.wiring import Ports, Tenant
+
+ATTEMPTS = 20
+REVISED_BY = ("text", "status", "group", "tags")
+"""Fields whose change moves ``rev``."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange:
+    """Field name -> new value; a field that is not there stays."""
+
+    fields: dict[str, Any]
+
+
+def update_memory(
+    ports: Ports, tenant: Tenant, user: str, memory_id: str, change: MemoryChange, if_match: int | None
+) -> Memory:
+    """Raises memory_not_found, precondition_failed (another rev), conflict (a superseded row), erasing, user_closed."""
+    keys = tenant.keys
+    for _ in range(ATTEMPTS):
+        now = ports.clock.now()
+        head, memory = memory_to_change(ports, tenant, user, memory_id, if_match)
+        if memory.status is Status.SUPERSEDED or memory.died_gen is not None:
+            raise NeveError("conflict", "A superseded memory cannot be changed.")
+        changed = _changed(tenant, memory, change.fields, iso(now))
+        if changed == memory:
+            return memory
+        ops: list[WriteOp] = [rows.guard_user(keys, user, head, now), rows.put_memory(keys, user, changed)]
+        if changed.session_id and changed.tokens != memory.tokens:
+            marker_item = ports.table.get(keys.marker(user, changed.session_id))
+            if marker_item:
+                ops.append(rows.put_marker(keys, user, _recounted(rows.read_marker(marker_item), changed)))
+        try:
+            ports.table.write(ops)
+        except Conflict:
+            continue
+        return replace(changed, version=memory.version + 1)
+    raise NeveError("conflict", "Too many writers are changing this memory; try again.", retry_after_s=1)
+
+
+def _changed(tenant: Tenant, memory: Memory, fields: dict[str, Any], now: str) -> Memory:
+    changed = replace(memory, **fields)
+    if changed.text != memory.text:
+        changed = replace(
+            changed,
+            passages=(),
+            fingerprint=fingerprint(changed.text),
+            referenced_date=referenced_date(changed.text),
+            tokens=counter(tenant.policy.token_counter)(changed.text),
+            provenance=replace(memory.provenance, by="human_edit"),
+        )
+    if any(getattr(changed, name) != getattr(memory, name) for name in REVISED_BY):
+        changed = replace(changed, rev=memory.rev + 1, rev_at=now, embedding_state=EmbeddingState.PENDING)
+    return changed
+
+
+def _recounted(marker: SessionMarker, memory: Memory) -> SessionMarker:
+    """The live list with the row's new token count, which the reflection trigger adds up."""
+    row = LiveRow(memory.id, memory.kind, memory.tokens)
+    return replace(marker, live=tuple(row if old.id == memory.id else old for old in marker.live))

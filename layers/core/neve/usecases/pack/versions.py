@@ -1,0 +1,76 @@
+"""E6: the versions a session's pack has had, and what changed between two of them."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from neve.domain.errors import NeveError, not_found
+from neve.domain.records import PackEntry, PackManifest
+from neve.ports import StoreUnavailable
+from neve.store import rows
+from neve.usecases.pack.build_pack import BuiltPack, known_body
+from neve.wiring import Ports, Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class PackDiff:
+    """Items by layer; ``changed`` holds the entry before and after. ``unified`` is the text's unified diff."""
+
+    added: list[tuple[str, PackEntry]]
+    removed: list[tuple[str, PackEntry]]
+    changed: list[tuple[str, PackEntry, PackEntry]]
+    unified: str
+
+
+def pack_versions(
+    ports: Ports, tenant: Tenant, user: str, session: str, limit: int, cursor: str | None
+) -> tuple[list[PackManifest], str | None]:
+    """Newest first. Raises session_not_found, ValueError for a foreign cursor."""
+    if ports.table.get(tenant.keys.epoch(user, session)) is None:
+        raise not_found("session", session)
+    first = tenant.keys.pack(user, session, 0)
+    prefix = first.sk.removesuffix("00000000")
+    page = ports.table.query(first.pk, prefix=prefix, reverse=True, limit=limit, cursor=cursor)
+    return [rows.read_manifest(item) for item in page.items], page.cursor
+
+
+def pack_diff(ports: Ports, tenant: Tenant, user: str, session: str, from_version: int, to_version: int) -> PackDiff:
+    """Raises session_not_found, pack_version_not_found, store_unavailable."""
+    if ports.table.get(tenant.keys.epoch(user, session)) is None:
+        raise not_found("session", session)
+    old = _version(ports, tenant, user, session, from_version)
+    new = _version(ports, tenant, user, session, to_version)
+    before, after = _by_place(old.manifest), _by_place(new.manifest)
+    unified = difflib.unified_diff(
+        old.text.splitlines(), new.text.splitlines(), f"version {from_version}", f"version {to_version}", lineterm=""
+    )
+    return PackDiff(
+        added=[(layer, after[layer, i]) for layer, i in after if (layer, i) not in before],
+        removed=[(layer, before[layer, i]) for layer, i in before if (layer, i) not in after],
+        changed=[
+            (layer, before[layer, i], entry)
+            for (layer, i), entry in after.items()
+            if (layer, i) in before and before[layer, i].rev != entry.rev
+        ],
+        unified="\n".join(unified),
+    )
+
+
+def _version(ports: Ports, tenant: Tenant, user: str, session: str, version: int) -> BuiltPack:
+    keys = tenant.keys
+    item = ports.table.get(keys.pack(user, session, version))
+    if item is None:
+        raise not_found("pack_version", str(version))
+    try:
+        body = ports.objects.get(keys.pack_object(user, session, version))
+    except StoreUnavailable:
+        raise NeveError("store_unavailable", "The pack store did not answer.", retry_after_s=5) from None
+    pack = known_body(body, rows.read_manifest(item).sha256)
+    if pack is None:
+        raise not_found("pack_version", str(version))
+    return pack
+
+
+def _by_place(manifest: PackManifest) -> dict[tuple[str, str], PackEntry]:
+    return {(layer, entry.id): entry for layer, entries in manifest.layers.items() for entry in entries}

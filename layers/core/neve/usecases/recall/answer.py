@@ -1,0 +1,190 @@
+"""From ranked rows to an answer: what fits, what is shown of it, and what is said about it (engine.md §7.8, §7.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from neve.domain.pack_render import escape
+from neve.domain.records import Provenance
+from neve.domain.tokens import estimate, trim_to
+from neve.ports import Passage
+from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped
+from neve.usecases.recall.legs import LegReport
+from neve.usecases.recall.rank_candidates import Ranked
+
+ResultState = Literal["found", "none", "not_searched"]
+
+HEAD_TOKENS = 40
+"""What is shown of the beginning of a row that is longer than the matched passage."""
+HIT_TOKENS = 600
+"""Tokens of the hits together: k times this. A passage has at most 500, its row's head 40, and the rest is for a single
+statement that a tenant's own counter measured larger."""
+INJECTED_TOKENS = 5_000
+"""Tokens of ``injection_text``: the section for retrieved text of the 200,000 token window (context.md §3)."""
+
+_INTRODUCTION = (
+    "Candidates from memory, found by similarity to the latest message. They may not bear on it, and what is similar"
+    " need not be true: use what helps and leave the rest."
+)
+_DEGRADATIONS = {
+    "deadline": "The time budget ran out: what had not been found by then is missing.",
+    "lexical:error": "The keyword index did not answer: found by meaning only.",
+    "vector:error": "The vector index did not answer: found by keywords only.",
+    "vector:embed_timeout": "The question was not embedded in time: found by keywords only.",
+    "vector:embed_error": "The question could not be embedded: found by keywords only.",
+    "vector:dimension_mismatch": "The index holds vectors of another model: found by keywords only.",
+    "ledger:error": "This recall was not recorded.",
+    "hydrate:error": "The row store did not answer: nothing could be verified, so nothing is returned.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """``text``: the matched passage, and behind it the head of its row where the passage does not begin the row. ``n``,
+    ``seq_from``, ``seq_to``: the passage's place in the row and its range of the log."""
+
+    id: str
+    source: str
+    kind: str
+    tier: str
+    text: str
+    n: int
+    rank: int
+    score: float
+    components: Mapping[str, float]
+    provenance: Provenance
+    created_at: str
+    observed_at: str
+    status: str
+    path: str | None = None
+    session_id: str | None = None
+    speaker: str | None = None
+    seq: int | None = None
+    seq_from: int | None = None
+    seq_to: int | None = None
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+    category: str | None = None
+
+    @property
+    def slug(self) -> str:
+        """What a transparency line calls it."""
+        return self.path or self.id
+
+
+@dataclass(frozen=True, slots=True)
+class RecallAnswer:
+    """``injection_text`` is ready for a prompt and empty without hits. ``recall_id`` is None when the ledger row could
+    not be written. ``debug`` is set when it was asked for."""
+
+    hits: list[Hit]
+    result_state: ResultState
+    legs: Mapping[str, LegReport]
+    degraded: list[str]
+    transparency: list[str]
+    injection_text: str
+    budget_ms: int
+    elapsed_ms: float
+    recall_id: str | None = None
+    debug: Mapping[str, Any] | None = None
+
+    def metrics(self) -> dict[str, float]:
+        """What the alarms on recall add up."""
+        return {
+            "Recalls": 1,
+            "RecallDegraded": bool(self.degraded),
+            "RecallNotSearched": self.result_state == "not_searched",
+            "RecallEmpty": self.result_state == "none",
+        }
+
+
+def fit(ranked: Sequence[Ranked], k: int) -> tuple[list[Hit], list[Dropped]]:
+    """The first ``k`` that fit together, whole; one that does not fit is skipped, not the end."""
+    hits: list[Hit] = []
+    dropped: list[Dropped] = []
+    left = k * HIT_TOKENS
+    for one in ranked:
+        if len(hits) == k:
+            dropped.append(Dropped(one.row.id, OVER_K, one.components))
+            continue
+        hit = _hit(one, len(hits) + 1)
+        tokens = estimate(hit.text)
+        if tokens > left:
+            dropped.append(Dropped(one.row.id, OVER_TOKENS, one.components))
+            continue
+        hits.append(hit)
+        left -= tokens
+    return hits, dropped
+
+
+def injected(hits: Sequence[Hit]) -> tuple[str, list[Hit]]:
+    """Markdown for a prompt with the hits that fit it, whole, and which ones these are."""
+    opening, closing = f"<neve-retrieved>\n{_INTRODUCTION}\n", "</neve-retrieved>\n"
+    left = INJECTED_TOKENS - estimate(opening + closing)
+    lines: list[str] = []
+    shown: list[Hit] = []
+    for hit in hits:
+        line = _line(hit)
+        tokens = estimate(line)
+        if tokens <= left:
+            lines.append(line)
+            shown.append(hit)
+            left -= tokens
+    # Escaped as a whole, so that no tag can be put together from two hits.
+    return (f"{opening}{escape(''.join(lines))}{closing}" if lines else ""), shown
+
+
+def transparency(shown: Sequence[Hit], degraded: Sequence[str]) -> list[str]:
+    """What an integrator may show a user: what was put into the prompt, and what was not possible."""
+    slugs = ", ".join(hit.slug for hit in shown) or "(none)"
+    return [f"Loaded {len(shown)} relevant entries: {slugs}", *(degradation_line(flag) for flag in degraded)]
+
+
+def degradation_line(flag: str) -> str:
+    return f"{flag}: {_DEGRADATIONS.get(flag, 'Something did not work as usual.')}"
+
+
+def _hit(one: Ranked, rank: int) -> Hit:
+    row, passage = one.row, one.row.passages[one.n]
+    said = row.utterance
+    return Hit(
+        id=row.id,
+        source=passage.source.value,
+        kind=passage.kind,
+        tier=passage.tier,
+        text=said.parts[one.n] if said else _passage_with_head(row.passages, one.n),
+        n=one.n,
+        rank=rank,
+        score=one.final,
+        components=one.components,
+        provenance=row.provenance,
+        created_at=row.created_at,
+        observed_at=passage.observed_at,
+        status=passage.status,
+        path=passage.path,
+        session_id=passage.session_id,
+        speaker=said.speaker if said else None,
+        seq=said.seq if said else None,
+        seq_from=passage.seq_from,
+        seq_to=passage.seq_to,
+        group=passage.group,
+        tags=passage.tags,
+        category=passage.category,
+    )
+
+
+def _passage_with_head(passages: Sequence[Passage], n: int) -> str:
+    text = passages[n].text
+    if n == 0:
+        return text
+    head = trim_to(" ".join(passages[0].text.split()), HEAD_TOKENS)
+    return f"{text}\n(from: {head})"
+
+
+def _line(hit: Hit) -> str:
+    """``- [id] date, who: text``; further lines of the text are indented below it."""
+    who = f"{hit.speaker} said" if hit.speaker else hit.kind
+    text = "\n  ".join(hit.text.splitlines())
+    return f"- [{hit.slug}] {hit.observed_at[:10]}, {who}: {text}\n"

@@ -1,0 +1,125 @@
+"""The order of the candidates: RRF of the legs, then the priors (engine.md §7.5, §7.6).
+
+A second stage re-orders the result where utterances are among it (``second_stage_order.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from neve.domain.fusion import (
+    SCORE_DIGITS,
+    Fused,
+    effective_importance,
+    importance_prior,
+    kind_prior,
+    priors,
+    recency_prior,
+    rrf,
+    shadow_score,
+)
+from neve.usecases.recall.recall_rows import RecallRow
+
+NEUTRAL_IMPORTANCE = 3
+"""Of rows that carry none (events)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How a row matched: the passage that stands for it in each leg, and with what score. ``share``: of query terms in
+    the passage. Scores are None where a leg did not find the row; ``bm25`` also where it was too new for the index."""
+
+    n: int
+    share: float
+    score: float | None = None
+    calibrated: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A row in its place. ``components`` are those of the answer. ``share``: of query terms in the passage ``n``."""
+
+    row: RecallRow
+    n: int
+    final: float
+    components: Mapping[str, float]
+    share: float
+
+
+def rank_candidates(
+    rows: Mapping[str, RecallRow],
+    lexical: Mapping[str, Match] | None,
+    vector: Mapping[str, Match] | None,
+    now: datetime,
+    *,
+    time_bound: bool,
+) -> list[Ranked]:
+    """Best first; ties by best single rank, then id. Each leg is in its own order."""
+    legs = {name: list(leg) for name, leg in (("lexical", lexical), ("vector", vector)) if leg is not None}
+    fused = rrf(legs)
+    best = {item.id: min(item.ranks.values()) for item in fused}
+    ranked = [_ranked(rows[item.id], item, lexical or {}, vector or {}, now, time_bound) for item in fused]
+    return sorted(ranked, key=lambda one: (-one.final, best[one.row.id], one.row.id))
+
+
+def without_repeats(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
+    """Of rows with the same text the best placed one, and the others."""
+    seen: set[str] = set()
+    kept: list[Ranked] = []
+    repeats: list[Ranked] = []
+    for one in ranked:
+        (repeats if one.row.fingerprint in seen else kept).append(one)
+        seen.add(one.row.fingerprint)
+    return kept, repeats
+
+
+def _ranked(
+    row: RecallRow,
+    fused: Fused,
+    lexical: Mapping[str, Match],
+    vector: Mapping[str, Match],
+    now: datetime,
+    time_bound: bool,
+) -> Ranked:
+    by_words, by_sense = lexical.get(row.id), vector.get(row.id)
+    rank_lex, rank_vec = fused.ranks.get("lexical"), fused.ranks.get("vector")
+    shown = _shown(by_words, rank_lex, by_sense, rank_vec)
+    weights = _priors(row, now, time_bound)
+    final = round(fused.score * weights["prior"], SCORE_DIGITS)
+    found: dict[str, float | None] = {
+        "sim_raw": by_sense.score if by_sense else None,
+        "sim_cal": by_sense.calibrated if by_sense else None,
+        "bm25": by_words.score if by_words else None,
+        "rank_vec": rank_vec,
+        "rank_lex": rank_lex,
+        "rrf": fused.score,
+        **weights,
+        "final": final,
+        "weighted_70_30": shadow_score((by_sense and by_sense.calibrated) or 0.0, shown.share),
+    }
+    return Ranked(row, shown.n, final, {name: value for name, value in found.items() if value is not None}, shown.share)
+
+
+def _shown(by_words: Match | None, rank_lex: int | None, by_sense: Match | None, rank_vec: int | None) -> Match:
+    """The passage of the leg that places the row better; of equal ones that of the keyword leg, which has the words."""
+    if by_words and rank_lex and not (rank_vec and rank_vec < rank_lex):
+        return by_words
+    if by_sense is None:
+        raise ValueError("a candidate that no leg found")
+    return by_sense
+
+
+def _priors(row: RecallRow, now: datetime, time_bound: bool) -> dict[str, float]:
+    passage, memory = row.passages[0], row.memory
+    stored = memory.importance if memory else NEUTRAL_IMPORTANCE
+    last_used_at = memory.last_used_at if memory else passage.observed_at
+    recency = recency_prior(passage.observed_at, now, time_bound=time_bound)
+    importance = importance_prior(effective_importance(stored, passage.kind, last_used_at, now))
+    kind = kind_prior(passage.kind)
+    return {
+        "recency": recency,
+        "importance": importance,
+        "kind": kind,
+        "prior": priors(recency, importance, kind),
+    }

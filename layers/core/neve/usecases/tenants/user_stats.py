@@ -1,0 +1,77 @@
+"""E16: what is kept of one user, counted from the rows themselves.
+
+The cost grows with what is counted: one read of the head, then every memory, session and vector row in pages of
+``PAGE``. A user with 100,000 memories takes a few hundred pages, some seconds. Nothing on the chat path asks for
+it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from neve.domain.visibility import status_at, visible
+from neve.ports import Item
+from neve.store import rows
+from neve.store.keys import SESSION
+from neve.usecases.tenants.tenant_usage import Usage, usage_of
+from neve.wiring import Ports, Tenant
+
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class UserStats:
+    """``memories_by_*`` count every memory row that can be read by id, whatever its status, by the generation in
+    force. ``embeddings`` counts those rows by embedding state. ``vectors``: stored (text, model) pairs."""
+
+    sessions: int
+    events: int
+    memories: int
+    memories_by_kind: Mapping[str, int] = field(default_factory=dict)
+    memories_by_tier: Mapping[str, int] = field(default_factory=dict)
+    memories_by_status: Mapping[str, int] = field(default_factory=dict)
+    embeddings: Mapping[str, int] = field(default_factory=dict)
+    vectors: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+def user_stats(ports: Ports, tenant: Tenant, user: str) -> UserStats:
+    """All zero for a user never seen before. Raises StoreUnavailable."""
+    keys = tenant.keys
+    found = ports.table.get_many([keys.head(user), keys.usage(user)])
+    gen = rows.read_head(found.get(keys.head(user))).gen
+    sessions = [rows.read_session(item) for item in _all(ports, keys.user(user), SESSION)]
+    kinds: Counter[str] = Counter()
+    tiers: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    embeddings: Counter[str] = Counter()
+    for item in _all(ports, keys.user(user), "MEM#"):
+        memory = rows.read_memory(item)
+        if not visible(memory.born_gen, None, gen):
+            continue
+        kinds[memory.kind] += 1
+        tiers[memory.tier] += 1
+        statuses[status_at(memory, gen)] += 1
+        embeddings[memory.embedding_state] += 1
+    return UserStats(
+        sessions=len(sessions),
+        events=sum(session.last_seq for session in sessions),
+        memories=kinds.total(),
+        memories_by_kind=kinds,
+        memories_by_tier=tiers,
+        memories_by_status=statuses,
+        embeddings=embeddings,
+        vectors=sum(1 for _ in _all(ports, keys.vectors(user), "")),
+        usage=usage_of(found.get(keys.usage(user))),
+    )
+
+
+def _all(ports: Ports, partition: str, prefix: str) -> Iterator[Item]:
+    cursor = None
+    while True:
+        page = ports.table.query(partition, prefix=prefix or None, limit=PAGE, cursor=cursor)
+        yield from page.items
+        cursor = page.cursor
+        if cursor is None:
+            return
