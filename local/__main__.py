@@ -13,8 +13,8 @@ from pathlib import Path
 from local.backend import EMBEDDERS, ENCODER, Choices, EmbeddedPorts
 from local.datafolder import FOLDERS, DataFolderError
 from local.service import OpenEngines, Service
-from neve.adapters.anthropic_model import DEFAULT_MODEL
-from neve.adapters.bge_small import MODEL_TAG
+from neve.adapters.embedders.bge_small import MODEL_TAG
+from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.ports import StoreUnavailable
 
 LOG = "server.log"

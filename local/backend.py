@@ -15,13 +15,13 @@ from local.fixture_embedder import FixtureEmbedder
 from local.search_swap import remove_unfinished
 from local.take_over import take_over
 from local.template import ROOT, Template
-from neve.adapters.anthropic_model import DEFAULT_MODEL
-from neve.adapters.anthropic_when_asked import AnthropicWhenAsked
-from neve.adapters.bge_small import BgeSmall
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
-from neve.adapters.extractive import ExtractiveObserver
-from neve.adapters.no_embedder import NoEmbedder
-from neve.adapters.prompted_observer import PromptedObserver
+from neve.adapters.embedders.bge_small import BgeSmall
+from neve.adapters.embedders.no_embedder import NoEmbedder
+from neve.adapters.models.anthropic_model import DEFAULT_MODEL
+from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
+from neve.observers.extractive.observer import ExtractiveObserver
+from neve.observers.prompted import PromptedObserver
 from neve.observing import Observer
 from neve.ports import Embedder
 

@@ -14,7 +14,7 @@ from local.faults import Failure, Faults
 from local.functions import current_function
 from local.holds import Holds
 from local.virtual_time import spend
-from neve.adapters.prompted_observer import PromptedObserver
+from neve.observers.prompted import PromptedObserver
 from neve.observing import Observed, Observer, PassInput, Reflected, ReflectInput
 from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
 

@@ -28,7 +28,7 @@ from local.template import ROOT, StreamSource, Template, read_template
 from local.test_controls import TestControls
 from local.worker_events import given_up_message
 from neve import wiring
-from neve.adapters.bge_small import BgeSmall
+from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.o200k import BPE_DIR_VARIABLE
 from neve.ports import EmbeddingUnavailable, Message, QueueName
 from neve.wiring import Ports

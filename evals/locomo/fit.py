@@ -1,7 +1,7 @@
 """Fit the weights of the second stage: ``python -m evals.locomo.fit --data FOLDER [--conversations 1-5]``.
 
 Asks every question of the given conversations through the API, takes the features of the utterances among the hits from
-``domain/second_stage.py`` itself, and maximises the likelihood of the evidence under a softmax over each question's
+``domain/recall/rerank.py`` itself, and maximises the likelihood of the evidence under a softmax over each question's
 candidates, with an L2 penalty on standardised weights. Prints the weights, and any@10 and MRR@10 with them on the same
 questions. Nothing is written: weights are changed by hand, rounded."""
 
@@ -23,8 +23,8 @@ from evals.locomo.playing import send, settle
 from evals.progress import tracked
 from local.api_client import ApiClient
 from local.running import start_server
-from neve.adapters.bge_small import BgeSmall
-from neve.domain.second_stage import WEIGHTS, Utterance, features
+from neve.adapters.embedders.bge_small import BgeSmall
+from neve.domain.recall.rerank import WEIGHTS, Utterance, features
 from neve.ports import Calibration
 
 Matrix = NDArray[np.float64]

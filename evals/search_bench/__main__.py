@@ -21,10 +21,10 @@ from evals.bench.machine import describe
 from evals.progress import tracked
 from evals.search_bench.measuring import Legs, all_of_few, recall_of_many
 from evals.search_bench.passages import ALSO_DELETED, DIMENSIONS, FEW, FEW_PASSAGES, MANY, Filling
-from neve.adapters.opensearch_calls import Calls
-from neve.adapters.opensearch_client import open_search_client
-from neve.adapters.opensearch_index import NEIGHBOURS, OpenSearchIndex
-from neve.adapters.opensearch_places import create_index, switch_alias
+from neve.adapters.opensearch.calls import Calls
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.index import NEIGHBOURS, OpenSearchIndex
+from neve.adapters.opensearch.places import create_index, switch_alias
 from neve.ports import IndexModel, Owner, Passage, StoreUnavailable
 
 RESULT = Path("evals/results/search.json")

@@ -13,9 +13,9 @@ from opensearchpy import OpenSearch
 from evals.bench.measuring import percentile
 from evals.search_bench.passages import FEW, FEW_PASSAGES, MANY, Filling
 from neve.adapters.clock import SystemClock, ThreadTasks
-from neve.adapters.opensearch_documents import floats, routing
-from neve.adapters.opensearch_index import OpenSearchIndex
-from neve.domain.query import shape
+from neve.adapters.opensearch.documents import floats, routing
+from neve.adapters.opensearch.index import OpenSearchIndex
+from neve.domain.recall.query import shape
 from neve.ports import Owner, SearchFilter, TextQuery
 
 DEPTH = 60

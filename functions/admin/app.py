@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.http.job_answers import job_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, once
-from neve.http.schemas import admin as a
-from neve.http.schemas import jobs as j
+from neve.http.schemas.jobs import jobs as j
+from neve.http.schemas.tenants import admin as a
 from neve.http.tenancy import policies
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.jobs.read_jobs import get_job

@@ -5,8 +5,8 @@ from __future__ import annotations
 from neve.http.job_answers import job_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, once
-from neve.http.schemas import events as e
-from neve.http.schemas import jobs as j
+from neve.http.schemas.jobs import jobs as j
+from neve.http.schemas.sessions import events as e
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.request_observation import request_observation

@@ -7,8 +7,8 @@ from dataclasses import replace
 from neve.http.operations import Nothing
 from neve.http.pack_answers import held, pack_answer
 from neve.http.router import Answer, Call, Router, once
-from neve.http.schemas import packs as p
-from neve.http.schemas import sessions as s
+from neve.http.schemas.pack import packs as p
+from neve.http.schemas.sessions import sessions as s
 from neve.store.idempotency import StoredReply
 from neve.usecases.pack.read_pack import preview_pack, read_pack
 from neve.usecases.pack.versions import pack_diff, pack_versions

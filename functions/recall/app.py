@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve import observability
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router
-from neve.http.schemas import recall as r
+from neve.http.schemas.recall import recall as r
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.read_recalls import get_recall, list_recalls
 from neve.usecases.recall.recall import recall

@@ -5,8 +5,8 @@ from __future__ import annotations
 from neve.domain.records import Memory
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, once
-from neve.http.schemas import memories as m
-from neve.http.schemas.traces import TRACE_MEMORY, TraceView
+from neve.http.schemas.memories import memories as m
+from neve.http.schemas.memories.traces import TRACE_MEMORY, TraceView
 from neve.usecases.memories.create_memory import create_memory, wait_until_embedded
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import import_memories

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neve import observability, wiring
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.http.tenancy import policies
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.indexing.requeue import backlog_age_s

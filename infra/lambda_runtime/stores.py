@@ -15,8 +15,8 @@ from local.aws.queues import create
 from local.aws.sqs_consumer import SqsBroker
 from local.stack.jars import Server
 from local.template import Template
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.dynamodb_table import DynamoDbTable
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.aws_ports import AwsPorts
 from neve.config import Settings, variable
 from neve.ports import QueueName

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from infra.operate.progress import Progress, in_words
-from neve.adapters.opensearch_calls import Calls
-from neve.adapters.opensearch_client import open_search_client
-from neve.adapters.opensearch_index import ALIAS, OpenSearchIndex
-from neve.adapters.opensearch_places import SEEN_S, empty_index, left_over, switch_alias
+from neve.adapters.opensearch.calls import Calls
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
+from neve.adapters.opensearch.places import SEEN_S, empty_index, left_over, switch_alias
 from neve.usecases.indexing.reindex import reindex
 from neve.wiring import Ports
 

@@ -7,7 +7,7 @@ passage. Recall maps the first median to 0.3 and the second to 0.9 (engine.md §
 
 ``bge-small``, the bundled encoder, is measured on its files; the record is in ``calibration.json``. ``titan`` asks
 Bedrock, with the credentials and the region of the AWS SDK, for 168 short texts; the record is for the core layer, in
-``layers/core/neve/adapters/titan_calibration.json``. Both files hold records by model tag."""
+``layers/core/neve/adapters/embedders/titan_calibration.json``. Both files hold records by model tag."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from array import array
 from pathlib import Path
 from statistics import median
 
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.bge_small import BgeSmall
-from neve.adapters.titan_embedder import CALIBRATIONS, TitanEmbedder
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.embedders.bge_small import BgeSmall
+from neve.adapters.embedders.titan_embedder import CALIBRATIONS, TitanEmbedder
 from neve.ports import Embedder
 
 FOLDER = Path(__file__).resolve().parent

@@ -16,7 +16,7 @@ from uuid import uuid4
 from botocore.exceptions import ClientError
 
 from local.engine.sqlite_table import Change
-from neve.adapters.aws_errors import error_code, translated
+from neve.adapters.aws.errors import error_code, translated
 from neve.attribute_values import plain_item
 from neve.ports import Key, StoreUnavailable
 

@@ -17,12 +17,12 @@ from local.aws.sqs_consumer import SqsBroker
 from local.backend import Choices, make_embedder, make_observer
 from local.stack.servers import Server, start_servers
 from local.template import Template
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.opensearch_calls import Calls
-from neve.adapters.opensearch_client import open_search_client
-from neve.adapters.opensearch_index import ALIAS, OpenSearchIndex
-from neve.adapters.opensearch_mapping import REFRESHED_EVERY
-from neve.adapters.opensearch_places import prepare_index
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.opensearch.calls import Calls
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
+from neve.adapters.opensearch.mapping import REFRESHED_EVERY
+from neve.adapters.opensearch.places import prepare_index
 from neve.aws_ports import AwsPorts
 from neve.config import Settings
 from neve.observing import Observer

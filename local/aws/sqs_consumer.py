@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, cast
 
 from local.broker import Counts, Received
 from local.template import QueueSpec
-from neve.adapters.aws_errors import translated
-from neve.adapters.sqs_queue import SqsQueue
+from neve.adapters.aws.errors import translated
+from neve.adapters.aws.sqs_queue import SqsQueue
 from neve.ports import Message, QueueName, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class SqsBroker:
         self._closed = False
 
     def send(self, queue: QueueName, messages: Sequence[Message]) -> None:
-        """See ``neve.adapters.sqs_queue``."""
+        """See ``neve.adapters.aws.sqs_queue``."""
         self._open()
         self._queue.send(queue, messages)
         self._announce(queue)

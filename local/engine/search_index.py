@@ -17,7 +17,7 @@ from local.engine.search_legs import TermQuery, keyword_leg, vector_leg
 from local.engine.segment import Segment, Snapshot
 from local.engine.segment_cache import SegmentCache
 from local.engine.segment_filter import admitted
-from neve.domain.query import contains_phrase
+from neve.domain.recall.query import contains_phrase
 from neve.domain.words import plain_words
 from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, TextQuery
 

@@ -21,8 +21,8 @@ from moto import mock_aws
 from local.aws.queues import create
 from local.aws.sqs_consumer import SqsBroker
 from local.template import QueueSpec
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.s3_objects import S3Objects
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.aws.s3_objects import S3Objects
 from neve.ports import ObjectStore, Queue, QueueName
 from tests.contract.harnesses import (
     DELAY_S,

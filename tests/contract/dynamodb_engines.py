@@ -13,8 +13,8 @@ from moto import mock_aws
 from types_boto3_dynamodb import DynamoDBClient
 
 from local.aws.data_definitions import create_table
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.dynamodb_table import DynamoDbTable
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.ports import Table
 from tests.servers import dynamodb_url
 

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from local.engine.search_index import SqliteSearchIndex
-from neve.adapters.opensearch_calls import Calls
-from neve.adapters.opensearch_client import open_search_client
-from neve.adapters.opensearch_index import OpenSearchIndex
-from neve.adapters.opensearch_places import create_index
+from neve.adapters.opensearch.calls import Calls
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.index import OpenSearchIndex
+from neve.adapters.opensearch.places import create_index
 from neve.ports import IndexModel, SearchIndex
 from tests.servers import opensearch_url
 

@@ -16,8 +16,8 @@ import pytest
 from types_boto3_dynamodb import DynamoDBClient
 
 from local.engine.file_objects import FileObjects
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.dynamodb_table import DynamoDbTable
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.adapters.table_rules import INDEX_KEYS, item_size
 from neve.attribute_values import plain_item
 from neve.domain.records import EventType

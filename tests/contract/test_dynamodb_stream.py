@@ -20,7 +20,7 @@ from local.stack.jars import Server
 from local.stack.servers import start_servers
 from local.stream_worker import StreamWorker
 from local.template import StreamSource
-from neve.adapters.aws_clients import aws_client
+from neve.adapters.aws.clients import aws_client
 from neve.ports import Delete, Expect, Key, Put, Table, Version
 from neve.store.stream_records import read_change
 from tests.contract.dynamodb_engines import anybody, create_local_table, local_client, open_local_table

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from opensearchpy import OpenSearch
 
 from local.engine.search_index import SqliteSearchIndex
-from neve.adapters import opensearch_index
-from neve.adapters.opensearch_calls import Calls
-from neve.adapters.opensearch_client import open_search_client
-from neve.adapters.opensearch_documents import UNIT
-from neve.adapters.opensearch_index import OpenSearchIndex
-from neve.adapters.opensearch_mapping import NEVER, index_name, write_alias
-from neve.adapters.opensearch_places import SEEN_S, create_index, prepare_index, switch_alias
-from neve.domain.query import MAX_OPERATORS, TextQuery, shape
+from neve.adapters.opensearch import index as opensearch_index
+from neve.adapters.opensearch.calls import Calls
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.documents import UNIT
+from neve.adapters.opensearch.index import OpenSearchIndex
+from neve.adapters.opensearch.mapping import NEVER, index_name, write_alias
+from neve.adapters.opensearch.places import SEEN_S, create_index, prepare_index, switch_alias
+from neve.domain.recall.query import MAX_OPERATORS, TextQuery, shape
 from neve.ports import CONTEXT_WEIGHTS, Candidate, IndexModel, Owner, SearchFilter, StoreUnavailable
 from tests.contract.passages import ANY, new_owner, passage, vector
 from tests.servers import opensearch_url

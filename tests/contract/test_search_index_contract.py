@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from neve.domain.query import TextQuery, shape
+from neve.domain.recall.query import TextQuery, shape
 from neve.ports import Candidate, Owner, Passage, SearchFilter, Source
 from tests.contract.passages import ANY, new_owner, passage, vector
 from tests.contract.search_engines import MODEL, SEARCHES, SearchEngine

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neve.http.problems import CONTENT_TYPE
-from neve.http.schemas.events import EVENTS
-from neve.http.schemas.packs import PACK
-from neve.http.schemas.recall import RECALL
-from neve.http.schemas.sessions import SESSIONS
+from neve.http.schemas.pack.packs import PACK
+from neve.http.schemas.recall.recall import RECALL
+from neve.http.schemas.sessions.events import EVENTS
+from neve.http.schemas.sessions.sessions import SESSIONS
 from tests.unit.api_world import Api, Reply
 
 RETRY_AFTER = "2"

@@ -14,8 +14,8 @@ from functions.pack.app import router as pack_router
 from functions.recall.app import router as recall_router
 from functions.records.app import router as records_router
 from neve import wiring
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.dynamodb_table import DynamoDbTable
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.store.tenants import TenantRow, put_tenant
 from neve.usecases.pack import read_pack
 from neve.usecases.pack.read_pack import PackCache
@@ -31,7 +31,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long adapters and the SDK would have slept between attempts; the attempts are those of production."""
     slept: list[float] = []
     unhurried = SimpleNamespace(sleep=slept.append)
-    monkeypatch.setattr("neve.adapters.dynamodb_errors.time", unhurried)
+    monkeypatch.setattr("neve.adapters.dynamodb.errors.time", unhurried)
     monkeypatch.setattr("botocore.endpoint.time", unhurried)
     monkeypatch.setattr("functions.embed.app.pause", slept.append)
     return slept

@@ -11,7 +11,7 @@ import pytest
 
 from functions.extract import app as extract_app
 from neve import wiring
-from neve.http.schemas.recall import LIST_RECALLS
+from neve.http.schemas.recall.recall import LIST_RECALLS
 from neve.store.tenants import TenantRow, put_tenant
 from neve.usecases.observe.job import observation_message
 from neve.usecases.sessions.read_sessions import get_session

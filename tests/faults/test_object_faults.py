@@ -7,10 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.s3_objects import S3Objects
-from neve.http.schemas.events import EVENTS, UPLOADS
-from neve.http.schemas.sessions import SESSIONS
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.aws.s3_objects import S3Objects
+from neve.http.schemas.sessions.events import EVENTS, UPLOADS
+from neve.http.schemas.sessions.sessions import SESSIONS
 from neve.ports import StoreUnavailable
 from neve.usecases.pack import read_pack
 from neve.usecases.pack.build_pack import build_pack

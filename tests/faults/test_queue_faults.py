@@ -11,10 +11,10 @@ import pytest
 
 from functions.outbox import app as outbox_app
 from local.worker_events import sequence_number, stream_event
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.sqs_queue import SqsQueue
-from neve.http.schemas.jobs import OBSERVE
-from neve.http.schemas.memories import CREATE_MEMORY
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.aws.sqs_queue import SqsQueue
+from neve.http.schemas.jobs.jobs import OBSERVE
+from neve.http.schemas.memories.memories import CREATE_MEMORY
 from neve.ports import QueueName
 from tests.faults.calls import Caller, is_refused_for_now
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, Request, answering_server, json_error

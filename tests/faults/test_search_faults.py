@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from functions.embed import app as embed_app
-from neve.adapters.opensearch_client import open_search_client
-from neve.adapters.opensearch_index import OpenSearchIndex
-from neve.adapters.opensearch_mapping import MAPPING_VERSION
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.index import OpenSearchIndex
+from neve.adapters.opensearch.mapping import MAPPING_VERSION
 from neve.ports import Owner
 from tests.faults.calls import Caller, is_degraded
 from tests.unit.recall_world import RecallWorld

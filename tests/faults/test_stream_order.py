@@ -19,7 +19,7 @@ from functions.outbox import app as outbox_app
 from local.engine.sqlite_table import Change
 from local.worker_events import stream_event
 from neve import wiring
-from neve.domain.query import shape
+from neve.domain.recall.query import shape
 from neve.domain.records import Memory
 from neve.ports import Message, Owner, Passage, QueueName, SearchFilter, SearchIndex
 from neve.usecases.memories.delete_memory import delete_memory

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from neve.adapters.aws_clients import PATIENCE
-from neve.adapters.dynamodb_errors import ATTEMPTS
+from neve.adapters.aws.clients import PATIENCE
+from neve.adapters.dynamodb.errors import ATTEMPTS
 from tests.faults.calls import SAID, Caller, is_degraded, is_refused_for_now
 from tests.unit.dynamodb_proxy import Answer, DynamoDbProxy, LoseAnswer, PassOn, Step, cancellation, refusal
 

@@ -47,7 +47,7 @@ EMBEDDED = """[
 ]"""
 COUNTED = "__import__('neve.domain.tokens').domain.tokens.counter('o200k_base')('a telescope, 8 May 2023')"
 ASKED = """
-from neve.adapters.anthropic_when_asked import AnthropicWhenAsked
+from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
 from neve.ports import ModelRequest, ModelUnavailable
 model = AnthropicWhenAsked(lambda: "key")._model("key")
 model.close()

@@ -20,8 +20,8 @@ from local.fixture_embedder import FixtureEmbedder
 from local.virtual_time import VirtualClock, VirtualTasks
 from local.worker_events import stream_event
 from neve.adapters.clock import SystemIds
-from neve.domain.policy import Policy
 from neve.domain.records import EventType, Memory
+from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.observing import Observer
 from neve.ports import Embedder, Message, QueueName, SearchIndex

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from neve.adapters.opensearch_mapping import MAPPING_VERSION
+from neve.adapters.opensearch.mapping import MAPPING_VERSION
 from neve.ports import IndexModel, Owner
 
 MODEL = IndexModel("stub", 4)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from neve.adapters.anthropic_model import AnthropicModel
+from neve.adapters.models.anthropic_model import AnthropicModel
 from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
 
 TOOL_USE = {"type": "tool_use", "id": "toolu_1", "name": "record", "input": {"has_memory": True, "n": [1, 2]}}

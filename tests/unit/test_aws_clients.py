@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from neve.adapters import aws_clients
-from neve.adapters.aws_clients import PATIENCE, Service, aws_client
+from neve.adapters.aws import clients as aws_clients
+from neve.adapters.aws.clients import PATIENCE, Service, aws_client
 from tests.unit.aws_world import SESSION, Reply, answering_server
 
 CORE = Path(__file__).resolve().parents[2] / "layers" / "core"
@@ -62,7 +62,7 @@ def test_the_environment_says_where_a_service_is(monkeypatch: pytest.MonkeyPatch
 
 
 def test_boto3_is_imported_with_the_first_client() -> None:
-    code = "import sys; import neve.adapters.aws_clients; print(sorted({'boto3', 'botocore'} & set(sys.modules)))"
+    code = "import sys; import neve.adapters.aws.clients; print(sorted({'boto3', 'botocore'} & set(sys.modules)))"
     environment = {**os.environ, "PYTHONPATH": str(CORE)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.strip() == "[]"

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from neve.adapters.bge_small import DIMENSIONS, MODEL_SHA256, MODEL_TAG, QUERY_PREFIX, BgeSmall
-from neve.adapters.no_embedder import NoEmbedder
+from neve.adapters.embedders.bge_small import DIMENSIONS, MODEL_SHA256, MODEL_TAG, QUERY_PREFIX, BgeSmall
+from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
 
 ENCODER = Path(__file__).resolve().parents[2] / "layers" / "encoder"
@@ -149,7 +149,8 @@ def test_a_failing_run_may_be_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_adapter_imports_nothing_heavy_until_a_text_comes() -> None:
     code = (
-        "import sys, pathlib; from neve.adapters.bge_small import BgeSmall; BgeSmall(pathlib.Path('x')).model;"
+        "import sys, pathlib; from neve.adapters.embedders.bge_small import BgeSmall;"
+        "BgeSmall(pathlib.Path('x')).model;"
         "print(sorted({'numpy', 'onnxruntime', 'tokenizers'} & set(sys.modules)))"
     )
     environment = {"PYTHONPATH": str(ENCODER.parent / "core")}

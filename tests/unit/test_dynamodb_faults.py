@@ -18,9 +18,9 @@ from moto import mock_aws
 
 from local.aws.data_definitions import create_table
 from local.engine.file_objects import FileObjects
-from neve.adapters.aws_clients import PATIENCE, aws_client
-from neve.adapters.dynamodb_errors import ATTEMPTS
-from neve.adapters.dynamodb_table import DynamoDbTable
+from neve.adapters.aws.clients import PATIENCE, aws_client
+from neve.adapters.dynamodb.errors import ATTEMPTS
+from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.domain.records import EventType
 from neve.ports import Check, Conflict, Delete, Expect, Index, Key, Put, StoreUnavailable, Table, Version, WriteOp
 from neve.store import rows
@@ -67,7 +67,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long was slept, or would have been."""
     slept: list[float] = []
     unhurried = SimpleNamespace(sleep=slept.append)
-    monkeypatch.setattr("neve.adapters.dynamodb_errors.time", unhurried)
+    monkeypatch.setattr("neve.adapters.dynamodb.errors.time", unhurried)
     monkeypatch.setattr("botocore.endpoint.time", unhurried)
     return slept
 
@@ -309,7 +309,7 @@ def test_keys_that_stay_unprocessed_are_an_unavailable_store_not_missing_rows(
 def test_pauses_grow_but_stay_short(
     table: DynamoDbTable, proxy: DynamoDbProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neve.adapters.dynamodb_errors.random", SimpleNamespace(uniform=max))
+    monkeypatch.setattr("neve.adapters.dynamodb.errors.random", SimpleNamespace(uniform=max))
     proxy.script.extend([cancellation("TransactionConflict", "None")] * ATTEMPTS)
     with pytest.raises(Conflict):
         table.write(TWO)

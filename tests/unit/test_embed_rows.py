@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from neve.adapters.no_embedder import NoEmbedder
+from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.records import EmbeddingState, Kind, Priority, Status
 from neve.ports import Message, Owner, Passage
 from neve.store.embedder_health import read_embedder_health

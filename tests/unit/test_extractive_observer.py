@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from neve.adapters.extractive import ExtractiveObserver
-from neve.domain.observation_text import priority_of, referenced_date
+from neve.domain.observe.text import priority_of, referenced_date
 from neve.domain.records import Event, EventType, Priority
 from neve.domain.tokens import estimate
+from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import Observed, PassInput, PriorMemory, ReflectGroup, ReflectInput
 
 TUESDAY = "2026-03-10T09:30:00.000Z"

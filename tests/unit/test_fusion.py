@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.fusion import (
+from neve.domain.recall.fusion import (
     calibrate,
     effective_importance,
     importance_prior,

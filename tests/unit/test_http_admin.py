@@ -10,11 +10,11 @@ import pytest
 
 import neve
 from functions.admin.app import router
-from neve.adapters.no_embedder import NoEmbedder
-from neve.domain.policy import Policy
+from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.records import Job, Kind, Status
-from neve.http.schemas.admin import CREATE_KEY, HEALTH, READ_POLICY, REVOKE_KEY, STATS, USAGE, WRITE_POLICY
-from neve.http.schemas.jobs import DRAIN_EMBEDDINGS, READ_ADMIN_JOB
+from neve.domain.tenants.policy import Policy
+from neve.http.schemas.jobs.jobs import DRAIN_EMBEDDINGS, READ_ADMIN_JOB
+from neve.http.schemas.tenants.admin import CREATE_KEY, HEALTH, READ_POLICY, REVOKE_KEY, STATS, USAGE, WRITE_POLICY
 from neve.http.tenancy import policies
 from neve.ports import Embedder, Expect, IndexModel, Put, SearchIndex, StoreUnavailable
 from neve.store import rows

@@ -10,7 +10,7 @@ import pytest
 from functions.authorizer import app
 from neve import wiring
 from neve.domain.errors import NeveError
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.http.api_keys import Callers
 from neve.ports import StoreUnavailable
 from neve.usecases.tenants.create_key import CreatedKey, create_key

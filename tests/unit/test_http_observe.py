@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from functions.observe.app import router
-from neve.http.schemas.events import EVENTS, MAX_EVENT_BYTES, UPLOADS
-from neve.http.schemas.jobs import COMPACT, OBSERVE, READ_JOB
+from neve.http.schemas.jobs.jobs import COMPACT, OBSERVE, READ_JOB
+from neve.http.schemas.sessions.events import EVENTS, MAX_EVENT_BYTES, UPLOADS
 from neve.ports import QueueName, StoreUnavailable
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.observe_session import observe_session

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from functions.pack.app import router
-from neve.http.schemas.packs import PACK, PACK_DIFF, PACK_VERSIONS
-from neve.http.schemas.sessions import SESSION, SESSIONS
+from neve.http.schemas.pack.packs import PACK, PACK_DIFF, PACK_VERSIONS
+from neve.http.schemas.sessions.sessions import SESSION, SESSIONS
 from neve.ports import StoreUnavailable
 from neve.usecases.pack import read_pack as read_pack_module
 from neve.usecases.pack.read_pack import PackCache

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from neve.domain.errors import NeveError
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.problems import PROBLEMS, as_refusal, problem_body
 from neve.http.request import MAX_BODY_BYTES

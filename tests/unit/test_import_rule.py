@@ -21,10 +21,11 @@ ALLOWED: dict[str, set[str]] = {
     "correlation": set(),
     "store": {"attribute_values", "correlation", "domain", "ports", "store", "pydantic", "pydantic_core"},
     "wiring": {"aws_ports", "config", "domain", "ports", "observing", "store"},
-    "aws_ports": {"adapters", "config", "observing", "ports", "boto3"},
+    "aws_ports": {"adapters", "config", "observers", "observing", "ports", "boto3"},
     "deployment": {"adapters"},
     "usecases": {"version", "correlation", "domain", "ports", "observing", "store", "wiring", "usecases"},
     "adapters": {"attribute_values", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
+    "observers": {"domain", "ports", "observing", "observers", "pydantic", "pydantic_core"},
     "observability": {"config", "aws_lambda_powertools"},
     "http": {
         *("version", "correlation", "domain", "ports", "store", "wiring", "usecases", "observability", "http"),

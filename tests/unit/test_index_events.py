@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.memory_text import PASSAGE_TOKENS
+from neve.domain.memories.passages import PASSAGE_TOKENS
 from neve.domain.records import EventType
 from neve.domain.tokens import estimate
 from neve.ports import Message, Owner, Passage

@@ -18,8 +18,8 @@ from local.functions import current_function
 from local.holds import Holds
 from local.virtual_time import VirtualClock
 from neve.adapters.clock import SystemClock
-from neve.adapters.extractive import ExtractiveObserver
 from neve.domain.records import Event, EventType
+from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import PassInput
 from neve.ports import (
     EmbeddingRetryable,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.memory_text import chunks_of, passages_of
+from neve.domain.memories.passages import chunks_of, passages_of
 from neve.domain.records import Kind, MemoryPassage, Provenance
 from neve.domain.tokens import estimate
 from tests.unit.domain_rows import memory

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from neve.domain.observation_answer import observation_schema, read_answer
-from neve.domain.observation_prompt import SYSTEM, over_budget_remark, pass_content
+from neve.domain.observe.answer import observation_schema, read_answer
+from neve.domain.observe.prompt import SYSTEM, over_budget_remark, pass_content
 from neve.domain.records import Event, EventType
-from neve.domain.reflection_prompt import read_rows, reflection_content, reflection_schema
-from neve.domain.transcript import render_event
+from neve.domain.reflect.prompt import read_rows, reflection_content, reflection_schema
+from neve.domain.sessions.transcript import render_event
 from neve.observing import PriorMemory, ReflectGroup
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
-from neve.adapters import opensearch_client, opensearch_places
-from neve.adapters.opensearch_client import open_search_client
-from neve.adapters.opensearch_index import ForeignPassage, OpenSearchIndex
-from neve.domain.query import shape
+from neve.adapters.opensearch import client as opensearch_client
+from neve.adapters.opensearch import places as opensearch_places
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.index import ForeignPassage, OpenSearchIndex
+from neve.domain.recall.query import shape
 from neve.ports import Owner, SearchFilter, StoreUnavailable
 from tests.contract.passages import passage, vector
 from tests.unit.recall_world import RecallWorld
@@ -238,7 +239,7 @@ def test_the_index_behind_the_alias_is_looked_up_again_after_a_while(
     stub: SearchStub, index: OpenSearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1_000.0]
-    monkeypatch.setattr("neve.adapters.opensearch_places.time.time", lambda: now[0])
+    monkeypatch.setattr("neve.adapters.opensearch.places.time.time", lambda: now[0])
     for _ in range(3):
         index.model()
     assert len(stub.asked["_mapping"]) == 1

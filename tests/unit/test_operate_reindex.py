@@ -15,11 +15,11 @@ from infra.operate.progress import EVERY_S, Progress
 from infra.operate.reindexing import reindex_stage
 from local.fixture_embedder import MODEL as FIXTURE
 from local.fixture_embedder import FixtureEmbedder
-from neve.adapters.no_embedder import NoEmbedder
-from neve.adapters.opensearch_calls import Calls
-from neve.adapters.opensearch_client import open_search_client
-from neve.adapters.opensearch_index import OpenSearchIndex
-from neve.adapters.opensearch_mapping import index_name
+from neve.adapters.embedders.no_embedder import NoEmbedder
+from neve.adapters.opensearch.calls import Calls
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.index import OpenSearchIndex
+from neve.adapters.opensearch.mapping import index_name
 from neve.ports import IndexModel, Owner
 from neve.store.tenants import TenantRow, put_tenant
 from neve.usecases.indexing.reindex import Reindexed

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.pack_fit import candidate_limit, greedy_fit
+from neve.domain.pack.fit import candidate_limit, greedy_fit
 
 
 @pytest.mark.parametrize(

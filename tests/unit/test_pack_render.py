@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.pack_render import DOCUMENT, Item, PackLayers, escape, render
+from neve.domain.pack.render import DOCUMENT, Item, PackLayers, escape, render
 
 OWNED = (
     "neve-memory",
@@ -187,7 +187,7 @@ def test_rendering_is_a_pure_function(global_: list[Item], local: list[Item]) ->
 
 def test_another_process_with_another_hash_seed_renders_the_same_bytes() -> None:
     program = (
-        "import sys; from tests.unit.test_pack_render import FULL; from neve.domain.pack_render import render;"
+        "import sys; from tests.unit.test_pack_render import FULL; from neve.domain.pack.render import render;"
         " sys.stdout.buffer.write(render(FULL).encode())"
     )
     for seed in ("1", "2"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 
 
 @pytest.mark.parametrize(

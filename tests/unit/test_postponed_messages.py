@@ -20,8 +20,8 @@ from local.broker import Received
 from local.engine.sqlite_queue import SqliteQueue
 from local.queue_worker import QueueWorker
 from local.template import QueueSpec, read_template
-from neve.domain.policy import Policy
 from neve.domain.records import Job
+from neve.domain.tenants.policy import Policy
 from neve.ports import Message, QueueName, StoreUnavailable
 from neve.store import rows
 from neve.store.keys import tenant_row

@@ -19,8 +19,8 @@ from local.backend import Choices, EmbeddedPorts
 from local.functions import Functions
 from local.template import read_template
 from neve import wiring
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.lambda_deployment import FunctionFailed, LambdaDeployment
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.aws.lambda_deployment import FunctionFailed, LambdaDeployment
 from neve.domain.times import iso
 from neve.ports import StoreUnavailable
 from neve.store.tenants import TenantRow, put_tenant

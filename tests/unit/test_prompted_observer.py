@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from neve.adapters.prompted_observer import PromptedObserver
 from neve.domain.records import Event, EventType
 from neve.domain.tokens import estimate
+from neve.observers.prompted import PromptedObserver
 from neve.observing import ObservedLine, PassInput, PriorMemory, ProposedFact, ReflectGroup, ReflectInput
 from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
 

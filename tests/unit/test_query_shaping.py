@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.query import MAX_OPERATORS, MAX_WORDS, TextQuery, contains_phrase, shape, share_of_terms
+from neve.domain.recall.query import MAX_OPERATORS, MAX_WORDS, TextQuery, contains_phrase, shape, share_of_terms
 from neve.domain.words import QUERY_STOP_WORDS, light_stem, parts, plain_words
 
 TERMS = [

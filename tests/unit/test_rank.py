@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.rank import pack_rank, rank_key
+from neve.domain.pack.rank import pack_rank, rank_key
 from neve.domain.records import Kind, Priority
 from neve.domain.times import iso
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.policy import Policy
-from neve.domain.rendered_blocks import strip_rendered
+from neve.domain.sessions.rendered_blocks import strip_rendered
+from neve.domain.tenants.policy import Policy
 from neve.domain.tokens import estimate
 from neve.usecases.recall.answer import HIT_TOKENS, INJECTED_TOKENS
 from neve.wiring import Tenant

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from local.fixture_embedder import FixtureEmbedder, similar_pair
-from neve.adapters.no_embedder import NoEmbedder
+from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.errors import NeveError
 from neve.ports import IndexModel
 from neve.usecases.recall.query_vectors import QueryVectors

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from neve.domain.policy import Policy
 from neve.domain.records import Status
+from neve.domain.tenants.policy import Policy
 from neve.ports import Candidate, Owner, SearchFilter, Source, TextQuery
 from neve.usecases.pack.read_pack import read_pack
 from neve.wiring import Tenant

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.domain.policy import Policy
 from neve.domain.records import Kind, Scope, Status, Tier
+from neve.domain.tenants.policy import Policy
 from neve.ports import Source
 from neve.store import rows
 from neve.usecases.memories.delete_memory import delete_memory

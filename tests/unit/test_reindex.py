@@ -14,10 +14,10 @@ import pytest
 
 from local.engine.search_index import SqliteSearchIndex
 from local.fixture_embedder import FixtureEmbedder
-from neve.adapters.opensearch_calls import Calls
-from neve.adapters.opensearch_client import open_search_client
-from neve.adapters.opensearch_index import OpenSearchIndex
-from neve.adapters.opensearch_places import create_index, switch_alias
+from neve.adapters.opensearch.calls import Calls
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.index import OpenSearchIndex
+from neve.adapters.opensearch.places import create_index, switch_alias
 from neve.domain.records import EmbeddingState
 from neve.ports import (
     EmbeddingRetryable,

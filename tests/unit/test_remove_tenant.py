@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.ports import Owner, StoreUnavailable
 from neve.store.keys import tenant_row
 from neve.usecases.erase.erase_user import Removed

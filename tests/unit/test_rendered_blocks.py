@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.records import EventType
-from neve.domain.rendered_blocks import RENDERED_TAGS, strip_event, strip_rendered
+from neve.domain.sessions.rendered_blocks import RENDERED_TAGS, strip_event, strip_rendered
 from tests.unit.domain_rows import event, image, text_block, tool_call, tool_result
 
 TAG = re.compile(r"</?neve-(?:memory|updates|retrieved|task|session)(?=[\s/>])[^<>]*>", re.IGNORECASE)

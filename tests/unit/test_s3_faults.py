@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from botocore.config import Config
 
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.s3_objects import CONFLICT_ATTEMPTS, S3Objects
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.aws.s3_objects import CONFLICT_ATTEMPTS, S3Objects
 from neve.ports import StoreUnavailable
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.pack.build_pack import build_pack

@@ -23,7 +23,7 @@ from local.engine.search_legs import TermQuery, keyword_leg, vector_leg
 from local.engine.segment import Segment
 from local.engine.segment_cache import SegmentCache
 from local.engine.segment_filter import admitted
-from neve.domain.query import TextQuery, shape
+from neve.domain.recall.query import TextQuery, shape
 from neve.domain.words import INDEX_STOP_WORDS, plain_words
 from neve.ports import (
     BM25_B,

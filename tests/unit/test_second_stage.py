@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.second_stage import Utterance, second_stage
+from neve.domain.recall.rerank import Utterance, second_stage
 
 FLOOR = 0.2
 PLAIN = Utterance("a", "s1", 10, None, "we talked", bm25=2.0, similarity=0.6)

@@ -10,9 +10,9 @@ from uuid import uuid4
 
 import pytest
 
-from neve.adapters import secrets
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.secrets import KEPT_S, read_secret
+from neve.adapters.aws import secrets
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.aws.secrets import KEPT_S, read_secret
 from neve.ports import ModelUnavailable
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, json_error
 

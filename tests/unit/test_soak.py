@@ -21,8 +21,8 @@ from evals.soak.schedule import FAULTS, LONGEST_FAULT_S, RESTARTS, schedule
 from evals.soak.sending import Attempt, Call, Sender, Unexpected
 from local.backend import Choices, EmbeddedPorts
 from local.template import read_template
-from neve.domain.policy import Policy
 from neve.domain.records import EventType
+from neve.domain.tenants.policy import Policy
 from neve.ports import Delete, Message, Owner, QueueName
 from neve.store import rows
 from neve.store.keys import Keys

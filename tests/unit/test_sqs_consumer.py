@@ -19,7 +19,7 @@ from local.broker import Broker, Counts
 from local.deliveries import Deliveries
 from local.queue_worker import QueueWorker
 from local.template import read_template
-from neve.adapters.aws_clients import aws_client
+from neve.adapters.aws.clients import aws_client
 from neve.adapters.clock import SystemClock
 from neve.ports import Message, QueueName, StoreUnavailable
 from tests.contract.patience import answers_at_once

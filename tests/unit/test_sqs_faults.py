@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.config import Config
 
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.sqs_queue import ATTEMPTS, MAX_BATCH_BYTES, SqsQueue
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.aws.sqs_queue import ATTEMPTS, MAX_BATCH_BYTES, SqsQueue
 from neve.ports import Message, QueueName, StoreUnavailable
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, json_error, mock_aws
 

@@ -18,8 +18,8 @@ from botocore.config import Config
 from botocore.session import Session as BareSession
 from botocore.stub import Stubber
 
-from neve.adapters.aws_clients import aws_client
-from neve.adapters.titan_embedder import DIMENSIONS, MAX_BYTES, MAX_THREADS, MODEL_TAG, NOTHING, TitanEmbedder
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.embedders.titan_embedder import DIMENSIONS, MAX_BYTES, MAX_THREADS, MODEL_TAG, NOTHING, TitanEmbedder
 from neve.ports import Calibration, EmbeddingRetryable, EmbeddingUnavailable
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, Request, answering_server, json_error
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.records import EventType
-from neve.domain.transcript import completes_turn, kept_by_compaction, turns
+from neve.domain.sessions.transcript import completes_turn, kept_by_compaction, turns
 from tests.unit.domain_rows import event
 
 TYPES = {

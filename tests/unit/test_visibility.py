@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records import Status
-from neve.domain.visibility import status_at, visible
 from tests.unit.domain_rows import memory
 
 ROWS = [(1, None), (1, 5), (5, None)]

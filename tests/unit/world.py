@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import SqliteTable
 from neve.adapters.clock import SystemIds, ThreadTasks
-from neve.domain.policy import Policy
 from neve.domain.records import EventType, Memory
+from neve.domain.tenants.policy import Policy
 from neve.observing import Observed, ObservedLine, PassInput, Reflected, ReflectedRow, ReflectInput
 from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, WriteOp
 from neve.store import rows

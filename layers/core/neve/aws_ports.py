@@ -30,30 +30,30 @@ class AwsPorts:
 
     @cached_property
     def table(self) -> Table:
-        from neve.adapters.aws_clients import aws_client
-        from neve.adapters.dynamodb_table import DynamoDbTable
+        from neve.adapters.aws.clients import aws_client
+        from neve.adapters.dynamodb.table import DynamoDbTable
 
         return DynamoDbTable(aws_client("dynamodb", session=self._session), needed(self._settings.table, "table"))
 
     @cached_property
     def objects(self) -> ObjectStore:
-        from neve.adapters.aws_clients import aws_client
-        from neve.adapters.s3_objects import S3Objects
+        from neve.adapters.aws.clients import aws_client
+        from neve.adapters.aws.s3_objects import S3Objects
 
         return S3Objects(aws_client("s3", session=self._session), needed(self._settings.bucket, "bucket"))
 
     @cached_property
     def queue(self) -> Queue:
-        from neve.adapters.aws_clients import aws_client
-        from neve.adapters.sqs_queue import SqsQueue
+        from neve.adapters.aws.clients import aws_client
+        from neve.adapters.aws.sqs_queue import SqsQueue
 
         urls = {name: getattr(self._settings, f"{name}_queue_url") for name in QueueName}
         return SqsQueue(aws_client("sqs", session=self._session), {name: url for name, url in urls.items() if url})
 
     @cached_property
     def search(self) -> SearchIndex:
-        from neve.adapters.opensearch_client import open_search_client
-        from neve.adapters.opensearch_index import ALIAS, OpenSearchIndex
+        from neve.adapters.opensearch.client import open_search_client
+        from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
 
         endpoint = needed(self._settings.search_endpoint, "search_endpoint")
         return OpenSearchIndex(open_search_client(endpoint), ALIAS, self.embedder.model)
@@ -61,33 +61,33 @@ class AwsPorts:
     @cached_property
     def embedder(self) -> Embedder:
         if self._settings.embedder == "none":
-            from neve.adapters.no_embedder import NoEmbedder
+            from neve.adapters.embedders.no_embedder import NoEmbedder
 
             return NoEmbedder()
         if self._settings.embedder == "titan":
-            from neve.adapters.aws_clients import aws_client
-            from neve.adapters.titan_embedder import TitanEmbedder
+            from neve.adapters.aws.clients import aws_client
+            from neve.adapters.embedders.titan_embedder import TitanEmbedder
 
             return TitanEmbedder(aws_client("bedrock-runtime", session=self._session))
-        from neve.adapters.bge_small import BgeSmall
+        from neve.adapters.embedders.bge_small import BgeSmall
 
         return BgeSmall(needed(self._settings.encoder_dir, "encoder_dir"))
 
     @cached_property
     def observer(self) -> Observer:
         if self._settings.observer == "extractive":
-            from neve.adapters.extractive import ExtractiveObserver
+            from neve.observers.extractive.observer import ExtractiveObserver
 
             return ExtractiveObserver()
-        from neve.adapters.anthropic_model import DEFAULT_MODEL
-        from neve.adapters.anthropic_when_asked import AnthropicWhenAsked
-        from neve.adapters.prompted_observer import PromptedObserver
+        from neve.adapters.models.anthropic_model import DEFAULT_MODEL
+        from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
+        from neve.observers.prompted import PromptedObserver
 
         return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL)
 
     def _anthropic_key(self) -> str:
-        from neve.adapters.aws_clients import aws_client
-        from neve.adapters.secrets import read_secret
+        from neve.adapters.aws.clients import aws_client
+        from neve.adapters.aws.secrets import read_secret
 
         arn = needed(self._settings.anthropic_secret, "anthropic_secret")
         return read_secret(aws_client("secretsmanager", session=self._session), arn)

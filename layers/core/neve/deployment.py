@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from neve.adapters.lambda_deployment import LambdaDeployment
+    from neve.adapters.aws.lambda_deployment import LambdaDeployment
 
 
 def deployment() -> LambdaDeployment:
     """Clients are made with each call, boto3 is imported with the first one."""
-    from neve.adapters.lambda_deployment import LambdaDeployment
+    from neve.adapters.aws.lambda_deployment import LambdaDeployment
 
     return LambdaDeployment()

@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from neve.domain.query import TextQuery as TextQuery
+from neve.domain.recall.query import TextQuery as TextQuery
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Protocol
 
 from neve.config import Settings
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.observing import Observer
 from neve.ports import Clock, Embedder, Ids, ObjectStore, Queue, SearchIndex, Table, Tasks
 from neve.store.keys import Keys

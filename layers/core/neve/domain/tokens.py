@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Literal, cast
 
-from neve.domain.rendered_blocks import strip_rendered
+from neve.domain.sessions.rendered_blocks import strip_rendered
 
 Counter = Callable[[str], int]
 CounterName = Literal["estimate", "o200k_base"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neve.domain.records import Job
 from neve.http.router import Answer
-from neve.http.schemas.jobs import JobOut
+from neve.http.schemas.jobs.jobs import JobOut
 
 
 def job_answer(job: Job) -> Answer:

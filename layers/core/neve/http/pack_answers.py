@@ -7,7 +7,7 @@ from typing import Literal
 
 from neve.http.preconditions import EntityTags
 from neve.http.router import Answer
-from neve.http.schemas.packs import PackOut
+from neve.http.schemas.pack.packs import PackOut
 from neve.usecases.pack.read_pack import PackView
 
 Format = Literal["json", "text"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from neve.domain.errors import NeveError
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.ports import StoreUnavailable
 from neve.store.keys import tenant_row
 from neve.store.tenants import read_tenant

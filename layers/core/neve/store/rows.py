@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from neve.correlation import carried
 from neve.domain.errors import NeveError
-from neve.domain.rank import pack_rank, rank_key
+from neve.domain.pack.rank import pack_rank, rank_key
 from neve.domain.records import (
     EmbeddingState,
     Event,

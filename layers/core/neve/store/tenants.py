@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.ports import Item, Put
 from neve.store.keys import Keys, api_key_row, tenant_row
 from neve.store.rows import expectation

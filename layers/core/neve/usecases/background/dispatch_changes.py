@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from neve.correlation import correlated
 from neve.domain.records import EventType
-from neve.domain.transcript import completes_turn
+from neve.domain.sessions.transcript import completes_turn
 from neve.ports import Item, Key, Message, QueueName
 from neve.store import rows
 from neve.store.keys import Keys

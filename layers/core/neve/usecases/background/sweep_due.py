@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.ports import Conflict, Index, Item, Key, StoreUnavailable
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS, Keys, due_partition

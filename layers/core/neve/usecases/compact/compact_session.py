@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from neve.domain.records import Event, SessionEpoch
-from neve.domain.transcript import kept_by_compaction, turns
+from neve.domain.sessions.transcript import kept_by_compaction, turns
 from neve.ports import Conflict, ModelRefused
 from neve.store import rows
 from neve.usecases.jobs.finish_job import finish_job

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neve.domain.memory_text import passages_of
+from neve.domain.memories.passages import passages_of
 from neve.domain.records import Memory, Status
 from neve.domain.times import parse
 from neve.ports import Passage, Source

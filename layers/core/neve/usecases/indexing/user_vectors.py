@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from neve.domain.observation_text import fingerprint
+from neve.domain.observe.text import fingerprint
 from neve.domain.records import UserHead
 from neve.ports import Check, Conflict, Expect, IndexModel, Passage, Put, StoreUnavailable, Version, WriteOp
 from neve.store import rows

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from neve.domain.memory_text import PASSAGE_TOKENS, chunks_of
-from neve.domain.observation_text import fingerprint
+from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
+from neve.domain.observe.text import fingerprint
 from neve.domain.records import Event, EventType
-from neve.domain.rendered_blocks import strip_event
+from neve.domain.sessions.rendered_blocks import strip_event
+from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import estimate
-from neve.domain.transcript import event_text
 from neve.ports import Passage, Source
 from neve.usecases.indexing.memory_passages import date_text, near, neighbour
 

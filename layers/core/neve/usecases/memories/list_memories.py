@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from neve.domain.errors import invalid, not_found
+from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records import Memory, Status
-from neve.domain.visibility import status_at, visible
 from neve.ports import Item
 from neve.store import rows
 from neve.wiring import Ports, Tenant

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records import Status
 from neve.domain.times import iso
-from neve.domain.visibility import status_at, visible
 from neve.ports import Conflict
 from neve.store import rows
 from neve.wiring import Ports, Tenant

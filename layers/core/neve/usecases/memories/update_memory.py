@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.errors import NeveError
-from neve.domain.observation_text import fingerprint, referenced_date
+from neve.domain.observe.text import fingerprint, referenced_date
 from neve.domain.records import EmbeddingState, LiveRow, Memory, SessionMarker, Status
 from neve.domain.times import iso
 from neve.domain.tokens import counter

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from neve.domain.observation_text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
+from neve.domain.observe.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
 from neve.domain.records import (
     Event,
     EventType,
@@ -26,10 +26,10 @@ from neve.domain.records import (
     Tier,
     UserHead,
 )
-from neve.domain.rendered_blocks import strip_event
+from neve.domain.sessions.rendered_blocks import strip_event
+from neve.domain.sessions.transcript import plan_pass
 from neve.domain.times import iso, parse
 from neve.domain.tokens import counter
-from neve.domain.transcript import plan_pass
 from neve.observing import Observed, PassInput
 from neve.ports import Conflict, Key, Put, WriteOp
 from neve.store import rows

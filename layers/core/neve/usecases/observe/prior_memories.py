@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records import Memory, SessionMarker, Status
-from neve.domain.visibility import status_at, visible
 from neve.observing import PriorMemory
 from neve.store import rows
 from neve.wiring import Ports, Tenant

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from neve.domain.errors import not_found
-from neve.domain.pack_fit import candidate_limit, greedy_fit
-from neve.domain.pack_render import PackLayers, render
+from neve.domain.memories.visibility import status_at, visible
+from neve.domain.pack.fit import candidate_limit, greedy_fit
+from neve.domain.pack.render import PackLayers, render
 from neve.domain.records import Kind, Memory, PackEntry, SessionEpoch, SessionMarker, Status, UserHead
 from neve.domain.times import iso
-from neve.domain.visibility import status_at, visible
 from neve.ports import Index, Item
 from neve.store import rows
 from neve.wiring import Ports, Tenant

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Literal
 
 from neve.domain.errors import not_found
-from neve.domain.pack_render import PackLayers, render
+from neve.domain.pack.render import PackLayers, render
 from neve.domain.records import PackManifest, SessionEpoch
 from neve.ports import StoreUnavailable
 from neve.store import rows

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from neve.domain.pack_render import escape
+from neve.domain.pack.render import escape
 from neve.domain.records import Provenance
 from neve.domain.tokens import estimate, trim_to
 from neve.ports import Passage

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from neve.domain.errors import invalid
-from neve.domain.policy import Policy
-from neve.domain.query import ShapedQuery, shape
+from neve.domain.recall.query import ShapedQuery, shape
+from neve.domain.tenants.policy import Policy
 from neve.ports import SearchFilter, Source
 
 Leg = Literal["lexical", "vector"]

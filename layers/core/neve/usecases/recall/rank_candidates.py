@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from neve.domain.fusion import (
+from neve.domain.recall.fusion import (
     SCORE_DIGITS,
     Fused,
     effective_importance,

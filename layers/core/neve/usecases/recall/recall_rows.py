@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from neve.domain.memories.visibility import status_at
 from neve.domain.records import Memory, Provenance, UserHead
-from neve.domain.visibility import status_at
 from neve.ports import Item, Key, Passage, SearchFilter
 from neve.store import rows
 from neve.store.keys import Keys

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from neve.domain.second_stage import Utterance, second_stage
+from neve.domain.recall.rerank import Utterance, second_stage
 from neve.usecases.recall.rank_candidates import Ranked
 
 REPEATED = -20.0

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from neve.domain.fusion import calibrate
-from neve.domain.pack_fit import candidate_limit
-from neve.domain.query import share_of_terms
+from neve.domain.pack.fit import candidate_limit
+from neve.domain.recall.fusion import calibrate
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
+from neve.domain.recall.query import share_of_terms
 from neve.domain.records import UserHead
 from neve.ports import Candidate, DeadlineExceeded, Item, Key, Owner, SearchFilter, StoreUnavailable
 from neve.store import rows

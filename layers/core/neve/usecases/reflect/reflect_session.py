@@ -7,7 +7,8 @@ import contextlib
 from collections.abc import Sequence
 from itertools import accumulate
 
-from neve.domain.observation_text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.memories.visibility import status_at, visible
+from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.records import (
     Kind,
     LiveRow,
@@ -21,7 +22,6 @@ from neve.domain.records import (
 )
 from neve.domain.times import iso
 from neve.domain.tokens import counter
-from neve.domain.visibility import status_at, visible
 from neve.observing import Reflected, ReflectGroup, ReflectInput
 from neve.ports import StoreUnavailable
 from neve.store import rows

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from neve.domain.errors import NeveError, invalid, not_found
 from neve.domain.records import Event, EventType, SessionHead
+from neve.domain.sessions.transcript import completes_turn
 from neve.domain.times import iso
 from neve.domain.tokens import counter, event_tokens
-from neve.domain.transcript import completes_turn
 from neve.ports import Conflict, Expect, Item, Key, Put, WriteOp
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply

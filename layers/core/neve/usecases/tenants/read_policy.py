@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neve.domain.errors import NeveError
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.store.keys import tenant_row
 from neve.store.tenants import read_tenant
 from neve.wiring import Ports, Tenant

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from neve.domain.visibility import status_at, visible
+from neve.domain.memories.visibility import status_at, visible
 from neve.ports import Item
 from neve.store import rows
 from neve.store.keys import SESSION

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neve.domain.errors import NeveError
-from neve.domain.policy import Policy
+from neve.domain.tenants.policy import Policy
 from neve.domain.tokens import counter
 from neve.ports import Conflict
 from neve.store import tenants

@@ -1,0 +1,33 @@
+"""The language model of a worker: made when the first pass needs it, and again when its key was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+from neve.adapters.models.anthropic_model import AnthropicModel
+from neve.ports import ModelAnswer, ModelRequest
+
+CALL_TIMEOUT_S = 45.0
+"""Of one attempt. A worker has 60 s (template.yaml), and its lease ends 10 s later."""
+RETRIES = 1
+
+
+class AnthropicWhenAsked:
+    """The SDK takes a second to import: the first pass pays for it, not the start. ``read_key`` gives the API key and
+    is called before every request; what it raises goes to the caller."""
+
+    def __init__(self, read_key: Callable[[], str]) -> None:
+        self._read_key = read_key
+        self._making = Lock()
+        self._made: tuple[str, AnthropicModel] | None = None
+
+    def call_tool(self, request: ModelRequest) -> ModelAnswer:
+        """Raises ModelUnavailable or ModelRefused."""
+        return self._model(self._read_key()).call_tool(request)
+
+    def _model(self, key: str) -> AnthropicModel:
+        with self._making:
+            if self._made is None or self._made[0] != key:
+                self._made = key, AnthropicModel(key, timeout_s=CALL_TIMEOUT_S, max_retries=RETRIES)
+            return self._made[1]

@@ -1,0 +1,141 @@
+"""Requests to OpenSearch whose answer is whole or an error of ``neve.ports``: no vendor error gets past this module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Final, NamedTuple, cast
+
+from opensearchpy import OpenSearch, OpenSearchException, TransportError
+
+from neve.adapters.opensearch.client import PATIENT
+from neve.ports import StoreUnavailable
+
+STORE: Final = "search"
+OVERTAKEN: Final = 409
+_REFUSED: Final = 400
+_OTHER_MAPPING: Final = "strict_dynamic_mapping_exception"
+
+Answer = Mapping[str, Any]
+
+
+class IndexMissing(StoreUnavailable):
+    """There is no index of this name, or not any more."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(STORE, f"no index {name}")
+
+
+class Written(NamedTuple):
+    """What became of one line of a bulk request. ``status`` 409: a newer version is there."""
+
+    status: int
+    found: bool
+
+
+class Calls:
+    """The client with its errors translated. All methods raise StoreUnavailable."""
+
+    def __init__(self, client: OpenSearch) -> None:
+        self._client = client
+
+    def search(self, index: str, body: Answer, routing: str) -> Answer:
+        """Raises StoreUnavailable also for an answer that lacks a shard or was cut short by time."""
+        params = {"routing": routing, "allow_partial_search_results": "false"}
+        with _translated(index):
+            answer = cast(Answer, self._client.search(index=index, body=body, params=params))
+            if answer["timed_out"]:
+                raise StoreUnavailable(STORE, "a search that was cut short")
+            _need_all_shards(answer)
+        return answer
+
+    def count(self, index: str, body: Answer, routing: str) -> int:
+        with _translated(index):
+            answer = cast(Answer, self._client.count(index=index, body=body, params={"routing": routing}))
+            _need_all_shards(answer)
+            return int(answer["count"])
+
+    def bulk(self, alias: str, lines: str, *, wait: bool = False) -> list[Written]:
+        """Every line's outcome in order; ``alias`` must be one. ``wait``: until searches see it.
+
+        Raises StoreUnavailable when a line failed for now, ValueError for a document that the index refuses; other
+        lines may have been written."""
+        params: dict[str, Any] = {"require_alias": "true", "request_timeout": PATIENT}
+        if wait:
+            params["refresh"] = "wait_for"
+        with _translated(alias):
+            answer = cast(Answer, self._client.bulk(body=lines, index=alias, params=params))
+            outcomes = [outcome for item in answer["items"] for outcome in item.values()]
+            return [_written(alias, outcome) for outcome in outcomes]
+
+    def refresh(self, index: str) -> None:
+        """Returns once searches see every earlier write."""
+        with _translated(index):
+            _need_all_shards(self._client.indices.refresh(index=index, params={"request_timeout": PATIENT}))
+
+    def refresh_every(self, index: str, interval: str) -> None:
+        with _translated(index):
+            self._client.indices.put_settings(index=index, body={"index": {"refresh_interval": interval}})
+
+    def mappings(self, name: str) -> dict[str, Answer]:
+        """By index: one of that name, or those behind that alias. Raises IndexMissing."""
+        with _translated(name):
+            found = self._client.indices.get_mapping(index=name)
+            return {index: about["mappings"] for index, about in found.items()}
+
+    def create(self, index: str, body: Answer) -> bool:
+        """False, and nothing done, when there is an index of that name."""
+        try:
+            with _translated(index):
+                self._client.indices.create(index=index, body=body, params={"request_timeout": PATIENT})
+        except StoreUnavailable as error:
+            if error.reason.startswith("resource_already_exists_exception"):
+                return False
+            raise
+        return True
+
+    def delete(self, index: str) -> None:
+        """Harmless when there is none of that name."""
+        with suppress(IndexMissing), _translated(index):
+            self._client.indices.delete(index=index, params={"request_timeout": PATIENT})
+
+    def change_aliases(self, actions: list[dict[str, Any]]) -> None:
+        """All of them or none."""
+        with _translated("aliases"):
+            self._client.indices.update_aliases(body={"actions": actions})
+
+
+@contextmanager
+def _translated(name: str) -> Iterator[None]:
+    try:
+        yield
+    except TransportError as error:
+        if error.status_code == 404:
+            raise IndexMissing(name) from error
+        raise StoreUnavailable(STORE, _reason(error)) from error
+    except (OpenSearchException, KeyError, TypeError) as error:
+        raise StoreUnavailable(STORE, f"an answer that cannot be read: {type(error).__name__}") from error
+
+
+def _reason(error: TransportError) -> str:
+    """``es_rejected_execution_exception (429)``. Without the server's sentence, which may quote a query."""
+    if error.status_code in ("N/A", "TIMEOUT"):
+        return type(error).__name__
+    return f"{error.error} ({error.status_code})" if isinstance(error.error, str) else f"status {error.status_code}"
+
+
+def _need_all_shards(answer: Answer) -> None:
+    if answer["_shards"]["failed"]:
+        raise StoreUnavailable(STORE, "an answer without all of its shards")
+
+
+def _written(alias: str, outcome: Answer) -> Written:
+    status = int(outcome["status"])
+    if status == OVERTAKEN or "error" not in outcome:
+        return Written(status, found=outcome.get("result") != "not_found")
+    if status == 404:
+        raise IndexMissing(alias)
+    kind = str(outcome["error"]["type"])
+    if status == _REFUSED and kind != _OTHER_MAPPING:
+        raise ValueError(f"the index refuses {outcome['_id']}: {kind}")
+    raise StoreUnavailable(STORE, f"{kind} ({status})")

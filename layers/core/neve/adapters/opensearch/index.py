@@ -1,0 +1,195 @@
+"""The SearchIndex port on OpenSearch 2.19.
+
+It analyses with the embedded engine's own code and scores by the same formula, so both rank alike. A document holds
+its weighted counts; a query brings each term's idf, counted over the user's own passages by a request before it: so a
+score says nothing about other users and does not change with them (docs/adr/0007)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
+from math import hypot, inf
+from typing import Any, Final
+
+from opensearchpy import OpenSearch
+
+from neve.adapters.opensearch.calls import OVERTAKEN, Calls, IndexMissing, Written
+from neve.adapters.opensearch.documents import delete_line, floats, in_parts, index_lines, routing
+from neve.adapters.opensearch.places import Place, Places
+from neve.adapters.opensearch.queries import (
+    by_vector,
+    by_words,
+    count_of,
+    count_terms,
+    everything_of,
+    idf_of,
+    in_terms,
+)
+from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, Source, TextQuery
+
+ALIAS: Final = "neve-passages"
+NEIGHBOURS: Final = 1_000
+"""Passages that the vector leg looks at: exact for every user with no more. For one with more the graph is walked, and
+finds the better the more it looks at (``evals/search_bench``)."""
+MOST_NEIGHBOURS: Final = 10_000
+"""OpenSearch allows no more."""
+_BULK_CHARACTERS: Final = 5_000_000
+"""A managed domain takes requests of 10 MB at least; a character of JSON is one byte."""
+_AHEAD: Final = 8
+"""Passages beyond an item's last known one that are removed with it, so that an older version's are refused too."""
+_PAGE: Final = 1_000
+
+Hit = Mapping[str, Any]
+
+
+class ForeignPassage(RuntimeError):
+    """A search for one owner returned another's passage: a fault that nobody may paper over."""
+
+
+class OpenSearchIndex:
+    """See neve.ports.SearchIndex. ``alias``: of the index, or an index's own name. Where there is none yet, the first
+    write makes one for ``model``. Searches see a write once it returns; with ``wait=False``, which is for loading many
+    passages, a second later."""
+
+    def __init__(self, client: OpenSearch, alias: str, model: IndexModel, *, wait: bool = True) -> None:
+        self._calls = Calls(client)
+        self._places = Places(self._calls, alias, model)
+        self._wait = wait
+
+    def model(self) -> IndexModel:
+        return self._places.model()
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
+        """Raises ValueError also for a passage that the index refuses; others of the call may have been written."""
+        with self._place(write=True) as place:
+            for passage in passages:
+                if passage.vector is not None:
+                    _check(passage.vector, place.model.dimensions)
+            written = self._bulk(place, [index_lines(owner, passage) for passage in passages], wait=self._wait)
+            beyond = _beyond_refused(passages, written)
+            self._bulk(place, [delete_line(owner, one.item_id, one.n, one.version) for one in beyond])
+
+    def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
+        """Passages are removed by their numbers, also those that no search can see yet, up to ``_AHEAD`` in a row that
+        are not there: an item's passages are numbered without gaps."""
+        with self._place(write=True) as place:
+            for first in count(keep, _AHEAD):
+                lines = [delete_line(owner, item_id, n, version) for n in range(first, first + _AHEAD)]
+                if not any(written.found for written in self._bulk(place, lines)):
+                    return
+
+    def erase(self, owner: Owner) -> int:
+        erased = 0
+        with self._place(write=True) as place:
+            while True:
+                self._calls.refresh(place.index)
+                hits = self._hits(place, owner, everything_of(owner, _PAGE))
+                if not hits:
+                    return erased
+                lines = [
+                    delete_line(owner, hit["_source"]["item_id"], hit["_source"]["n"], hit["_version"]) for hit in hits
+                ]
+                erased += sum(one.found and one.status != OVERTAKEN for one in self._bulk(place, lines))
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+        in_words = in_terms(query)
+        if in_words is None:
+            return []
+        with self._place() as place:
+            terms = in_words.terms
+            counted = self._calls.search(place.index, count_terms(owner, terms), routing(owner)) if terms else {}
+            idf = idf_of(terms, counted) if terms else {}
+            hits = self._hits(place, owner, by_words(owner, in_words, idf, where, depth))
+            return [_candidate(hit, hit["sort"][0]) for hit in hits]
+
+    def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
+        with self._place() as place:
+            _check(vector, place.model.dimensions)
+            neighbours = NEIGHBOURS
+            while True:
+                query = by_vector(owner, vector, where, depth, neighbours)
+                answer = self._calls.search(place.index, query, routing(owner))
+                hits = _own(owner, answer)
+                if len(hits) >= depth or not _may_have_more(answer, neighbours):
+                    return [_candidate(hit, _cosine(hit["sort"][0])) for hit in hits]
+                neighbours = min(10 * neighbours, MOST_NEIGHBOURS)
+
+    def count(self, owner: Owner) -> int:
+        with self._place() as place:
+            return self._calls.count(place.index, count_of(owner), routing(owner))
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def _place(self, *, write: bool = False) -> Iterator[Place]:
+        """The index to work on; one that is gone is looked up anew by the next call."""
+        try:
+            yield self._places.writable() if write else self._places.current()
+        except IndexMissing:
+            self._places.forget()
+            raise
+
+    def _hits(self, place: Place, owner: Owner, query: Mapping[str, Any]) -> list[Hit]:
+        return _own(owner, self._calls.search(place.index, query, routing(owner)))
+
+    def _bulk(self, place: Place, lines: Sequence[str], *, wait: bool = False) -> list[Written]:
+        bodies = in_parts(lines, _BULK_CHARACTERS)
+        return [written for body in bodies for written in self._calls.bulk(place.writes, body, wait=wait)]
+
+
+def _check(vector: bytes, dimensions: int) -> None:
+    """Raises ValueError for other dimensions, and for a vector without a direction."""
+    if not dimensions or len(vector) != 4 * dimensions:
+        raise ValueError(f"a vector of {len(vector)} bytes in an index of {dimensions} dimensions")
+    if not 0 < hypot(*floats(vector)) < inf:
+        raise ValueError("a vector without a direction")
+
+
+def _beyond_refused(passages: Sequence[Passage], written: Sequence[Written]) -> list[Passage]:
+    """What was written of an overtaken item: it had more passages than a deletion reckoned with."""
+    refused: dict[tuple[str, int], int] = {}
+    for passage, outcome in zip(passages, written, strict=True):
+        if outcome.status == OVERTAKEN:
+            item = (passage.item_id, passage.version)
+            refused[item] = min(passage.n, refused.get(item, passage.n))
+    return [
+        passage
+        for passage, outcome in zip(passages, written, strict=True)
+        if outcome.status != OVERTAKEN and passage.n > refused.get((passage.item_id, passage.version), passage.n)
+    ]
+
+
+def _own(owner: Owner, answer: Mapping[str, Any]) -> list[Hit]:
+    """The hits. Raises ForeignPassage unless all are the owner's."""
+    hits: list[Hit] = answer["hits"]["hits"]
+    for hit in hits:
+        if (hit["_source"]["tenant"], hit["_source"]["user"]) != owner:
+            raise ForeignPassage(f"the index returned a passage of another owner: {hit['_id']}")
+    return hits
+
+
+def _may_have_more(answer: Mapping[str, Any], neighbours: int) -> bool:
+    """Whether passages beyond the neighbours could give further items."""
+    return int(answer["hits"]["total"]["value"]) >= neighbours < MOST_NEIGHBOURS
+
+
+def _cosine(score: float) -> float:
+    """OpenSearch scores (1 + cosine) / 2."""
+    return min(1.0, max(-1.0, 2 * score - 1))
+
+
+def _candidate(hit: Hit, score: float) -> Candidate:
+    about = hit["_source"]
+    return Candidate(
+        item_id=about["item_id"],
+        n=about["n"],
+        score=score,
+        version=hit["_version"],
+        fingerprint=about["fingerprint"],
+        source=Source(about["source"]),
+    )

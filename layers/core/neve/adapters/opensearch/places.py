@@ -1,0 +1,137 @@
+"""Which index stands behind the alias, and which model's vectors it holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from neve.adapters.opensearch.calls import STORE, Calls, IndexMissing
+from neve.adapters.opensearch.mapping import (
+    MAPPING_VERSION,
+    NEVER,
+    REFRESHED_EVERY,
+    index_body,
+    index_name,
+    write_alias,
+)
+from neve.ports import IndexModel, StoreUnavailable
+
+SEEN_S: Final = 30.0
+"""How long a process goes on with the index it saw behind the alias. After a switch every process has seen the new one
+when this is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An index by its own name, so that vectors of one model are never compared with another's whatever becomes of the
+    alias meanwhile."""
+
+    index: str
+    model: IndexModel
+
+    @property
+    def writes(self) -> str:
+        return write_alias(self.index)
+
+
+class Places:
+    """``alias`` may be an index's own name too. ``model``: what an index is made for where there is none."""
+
+    def __init__(self, calls: Calls, alias: str, model: IndexModel) -> None:
+        self._calls = calls
+        self._alias = alias
+        self._model = model
+        self._seen: tuple[float, Place] | None = None
+
+    def model(self) -> IndexModel:
+        try:
+            return self.current().model
+        except IndexMissing:
+            return self._model
+
+    def current(self) -> Place:
+        """Raises IndexMissing, and StoreUnavailable for an index that this version of the code cannot use. The wall
+        clock, because a function's process may stand still between two calls."""
+        now = time.time()
+        if self._seen is None or not 0 <= now - self._seen[0] < SEEN_S:
+            self._seen = (now, find_place(self._calls, self._alias))
+        return self._seen[1]
+
+    def writable(self) -> Place:
+        """Makes the index where there is none yet."""
+        try:
+            return self.current()
+        except IndexMissing:
+            prepare_index(self._calls, self._alias, self._model)
+            return self.current()
+
+    def forget(self) -> None:
+        self._seen = None
+
+
+def find_place(calls: Calls, name: str) -> Place:
+    """Of an index, or of the one behind an alias."""
+    found = calls.mappings(name)
+    if len(found) != 1:
+        raise StoreUnavailable(STORE, f"{len(found)} indexes behind {name}")
+    [(index, mapping)] = found.items()
+    about = mapping.get("_meta", {})
+    if about.get("mapping") != MAPPING_VERSION:
+        wanted = f"mapping {about.get('mapping')}, this code needs {MAPPING_VERSION}: reindex"
+        raise StoreUnavailable(STORE, f"{index} has {wanted}")
+    return Place(index, IndexModel(about["model"], about["dimensions"]))
+
+
+def prepare_index(calls: Calls, alias: str, model: IndexModel) -> None:
+    """An empty index behind the alias, unless there is one. Two callers at once make one."""
+    try:
+        find_place(calls, alias)
+    except IndexMissing:
+        create_index(calls, alias, model, live=True)
+
+
+def create_index(calls: Calls, alias: str, model: IndexModel, *, live: bool) -> str:
+    """The name of the alias's index for a model, made when it is not there. ``live``: it comes into being behind the
+    alias. Otherwise searches see nothing of it until it is switched to: so many passages are loaded in a third of the
+    time."""
+    index = index_name(alias, model)
+    names = [write_alias(index), alias] if live else [write_alias(index)]
+    body = index_body(model, refreshed_every=REFRESHED_EVERY if live else NEVER)
+    calls.create(index, body | {"aliases": {name: {} for name in names}})
+    return index
+
+
+def empty_index(calls: Calls, alias: str, model: IndexModel) -> str:
+    """The name of a new index for a model, or of the one behind the alias if that is it. One that was left over is
+    removed first: what was erased since is still in it."""
+    index = index_name(alias, model)
+    if index not in _behind(calls, alias):
+        calls.delete(index)
+        create_index(calls, alias, model, live=False)
+    return index
+
+
+def left_over(calls: Calls, alias: str) -> list[str]:
+    """Indexes that were made for the alias and are not behind it."""
+    return sorted(calls.mappings(f"{alias}-v*").keys() - _behind(calls, alias).keys())
+
+
+def switch_alias(calls: Calls, alias: str, index: str) -> list[str]:
+    """Put an index behind the alias in place of what is there now, at once for every reader. The indexes that were
+    there; they stay."""
+    calls.refresh_every(index, REFRESHED_EVERY)
+    calls.refresh(index)
+    before = [name for name in _behind(calls, alias) if name != index]
+    changes = [{"remove": {"index": name, "alias": alias}} for name in before]
+    calls.change_aliases([*changes, {"add": {"index": index, "alias": alias}}])
+    return before
+
+
+def _behind(calls: Calls, alias: str) -> Mapping[str, Any]:
+    """The mappings of the indexes behind the alias, by name."""
+    try:
+        return calls.mappings(alias)
+    except IndexMissing:
+        return {}

@@ -1,0 +1,188 @@
+"""The searches of the two legs, as OpenSearch wants them said. The owner is asked for inside every query: a filter
+around a ``knn`` clause, or a filtered alias, would be applied to what the whole index's nearest neighbours are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from math import log
+from typing import Any, Final
+
+from neve.adapters.opensearch.documents import UNIT, feature, floats, terms_of
+from neve.domain.times import epoch_ms
+from neve.domain.words import plain_words
+from neve.ports import BM25_K1, Owner, SearchFilter, TextQuery
+
+Query = dict[str, Any]
+
+MOST_TERMS = 300
+MOST_PHRASE_WORDS = 600
+"""Of one query; later ones are left out. With 32 excluded words and the filter they stay below the 1,024 clauses that a
+query may have, of which a phrase counts one a word. No passage holds a longer phrase than this."""
+_BEST_FIRST: Final = [{"_score": "desc"}, {"item_id": "asc"}, {"n": "asc"}]
+
+
+@dataclass(frozen=True, slots=True)
+class TermQuery:
+    """A keyword query in terms; ``phrases`` in plain words."""
+
+    groups: Sequence[Sequence[str]]
+    min_match: int
+    phrases: Sequence[Sequence[str]]
+    excluded: Sequence[str]
+
+    @property
+    def terms(self) -> list[str]:
+        return list(dict.fromkeys(chain.from_iterable(self.groups)))
+
+
+def in_terms(query: TextQuery) -> TermQuery | None:
+    """None for a query that nothing can match: no searchable word in it, or a phrase without any word."""
+    groups: dict[int, list[str]] = {}
+    for group, term in islice(_numbered(query), MOST_TERMS):
+        groups.setdefault(group, []).append(term)
+    phrases = [plain_words(" ".join(phrase)) for phrase in query.phrases]
+    searchable = groups or terms_of.whole_terms(chain.from_iterable(phrases))
+    if not searchable or not all(phrases):
+        return None
+    return TermQuery(
+        groups=list(groups.values()),
+        min_match=min(query.min_match, len(groups)),
+        phrases=_cut(phrases),
+        excluded=terms_of.whole_terms(query.excluded),
+    )
+
+
+def _numbered(query: TextQuery) -> Iterator[tuple[int, str]]:
+    """Pairs of a group's number and a term of it, each once."""
+    for number, group in enumerate(query.groups):
+        for term in dict.fromkeys(chain.from_iterable(map(terms_of.terms, group))):
+            yield number, term
+
+
+def _cut(phrases: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    left = MOST_PHRASE_WORDS
+    kept: list[Sequence[str]] = []
+    for phrase in phrases:
+        if left > 0:
+            kept.append(phrase[:left])
+            left -= len(phrase)
+    return kept
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+def count_terms(owner: Owner, terms: Sequence[str]) -> Query:
+    """How many passages the owner has, and how many of them hold each term in their text."""
+    holding = {str(number): {"term": {"own": term}} for number, term in enumerate(terms)}
+    return {
+        "size": 0,
+        "track_total_hits": True,
+        "query": {"bool": {"filter": _of(owner)}},
+        "aggs": {"terms": {"filters": {"filters": holding}}},
+    }
+
+
+def idf_of(terms: Sequence[str], answer: Mapping[str, Any]) -> dict[str, float]:
+    """BM25's idf over the owner's passages, from the answer to ``count_terms``."""
+    live = int(answer["hits"]["total"]["value"])
+    buckets = answer["aggregations"]["terms"]["buckets"]
+    holding = {term: int(buckets[str(number)]["doc_count"]) for number, term in enumerate(terms)}
+    return {term: log(1 + (live - df + 0.5) / (df + 0.5)) for term, df in holding.items()}
+
+
+def by_words(owner: Owner, query: TermQuery, idf: Mapping[str, float], where: SearchFilter, depth: int) -> Query:
+    """BM25F with b = 0: a term counts by its weighted count over all fields, saturated, times its idf."""
+    groups = [{"bool": {"should": [_weighed(term, idf[term]) for term in group]}} for group in query.groups]
+    phrases = [{"match_phrase": {"words": " ".join(phrase)}} for phrase in query.phrases]
+    refused = _refused(where)
+    if query.excluded:
+        refused.append({"terms": {"own": list(query.excluded)}})
+    return _best(
+        {
+            "bool": {
+                "filter": [*_of(owner), *_admitted(where), *phrases],
+                "must_not": refused,
+                "should": groups,
+                "minimum_should_match": query.min_match,
+            }
+        },
+        depth,
+    )
+
+
+def by_vector(owner: Owner, vector: bytes, where: SearchFilter, depth: int, neighbours: int) -> Query:
+    """``neighbours``: passages that are looked at. Among no more than these that pass the filter it is exact."""
+    admitted = {"bool": {"filter": [*_of(owner), *_admitted(where)], "must_not": _refused(where)}}
+    nearest = {"knn": {"vector": {"vector": floats(vector), "k": neighbours, "filter": admitted}}}
+    return {**_best(nearest, depth), "track_total_hits": True}
+
+
+def everything_of(owner: Owner, size: int) -> Query:
+    return {"size": size, "version": True, "query": {"bool": {"filter": _of(owner)}}, "sort": ["_doc"]}
+
+
+def count_of(owner: Owner) -> Query:
+    return {"query": {"bool": {"filter": _of(owner)}}}
+
+
+def _best(query: Query, depth: int) -> Query:
+    """The best passage of each item, best first, ties by item id and n."""
+    return {
+        "size": depth,
+        "query": query,
+        "sort": _BEST_FIRST,
+        "collapse": {"field": "item_id"},
+        "version": True,
+        "track_total_hits": False,
+    }
+
+
+def _weighed(term: str, idf: float) -> Query:
+    """``idf · (k1 + 1) · tf / (tf + k1)``, with tf in tenths."""
+    return {
+        "rank_feature": {
+            "field": f"terms.{feature(term)}",
+            "boost": idf * (BM25_K1 + 1),
+            "saturation": {"pivot": BM25_K1 * UNIT},
+        }
+    }
+
+
+# --- filters ------------------------------------------------------------------------------------
+
+
+def _of(owner: Owner) -> list[Query]:
+    return [{"term": {"tenant": owner.tenant}}, {"term": {"user": owner.user}}]
+
+
+def _admitted(where: SearchFilter) -> list[Query]:
+    lists = {"source": [source.value for source in where.sources], "status": where.statuses, "kind": where.kinds}
+    singles = {
+        "tier": where.tier,
+        "category": where.category,
+        "group": where.group,
+        "session_id": where.session_id,
+        "paths": None if where.path_prefix is None else where.path_prefix.rstrip("/") + "/",
+    }
+    clauses: list[Query] = [{"terms": {name: list(values)}} for name, values in lists.items() if values]
+    clauses += [{"term": {name: value}} for name, value in singles.items() if value is not None]
+    clauses += [{"term": {"tags": tag}} for tag in where.tags]
+    return clauses + _observed(where)
+
+
+def _observed(where: SearchFilter) -> list[Query]:
+    bounds = {"gte": where.after, "lt": where.before}
+    given = {name: epoch_ms(at) for name, at in bounds.items() if at is not None}
+    return [{"range": {"observed_at": given}}] if given else []
+
+
+def _refused(where: SearchFilter) -> list[Query]:
+    refused = {
+        "session_id": [] if where.not_session_id is None else [where.not_session_id],
+        "item_id": sorted(where.exclude_ids),
+        "fingerprint": sorted(where.exclude_fingerprints),
+    }
+    return [{"terms": {name: values}} for name, values in refused.items() if values]

@@ -1,0 +1,148 @@
+"""The answer of an observer model: its schema, and how what came back is read (engine.md §3, "Answer").
+
+The frame is strict: an answer that is not of this form is no answer. What it says is brought into bounds instead:
+ranges are clipped into the pass, lines are capped, ids that were not shown are ignored, and a fact that is not of the
+form is left out, because losing a whole pass over one of them would lose more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from neve.domain.observe.text import cap_lines
+
+MAX_OBSERVATIONS = 5
+MAX_FACTS = 10
+SHORT_CHARACTERS = 500
+"""What is kept of a task, a continuation or a title."""
+
+Category = Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"]
+Relation = Literal["new", "reinforces", "updates", "contradicts"]
+
+
+def _storable(text: str) -> str:
+    """Half of a surrogate pair, which a model may write in JSON, becomes a replacement character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+"""What a model wrote, encodable."""
+
+
+class ObservationEntry(BaseModel):
+    """One line of the memory."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    text: Text = Field(description="One marked line: 🔴, 🟡, 🟢 or ✅, then what is worth knowing.")
+    seq_from: int = Field(description="Number of the first event that the line is drawn from.")
+    seq_to: int = Field(description="Number of the last event that the line is drawn from.")
+
+
+class FactEntry(BaseModel):
+    """One atomic statement about the user's life."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    text: Text = Field(min_length=1, description="A full sentence that is true without its conversation.")
+    category: Category
+    importance: int = Field(ge=1, le=5, description="5 = central to who the user is, 1 = trivial.")
+    by: Literal["user_stated", "user_confirmed", "assistant", "tool"] = Field(
+        description="Whose word it is: stated or confirmed by the user, inferred by the assistant, shown by a tool."
+    )
+    relation: Relation = "new"
+    target_id: Text | None = Field(default=None, description="The shown memory that the relation is about.")
+
+
+def _well_formed_facts(given: Any) -> Any:
+    """The first ten facts that are of the form."""
+    if not isinstance(given, list):
+        return []
+    facts = []
+    for entry in given:
+        try:
+            facts.append(FactEntry.model_validate(entry))
+        except ValidationError:
+            continue
+    return facts[:MAX_FACTS]
+
+
+def _without_nulls(given: Any) -> Any:
+    return [] if given is None else given
+
+
+class ObservationAnswer(BaseModel):
+    """What the tool call holds."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    has_memory: bool = Field(description="Whether these events hold anything worth remembering.")
+    observations: Annotated[list[ObservationEntry], BeforeValidator(_without_nulls)] = Field(
+        default=[], json_schema_extra={"maxItems": MAX_OBSERVATIONS}
+    )
+    used_memory_ids: Annotated[list[Text], BeforeValidator(_without_nulls)] = Field(
+        default=[], description="Shown memories that these events rely on, confirm, repeat or correct."
+    )
+    current_task: Text | None = None
+    suggested_continuation: Text | None = None
+    thread_title: Text | None = None
+    facts: Annotated[list[FactEntry], BeforeValidator(_well_formed_facts)] = Field(
+        default=[], json_schema_extra={"maxItems": MAX_FACTS}
+    )
+
+
+def observation_schema() -> dict[str, Any]:
+    """The JSON schema of the tool's input."""
+    return ObservationAnswer.model_json_schema()
+
+
+def read_answer(given: Mapping[str, Any], *, first: int, last: int, shown: Collection[str]) -> ObservationAnswer:
+    """The answer, brought into bounds. ``first`` and ``last`` are the seqs of the pass, ``shown`` the ids of its prior
+    memories. No lines are left when there is nothing worth keeping. Raises ValueError when it is not of the form."""
+    answer = ObservationAnswer.model_validate(given)
+    lines = [_bounded(line, first, last) for line in answer.observations if line.text.strip()]
+    return answer.model_copy(
+        update={
+            "observations": _at_most_five(lines) if answer.has_memory else [],
+            "used_memory_ids": list(dict.fromkeys(used for used in answer.used_memory_ids if used in shown)),
+            "current_task": _short(answer.current_task),
+            "suggested_continuation": _short(answer.suggested_continuation),
+            "thread_title": _short(answer.thread_title),
+            "facts": [fact if fact.target_id in shown else _untargeted(fact) for fact in answer.facts],
+        }
+    )
+
+
+def _bounded(line: ObservationEntry, first: int, last: int) -> ObservationEntry:
+    low, high = sorted(min(max(seq, first), last) for seq in (line.seq_from, line.seq_to))
+    return ObservationEntry(text=cap_lines(line.text.strip()), seq_from=low, seq_to=high)
+
+
+def _at_most_five(lines: list[ObservationEntry]) -> list[ObservationEntry]:
+    """Lines beyond the fifth join it, so that a model that counts badly loses nothing."""
+    if len(lines) <= MAX_OBSERVATIONS:
+        return lines
+    kept, surplus = lines[: MAX_OBSERVATIONS - 1], lines[MAX_OBSERVATIONS - 1 :]
+    return [*kept, _joined(surplus)]
+
+
+def _joined(lines: Iterable[ObservationEntry]) -> ObservationEntry:
+    lines = list(lines)
+    return ObservationEntry(
+        text="\n".join(line.text for line in lines),
+        seq_from=min(line.seq_from for line in lines),
+        seq_to=max(line.seq_to for line in lines),
+    )
+
+
+def _short(text: str | None) -> str | None:
+    """One line, or None when nothing is said."""
+    line = " ".join(text.split()) if text else ""
+    return line[:SHORT_CHARACTERS] or None
+
+
+def _untargeted(fact: FactEntry) -> FactEntry:
+    """A relation to a memory that was not shown cannot be meant: the fact is new."""
+    return fact.model_copy(update={"relation": "new", "target_id": None})

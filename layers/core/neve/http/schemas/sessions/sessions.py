@@ -1,0 +1,175 @@
+"""E1: sessions."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Timezone
+from neve.http.schemas.pack.packs import PackOut
+from neve.usecases.sessions.open_session import OpenedSession, OpenSession
+from neve.usecases.sessions.read_sessions import SessionView
+
+SESSIONS = "/v1/users/{user_id}/sessions"
+SESSION = "/v1/users/{user_id}/sessions/{session_id}"
+
+
+class UserMeta(Body):
+    """What the pack and the observer should know about the user in this session."""
+
+    name: Filled | None = Field(default=None, max_length=200)
+    stage: Literal["NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"] | None = Field(
+        default=None, description="How well the product knows the user."
+    )
+    timezone: Timezone | None = Field(default=None, description="IANA name; dates in observations follow it.")
+
+
+class OpenSessionBody(Body):
+    session_id: Identifier | None = Field(
+        default=None, description="Repeat a call with the same id for the same session."
+    )
+    title: Filled | None = Field(default=None, max_length=200)
+    user_meta: UserMeta | None = None
+    budget_ms: int | None = Field(
+        default=None,
+        ge=-(2**31),
+        lt=2**31,
+        description="How long the pack may take; the policy's session start budget when absent. 0 or less: no pack.",
+    )
+
+    def command(self) -> OpenSession:
+        meta = self.user_meta.model_dump(exclude_none=True) if self.user_meta else {}
+        return OpenSession(self.session_id, self.title, meta, self.budget_ms)
+
+
+class Covers(View):
+    """The events that a compaction has summarised."""
+
+    from_: int = Field(serialization_alias="from")
+    to: int
+
+
+class SessionOut(View):
+    id: str
+    status: Literal["open", "closed", "extracted"]
+    title: str | None
+    user_meta: dict[str, str]
+    started_at: str
+    last_event_at: str | None
+    last_seq: int = Field(description="Seq of the newest event; 0 before the first.")
+    observed_seq: int = Field(description="The marker: events up to here are memory by now.")
+    indexed_seq: int = Field(description="Utterances up to here are in the search index.")
+    epoch: int
+    covers: Covers | None
+    pack_version: int | None
+    current_task: str | None
+    suggested_continuation: str | None
+    thread_title: str | None = Field(description="What the observer would call the conversation.")
+    total_tokens: int = Field(description="Sum of `original_tokens` over all events.")
+
+    @classmethod
+    def of(cls, view: SessionView) -> SessionOut:
+        head, marker, epoch = view.head, view.marker, view.epoch
+        covers = None
+        if epoch.covers_from is not None and epoch.covers_to is not None:
+            covers = Covers(from_=epoch.covers_from, to=epoch.covers_to)
+        return cls(
+            id=head.session_id,
+            status=head.status,
+            title=head.title,
+            user_meta=head.user_meta,
+            started_at=head.started_at,
+            last_event_at=head.last_event_at,
+            last_seq=head.last_seq,
+            observed_seq=marker.observed_seq,
+            indexed_seq=view.indexed_seq,
+            epoch=epoch.epoch,
+            covers=covers,
+            pack_version=epoch.pack.pack_version if epoch.pack else None,
+            current_task=marker.current_task,
+            suggested_continuation=marker.suggested_continuation,
+            thread_title=marker.thread_title,
+            total_tokens=head.total_tokens,
+        )
+
+
+class OpenedOut(View):
+    session: SessionOut
+    pack: PackOut
+    transparency: list[str] = Field(description="Lines for the person at the screen.")
+    degraded: list[str] | None = Field(description="What is missing from the pack, and why. Absent when nothing is.")
+    created: bool
+    elapsed_ms: int
+
+    @classmethod
+    def of(cls, opened: OpenedSession) -> OpenedOut:
+        return cls(
+            session=SessionOut.of(opened.view),
+            pack=PackOut.of(opened.pack),
+            transparency=opened.transparency,
+            degraded=opened.degraded or None,
+            created=opened.created,
+            elapsed_ms=opened.elapsed_ms,
+        )
+
+
+def session_id_of(answer: dict[str, Any]) -> dict[str, Any]:
+    """What of an ``OpenedOut`` is stored for a repeat, which opens the same session again: not the whole pack."""
+    return {"session_id": answer["session"]["id"]}
+
+
+class SessionPage(View):
+    sessions: list[SessionOut]
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, views: list[SessionView], cursor: str | None) -> SessionPage:
+        return cls(sessions=[SessionOut.of(view) for view in views], next_cursor=cursor)
+
+
+class Paging(Parameters):
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+OPEN_SESSION = Operation(
+    method="POST",
+    path=SESSIONS,
+    id="openSession",
+    tag="sessions",
+    summary="Open a session, or resume it, and fetch its pack.",
+    description="The same `session_id` again gives the same session and the same pack version.",
+    scope="chat",
+    query=Nothing,
+    body=OpenSessionBody,
+    responses={200: Response("The session and its pack.", OpenedOut)},
+    codes=("conflict", "erasing", "user_closed"),
+    idempotent=True,
+)
+
+LIST_SESSIONS = Operation(
+    method="GET",
+    path=SESSIONS,
+    id="listSessions",
+    tag="sessions",
+    summary="The sessions of a user, by id.",
+    scope="chat",
+    query=Paging,
+    body=Nothing,
+    responses={200: Response("A page of sessions.", SessionPage)},
+)
+
+READ_SESSION = Operation(
+    method="GET",
+    path=SESSION,
+    id="readSession",
+    tag="sessions",
+    summary="One session.",
+    scope="chat",
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("The session.", SessionOut)},
+    codes=("session_not_found",),
+)

@@ -1,0 +1,289 @@
+"""E16, E17: health, counts, policy and API keys."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from neve.domain.tenants.policy import Policy
+from neve.http.operations import Body, Nothing, Operation, Response, View
+from neve.http.schemas.fields import Filled
+from neve.store.tenants import set_numbers
+from neve.usecases.tenants.create_key import CreatedKey
+from neve.usecases.tenants.read_policy import PolicyAt
+from neve.usecases.tenants.service_health import Health
+from neve.usecases.tenants.tenant_usage import TenantUsage, Usage
+from neve.usecases.tenants.user_stats import UserStats
+
+State = Literal["ready", "unavailable"]
+
+
+class EmbedderOut(View):
+    model: str
+    dimensions: int
+    state: Literal["ready", "unavailable", "off"] = Field(description="`off`: keyword search only, by configuration.")
+    reason: str | None
+
+
+class IndexOut(View):
+    state: State
+    model: str | None
+    dimensions: int | None
+    match: bool | None = Field(description="False: the vectors are of another model and are not compared.")
+
+
+class HealthOut(View):
+    status: Literal["ok", "degraded"]
+    version: str
+    table: State
+    embedder: EmbedderOut
+    index: IndexOut
+    observer: str = Field(description="Who observes: a language model, or `extractive` rules.")
+
+    @classmethod
+    def of(cls, health: Health) -> HealthOut:
+        embedder, index = health.embedder, health.index
+        return cls(
+            status=health.status,
+            version=health.version,
+            table=health.table,
+            embedder=EmbedderOut(
+                model=embedder.model.tag,
+                dimensions=embedder.model.dimensions,
+                state=embedder.state,
+                reason=embedder.reason,
+            ),
+            index=IndexOut(
+                state=index.state,
+                model=index.model.tag if index.model else None,
+                dimensions=index.model.dimensions if index.model else None,
+                match=index.match,
+            ),
+            observer=health.observer,
+        )
+
+
+class UsageOut(View):
+    """Totals since the beginning."""
+
+    embedded_texts: int = Field(description="Texts that were sent to the embedder.")
+    reused_vectors: int = Field(description="Texts whose vector was there already.")
+    model_calls: int
+    model_input_tokens: int
+    model_output_tokens: int
+
+    @classmethod
+    def of(cls, usage: Usage) -> UsageOut:
+        return cls(**asdict(usage))
+
+
+class TenantUsageOut(View):
+    users: int = Field(description="Users that have cost anything.")
+    usage: UsageOut
+
+    @classmethod
+    def of(cls, found: TenantUsage) -> TenantUsageOut:
+        return cls(users=found.users, usage=UsageOut.of(found.usage))
+
+
+class ShortTermOut(View):
+    sessions: int
+    events: int
+
+
+class MemoriesOut(View):
+    total: int
+    kind: dict[str, int]
+    tier: dict[str, int]
+    status: dict[str, int]
+
+
+class EmbeddingsOut(View):
+    """Memories by embedding state; `vectors` are the stored (text, model) pairs, events included."""
+
+    pending: int
+    ready: int
+    failed: int
+    skipped: int
+    vectors: int
+
+
+class StatsOut(View):
+    short_term: ShortTermOut
+    memories: MemoriesOut
+    embeddings: EmbeddingsOut
+    usage: UsageOut
+
+    @classmethod
+    def of(cls, stats: UserStats) -> StatsOut:
+        by_state = {state: stats.embeddings.get(state, 0) for state in ("pending", "ready", "failed", "skipped")}
+        return cls(
+            short_term=ShortTermOut(sessions=stats.sessions, events=stats.events),
+            memories=MemoriesOut(
+                total=stats.memories,
+                kind=dict(stats.memories_by_kind),
+                tier={tier: stats.memories_by_tier.get(tier, 0) for tier in ("semantic", "episodic")},
+                status=dict(stats.memories_by_status),
+            ),
+            embeddings=EmbeddingsOut(**by_state, vectors=stats.vectors),
+            usage=UsageOut.of(stats.usage),
+        )
+
+
+class PolicyOut(View):
+    policy: dict[str, Any] = Field(description="What was set, as it would be sent to set it again.")
+    in_force: dict[str, Any] = Field(description="Every number after defaults and ratios of `window`.")
+    rev: int = Field(description="For `If-Match`.")
+
+    @classmethod
+    def of(cls, found: PolicyAt) -> PolicyOut:
+        return cls(policy=set_numbers(found.policy), in_force=in_force(found.policy), rev=found.rev)
+
+
+def in_force(policy: Policy) -> dict[str, Any]:
+    """The policy with the numbers that follow from the window, under the names that set them."""
+    derived = {
+        "session_reflection_trigger": policy.reflection_trigger,
+        "session_reflection_target": policy.reflection_target,
+        "compaction_trigger": policy.compaction_at,
+        "global_budget": policy.global_layer,
+        "local_rows_budget": policy.local_rows,
+        "kept_verbatim": policy.kept_verbatim,
+    }
+    return policy.model_dump(mode="json") | derived
+
+
+class CreateKeyBody(Body):
+    scopes: list[Literal["chat", "records", "admin"]] = Field(
+        min_length=1, max_length=3, json_schema_extra={"uniqueItems": True}
+    )
+    label: Filled | None = Field(default=None, max_length=100)
+
+    @field_validator("scopes")
+    @classmethod
+    def _distinct(cls, scopes: list[str]) -> list[str]:
+        if len(set(scopes)) < len(scopes):
+            raise ValueError("must be distinct")
+        return scopes
+
+
+class KeyOut(View):
+    key_id: str
+    key: str | None = Field(
+        description="The key's text. Shown once: a repeat with the same `Idempotency-Key` names the key without it."
+    )
+    scopes: list[str]
+    label: str | None
+    created_at: str
+
+    @classmethod
+    def of(cls, created: CreatedKey) -> KeyOut:
+        return cls(
+            key_id=created.key_id,
+            key=created.key,
+            scopes=list(created.scopes),
+            label=created.label,
+            created_at=created.created_at,
+        )
+
+
+def without_secret(answer: dict[str, Any]) -> dict[str, Any]:
+    """What of a new key may be stored."""
+    return {name: value for name, value in answer.items() if name != "key"}
+
+
+HEALTH = Operation(
+    method="GET",
+    path="/v1/health",
+    id="health",
+    tag="service",
+    summary="Whether the service can work, and with which models.",
+    scope=None,
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("`ok`, or `degraded` and what is missing.", HealthOut)},
+)
+
+STATS = Operation(
+    method="GET",
+    path="/v1/users/{user_id}/stats",
+    id="userStats",
+    tag="service",
+    summary="What is kept of one user, counted from the rows.",
+    description="The cost grows with the user's memories; not meant for every turn.",
+    scope="admin",
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("The counts.", StatsOut)},
+)
+
+USAGE = Operation(
+    method="GET",
+    path="/v1/usage",
+    id="tenantUsage",
+    tag="service",
+    summary="What the tenant's memory has cost in model calls and embeddings.",
+    scope="admin",
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("The totals.", TenantUsageOut)},
+)
+
+READ_POLICY = Operation(
+    method="GET",
+    path="/v1/policy",
+    id="readPolicy",
+    tag="admin",
+    summary="The tenant's policy and the numbers in force.",
+    scope="admin",
+    query=Nothing,
+    body=Nothing,
+    responses={200: Response("The policy.", PolicyOut)},
+)
+
+WRITE_POLICY = Operation(
+    method="PUT",
+    path="/v1/policy",
+    id="writePolicy",
+    tag="admin",
+    summary="Replace the tenant's policy.",
+    description="What is left out goes back to its default. Every process follows within 60 s.",
+    scope="admin",
+    query=Nothing,
+    body=Policy,
+    responses={200: Response("The policy.", PolicyOut)},
+    codes=("invalid_policy", "conflict"),
+    idempotent=True,
+    if_match=True,
+)
+
+CREATE_KEY = Operation(
+    method="POST",
+    path="/v1/keys",
+    id="createKey",
+    tag="admin",
+    summary="A new API key; two may be live at a time.",
+    scope="admin",
+    query=Nothing,
+    body=CreateKeyBody,
+    responses={201: Response("The key.", KeyOut)},
+    codes=("too_many_keys", "conflict"),
+    idempotent=True,
+)
+
+REVOKE_KEY = Operation(
+    method="DELETE",
+    path="/v1/keys/{key_id}",
+    id="revokeKey",
+    tag="admin",
+    summary="Revoke an API key.",
+    description="The last key with the scope `admin` cannot be revoked. A repeat changes nothing.",
+    scope="admin",
+    query=Nothing,
+    body=Nothing,
+    responses={204: Response("The key no longer works; a gateway's cache may hold it for up to 60 s.")},
+    codes=("key_not_found", "last_admin_key", "conflict"),
+    idempotent=True,
+)

@@ -1,0 +1,354 @@
+"""Relative dates in English statements, resolved against the local day on which they were said (engine.md §3).
+
+``annotate`` puts the resolved date behind the words: ``tomorrow (meaning 2026-03-11)``, ``last weekend (meaning
+2026-03-07 to 2026-03-08)``, ``two months ago (meaning about 2026-01)``. Conventions where English has two: weeks run
+from Monday to Sunday; "next Friday" is the Friday of the next week; "last Friday" is the latest Friday before today; a
+bare "on Friday" is the latest one in a statement about the past, else the coming one. Recurring dates ("every Monday",
+"my birthday is on June 3") and durations are left alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from neve.observers.extractive.verbs import is_past_form
+from neve.observers.extractive.vocabulary import any_of
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+NUMBERS = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "a couple of": 2,
+    "couple of": 2,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "eleven": 11,
+    "twelve": 12,
+}
+
+_NUMBER = r"(?:\d{1,3}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
+_DAY_NAME = "(?:" + "|".join(WEEKDAYS) + ")"
+_MONTH_NAME = "(?:" + "|".join(MONTHS) + ")"
+_PART = r"(?:\s+(?:morning|noon|afternoon|evening|night))?"
+_EXPLICIT_NEXT = rf"(?!,?\s+(?:the\s+)?\d|,?\s+{_MONTH_NAME}|s\b|'s?\b|’)"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The day of the statement, and whether it speaks of the past."""
+
+    today: date
+    past: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """A statement with its dates resolved. ``ahead``: one of them is today or later."""
+
+    text: str
+    found: bool
+    ahead: bool
+
+
+def annotate(text: str, today: date) -> Dated:
+    """Every relative date of one statement with its meaning behind it. Years outside 1-9999 are left alone."""
+    frame = Frame(today, speaks_of_past(text))
+    meanings: list[date] = []
+
+    def resolved(match: re.Match[str]) -> str:
+        kind, words = str(match.lastgroup), match[0].lower()
+        if recurring and kind in _CALENDAR_KINDS and not words.startswith(_WHICH_ONE):
+            return match[0]
+        try:
+            meaning = _RULES[kind](words, frame, _leans_ahead(text[: match.start()]))
+        except (OverflowError, ValueError):
+            meaning = None
+        if meaning is None:
+            return match[0]
+        meanings.append(meaning.last)
+        return f"{match[0]} (meaning {meaning.text})"
+
+    recurring = _RECURRING.search(text) is not None
+    annotated = _PHRASE.sub(resolved, text)
+    return Dated(annotated, bool(meanings), any(last >= today for last in meanings))
+
+
+def speaks_of_past(text: str) -> bool:
+    """Whether the first thing that a statement's verbs tell about is over."""
+    if _FUTURE.search(text):
+        return False
+    return any(is_past_form(word) for word in re.findall(r"[a-z']+", text.lower()))
+
+
+_FUTURE = re.compile(
+    r"\b"
+    + any_of(
+        "will won't gonna must let's due remind tomorrow tonight next upcoming",
+        "going to|(?:plans?|planning|wants?|hopes?|hoping|needs?|have|has) to|about to|looking forward|can't wait",
+        "would like|'d like",
+    )
+    + r"\b|'ll\b",
+    re.IGNORECASE,
+)
+_RECURRING = re.compile(
+    r"\b(?:every|each|birthdays?|anniversar(?:y|ies)|born|annually|yearly|weekly|usually|most)\b", re.IGNORECASE
+)
+_CALENDAR_KINDS = frozenset({"weekday", "month", "monthday", "monthdate"})
+_WHICH_ONE = ("next", "last", "this", "past", "coming")
+_AHEAD_OF_DATE = re.compile(
+    r"\b(?:for|by|until|till|before|due|starting|starts|from|beginning|scheduled|moved to)(?:\s+(?:on|the))?\s*$",
+    re.IGNORECASE,
+)
+
+
+def _leans_ahead(before: str) -> bool:
+    """Whether the words in front of a date make it a coming one: booked for Friday, due by Monday."""
+    return _AHEAD_OF_DATE.search(before) is not None
+
+
+# --- meanings -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    text: str
+    last: date
+
+
+def _on(day: date) -> Meaning:
+    return Meaning(day.isoformat(), day)
+
+
+def _span(first: date, last: date) -> Meaning:
+    return Meaning(f"{first.isoformat()} to {last.isoformat()}", last)
+
+
+def _in_month(year: int, month: int, about: str = "") -> Meaning:
+    return Meaning(f"{about}{year:04d}-{month:02d}", _month_end(year, month))
+
+
+def _in_year(year: int, about: str = "") -> Meaning:
+    return Meaning(f"{about}{year:04d}", date(year, 12, 31))
+
+
+def _month_end(year: int, month: int) -> date:
+    return date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
+
+
+def _months_from(day: date, months: int) -> tuple[int, int]:
+    years, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return years, month + 1
+
+
+# --- rules --------------------------------------------------------------------------------------
+
+
+def _named_day(words: str, frame: Frame, ahead: bool) -> Meaning:
+    del ahead
+    if "day after tomorrow" in words:
+        return _on(frame.today + timedelta(days=2))
+    if "day before yesterday" in words:
+        return _on(frame.today - timedelta(days=2))
+    if "tomorrow" in words:
+        return _on(frame.today + timedelta(days=1))
+    if "yesterday" in words or words.startswith("last night"):
+        return _on(frame.today - timedelta(days=1))
+    return _on(frame.today)
+
+
+def _ago(words: str, frame: Frame, ahead: bool) -> Meaning:
+    del ahead
+    number, unit = _amount(words.removesuffix("ago"))
+    return _shifted(frame.today, -number, unit)
+
+
+def _from_now(words: str, frame: Frame, ahead: bool) -> Meaning | None:
+    del ahead
+    if frame.past:
+        return None  # "finished it in two weeks" is a duration
+    number, unit = _amount(re.sub(r"^in\s+|\s+from\s+(?:now|today)|['’]?s?['’]?\s+time", "", words))
+    return _shifted(frame.today, number, unit)
+
+
+def _amount(words: str) -> tuple[int, str]:
+    number, unit = words.strip().rsplit(None, 1)
+    number = " ".join(number.split())
+    return NUMBERS.get(number) or int(number), unit.rstrip("s")
+
+
+def _shifted(today: date, number: int, unit: str) -> Meaning:
+    """Days are exact, and weeks nearly so; "three months ago" and "a year ago" say the month, more years the year."""
+    if unit == "day":
+        return _on(today + timedelta(days=number))
+    if unit == "week":
+        day = today + timedelta(weeks=number)
+        return Meaning(f"about {day.isoformat()}", day)
+    if unit == "month":
+        return _in_month(*_months_from(today, number), about="about ")
+    if abs(number) == 1:
+        return _in_month(today.year + number, today.month, about="about ")
+    return _in_year(today.year + number, about="about ")
+
+
+def _weekday(words: str, frame: Frame, ahead: bool) -> Meaning:
+    wanted = next(n for n, name in enumerate(WEEKDAYS) if name in words)
+    monday = frame.today - timedelta(days=frame.today.weekday())
+    latest = frame.today - timedelta(days=(frame.today.weekday() - wanted - 1) % 7 + 1)
+    coming = frame.today + timedelta(days=(wanted - frame.today.weekday() - 1) % 7 + 1)
+    if re.match(r"(?:last|this past|past)\b", words):
+        return _on(latest)
+    if words.startswith("next"):
+        return _on(monday + timedelta(days=7 + wanted))
+    if re.match(r"this\s+(?!coming)", words):
+        return _on(monday + timedelta(days=wanted))
+    if re.match(r"(?:this )?coming", words):
+        return _on(coming)
+    return _on(latest if frame.past and not ahead else coming)
+
+
+def _period(words: str, frame: Frame, ahead: bool) -> Meaning | None:
+    """Weeks, weekends, months, years and seasons with last, this or next before them."""
+    which, unit = _which(words), words.split()[-1]
+    today = frame.today
+    monday = today - timedelta(days=today.weekday())
+    if unit == "weekend":
+        return _weekend(which, monday, frame, ahead)
+    if unit == "week":
+        first = monday + timedelta(weeks=which)
+        return _span(first, first + timedelta(days=6))
+    if unit == "month":
+        return _in_month(*_months_from(today, which))
+    if unit == "year":
+        return _in_year(today.year + which)
+    return _season(unit, which, today)
+
+
+def _which(words: str) -> int:
+    if words.startswith(("last", "past", "this past", "the past")):
+        return -1
+    return 1 if words.startswith(("next", "coming", "this coming", "the coming")) else 0
+
+
+def _weekend(which: int, monday: date, frame: Frame, ahead: bool) -> Meaning:
+    """ "The weekend" and "this weekend" are the last one in a statement about the past made before Saturday."""
+    over = frame.past and not ahead and frame.today.weekday() < 5
+    saturday = monday + timedelta(days=5, weeks=which if which else -1 if over else 0)
+    return _span(saturday, saturday + timedelta(days=1))
+
+
+def _season(name: str, which: int, today: date) -> Meaning:
+    """A winter is named by the year in which it begins and the next: winter 2025/26."""
+    start = SEASON_STARTS[name]
+    length_left = (start + 2) % 12 or 12
+    year = today.year
+    if name == "winter" and today.month <= 2:
+        year -= 1
+    over = today > _month_end(year + (1 if name == "winter" else 0), length_left)
+    begun = today >= date(year, start, 1)
+    if which < 0 and not over:
+        year -= 1
+    if which > 0 and begun:
+        year += 1
+    shown = f"{year}/{(year + 1) % 100:02d}" if name == "winter" else str(year)
+    end = _month_end(year + (1 if name == "winter" else 0), length_left)
+    return Meaning(f"{name} {shown}", end)
+
+
+def _month(words: str, frame: Frame, ahead: bool) -> Meaning:
+    month = 1 + next(n for n, name in enumerate(MONTHS) if name in words)
+    today = frame.today
+    year = today.year
+    if words.startswith("last"):
+        return _in_month(year if month < today.month else year - 1, month)
+    if words.startswith("next"):
+        return _in_month(year if month > today.month else year + 1, month)
+    if words.startswith("this"):
+        return _in_month(year, month)
+    if frame.past and not ahead:
+        return _in_month(year if month <= today.month else year - 1, month)
+    return _in_month(year if month >= today.month else year + 1, month)
+
+
+def _month_day(words: str, frame: Frame, ahead: bool) -> Meaning:
+    month = 1 + next(n for n, name in enumerate(MONTHS) if name in words)
+    number = int(re.findall(r"\d+", words)[0])
+    past = frame.past and not ahead
+    years = (frame.today.year + offset for offset in ((0, -1) if past else (0, 1)))
+    days = [date(year, month, number) for year in years]
+    return _on(next((day for day in days if (day <= frame.today if past else day >= frame.today)), days[0]))
+
+
+def _day_of_month(words: str, frame: Frame, ahead: bool) -> Meaning:
+    number = int(re.findall(r"\d+", words)[0])
+    past = frame.past and not ahead
+    this_month = number <= frame.today.day if past else number >= frame.today.day
+    months = 0 if this_month else (-1 if past else 1)
+    return _on(date(*_months_from(frame.today, months), number))
+
+
+Rule = Callable[[str, Frame, bool], Meaning | None]
+_PATTERNS: dict[str, tuple[str, Rule]] = {
+    "named": (
+        rf"(?:(?:the\s+)?day\s+after\s+tomorrow|(?:the\s+)?day\s+before\s+yesterday|tomorrow{_PART}|yesterday{_PART}"
+        r"|last\s+night|tonight|today|this\s+(?:morning|afternoon|evening))(?:['’]s)?",
+        _named_day,
+    ),
+    "ago": (rf"{_NUMBER}\s+(?:day|week|month|year)s?\s+ago", _ago),
+    "hence": (
+        rf"(?<!time )(?<!once )in\s+{_NUMBER}\s+(?:day|week|month|year)s?(?:['’]?s?['’]?\s+time)?"
+        rf"|{_NUMBER}\s+(?:day|week|month|year)s?\s+from\s+(?:now|today)",
+        _from_now,
+    ),
+    "monthday": (
+        rf"{_MONTH_NAME}\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\d|,?\s+\d{{4}}|:\d)"
+        rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH_NAME}(?!,?\s+\d{{4}})",
+        _month_day,
+    ),
+    "weekday": (
+        rf"(?:(?:next|last|past|this\s+coming|this\s+past|this|coming)\s+)?{_DAY_NAME}{_PART}{_EXPLICIT_NEXT}",
+        _weekday,
+    ),
+    "period": (
+        r"(?<!the )(?:next|last|this\s+coming|this\s+past|this|the\s+coming)\s+"
+        r"(?:weekend|week|month|year|spring|summer|autumn|fall|winter)|(?:over|at|on|during)\s+the\s+weekend",
+        _period,
+    ),
+    "month": (rf"(?:in|last|next|this)\s+{_MONTH_NAME}(?!,?\s+\d|\s+of\b)", _month),
+    "monthdate": (
+        r"on\s+the\s+\d{1,2}(?:st|nd|rd|th)(?!\s+(?:of|floor|street|avenue|anniversary|birthday|century|grade|hole))",
+        _day_of_month,
+    ),
+}
+_RULES: dict[str, Rule] = {name: rule for name, (_, rule) in _PATTERNS.items()}
+_PHRASE = re.compile(
+    r"(?<![\w-])(?<!like )(?<!like just )(?:"
+    + "|".join(f"(?P<{name}>{pattern})" for name, (pattern, _) in _PATTERNS.items())
+    + r")"
+    r"(?![\w-])(?!\s*\(meaning)",
+    re.IGNORECASE,
+)

@@ -1,0 +1,37 @@
+"""An observer without a model or a network: English cue phrases decide what is kept (engine.md §3, "Observers")."""
+
+from __future__ import annotations
+
+from neve.domain.zones import zone
+from neve.observers.extractive.company import among_people
+from neve.observers.extractive.lines import lines_of_pass
+from neve.observers.extractive.reflection import reflected_rows
+from neve.observers.extractive.thread import current_task, thread_title
+from neve.observing import Observed, ObservedLine, PassInput, Reflected, ReflectedRow, ReflectInput
+
+NAME = "extractive"
+
+
+class ExtractiveObserver:
+    """Same events, same memories: it never fails, waits or costs anything."""
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    def observe(self, given: PassInput) -> Observed:
+        people = among_people(given.events)
+        kept = lines_of_pass(given.events, given.prior, zone(given.timezone), among_people=people)
+        return Observed(
+            has_memory=bool(kept.lines),
+            lines=tuple(ObservedLine(line.shown, line.seq_from, line.seq_to) for line in kept.lines),
+            model=NAME,
+            used_memory_ids=kept.restated,
+            current_task=None if people else current_task(given.events),
+            thread_title=None if people else thread_title(given.events),
+            calls=0,
+        )
+
+    def reflect(self, given: ReflectInput) -> Reflected:
+        rows = reflected_rows(given.groups, given.target_tokens)
+        return Reflected(rows=tuple(ReflectedRow(row.text, row.group_ids) for row in rows), model=NAME, calls=0)

@@ -1,0 +1,190 @@
+"""Rewrites an English first-person statement into the third person, where a rule can do that without changing what it
+says; anything else is quoted."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from neve.observers.extractive.verbs import is_common_present, third_person_form
+from neve.observers.extractive.vocabulary import ADVERBS
+
+_UNSAFE = re.compile(
+    r"\b(?:you|your|yours|yourself|you're|you've|you'll|you'd|we|us|our|ours|ourselves|we're|we've|we'll|we'd)\b", re.I
+)
+_AND_I = re.compile(r"my ((?:[\w-]+ ){0,2}[\w-]+) and i\b", re.IGNORECASE)
+_TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|[^A-Za-z]+")
+_WOULD_VERBS = frozenset(
+    [
+        "love",
+        "like",
+        "prefer",
+        "rather",
+        "be",
+        "say",
+        "want",
+        "appreciate",
+        "never",
+        "always",
+        "have",
+        "go",
+        "do",
+        "recommend",
+        "suggest",
+        "need",
+        "hate",
+        "choose",
+    ]
+)
+_FIRST_PERSON = frozenset({"i", "i'm", "im", "i've", "ive", "i'll", "i'd"})
+_AUXILIARIES = frozenset({"am", "have", "haven't", "do", "don't"})
+_JOINERS = frozenset({"and", "or", "but", "then"})
+
+
+def about(subject: str, sentence: str) -> str:
+    """``I moved to Bergen with my dog`` -> ``User moved to Bergen with their dog``; a statement that speaks of "we" or
+    "you" is kept as it was said: ``User said: We chose the blue one``."""
+    if _UNSAFE.search(sentence):
+        return f"{subject} said: {sentence[:1].upper()}{sentence[1:]}"
+    if together := _AND_I.match(sentence):
+        return f"{subject} and their {together[1]}{_continued(subject, sentence[together.end() :])}"
+    return _Rewriter(subject).rewrite(sentence)
+
+
+class _Rewriter:
+    """Walks over the words. The subject is named once; after that it is "they".
+
+    ``_awaiting`` is the form that the next verb must agree with; ``_joined`` says that an everyday verb behind an "and"
+    still belongs to the named subject: "lives in Bergen and works at the port"."""
+
+    def __init__(self, subject: str) -> None:
+        self._subject = subject
+        self._named = False
+        self._awaiting: Literal["", "singular", "plural"] = ""
+        self._conjugating = False
+        self._joined = False
+
+    def mention(self) -> None:
+        """The subject has been named in what comes before."""
+        self._named = True
+
+    def rewrite(self, sentence: str) -> str:
+        tokens = _TOKEN.findall(sentence)
+        out = []
+        for at, token in enumerate(tokens):
+            following = next((word.lower() for word in tokens[at + 1 :] if word[0].isalpha()), "")
+            hyphened = tokens[at + 1 : at + 2] == ["-"] or tokens[at - 1 : at] == ["-"]
+            out.append(token if hyphened else self._replacement(token, following))
+        text = "".join(out)
+        return text[:1].upper() + text[1:]
+
+    def _replacement(self, token: str, following: str) -> str:
+        word = token.lower()
+        if word in _FIRST_PERSON:
+            return self._first_person(word, following)
+        if word in ("my", "me", "mine", "myself"):
+            return self._other_form(word)
+        if not word[0].isalpha():
+            if any(mark in token for mark in ",;:("):
+                self._joined = False
+            return token
+        return self._verb(token, word)
+
+    def _first_person(self, word: str, following: str) -> str:
+        first = not self._named
+        who, be, have = (self._name(), "is", "has") if first else ("they", "are", "have")
+        self._conjugating = False
+        if word in ("i'm", "im"):
+            return f"{who} {be}"
+        if word in ("i've", "ive"):
+            return f"{who} {have}"
+        if word == "i'll":
+            return f"{who} will"
+        if word == "i'd":
+            return f"{who} {'would' if following in _WOULD_VERBS else 'had'}"
+        self._awaiting = "singular" if first else "plural"
+        return who
+
+    def _other_form(self, word: str) -> str:
+        if word == "my":
+            return "their" if self._named else f"{self._name()}'s"
+        if word == "me":
+            return "them" if self._named else self._name()
+        return "theirs" if word == "mine" else "themselves"
+
+    def _verb(self, token: str, word: str) -> str:
+        if self._awaiting and (word in ADVERBS or word.endswith("ly")):
+            return token
+        if self._awaiting == "plural":
+            self._awaiting = ""
+            return {"am": "are", "was": "were"}.get(word, token)
+        if self._awaiting == "singular":
+            self._awaiting = ""
+            self._conjugating = third_person_form(word) != word and word not in _AUXILIARIES
+            return third_person_form(word)
+        if word in _JOINERS:
+            self._joined = self._conjugating
+        elif self._joined and word not in ADVERBS:
+            self._joined = False
+            return third_person_form(word) if is_common_present(word) else token
+        return token
+
+    def _name(self) -> str:
+        self._named = True
+        return self._subject
+
+
+def wish(subject: str, sentence: str, kind: str) -> str:
+    """What a person asked to be remembered, to be reminded of, or to be done, once or from now on."""
+    if kind == "remember":
+        return f"{about(subject, _without(_REMEMBER, sentence))} (asked to remember this)"
+    if kind == "remind":
+        return f"{subject} asked to be reminded {rest_about(subject, _without(_REMIND, sentence))}"
+    if kind == "request":
+        return f"{subject} asked: {sentence[:1].upper()}{sentence[1:]}"
+    if called := _CALL_ME.match(sentence):
+        return f"{subject} wants to be called {called[1]}"
+    return f"{subject}'s standing wish: {sentence[:1].upper()}{sentence[1:]}"
+
+
+def from_assistant(sentence: str) -> str:
+    """``I've booked your table`` -> ``Assistant has booked the user's table``."""
+    text = sentence
+    for pattern, replacement in _TO_USER:
+        text = pattern.sub(replacement, text)
+    if not _FIRST.match(text):
+        return f"Assistant reported: {text}"
+    return _Rewriter("Assistant").rewrite(text)
+
+
+_REMEMBER = re.compile(
+    r"^(?:please\s+)?(?:can you\s+)?"
+    r"(?:(?:remember|don't forget|do not forget|keep in mind|note|make a note|bear in mind)\s+(?:that\s+|this:?\s*)?"
+    r"|(?:important|for the record|fyi|note to self)\s*:\s*)",
+    re.IGNORECASE,
+)
+_REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+)?remind me\s*", re.IGNORECASE)
+_CALL_ME = re.compile(r"^(?:please\s+)?(?:just\s+)?call me\s+(.+)$", re.IGNORECASE)
+_FIRST = re.compile(r"^(?:i|i've|we've)\b", re.IGNORECASE)
+_TO_USER = (
+    (re.compile(r"\byou're\b", re.IGNORECASE), "the user is"),
+    (re.compile(r"\byours?\b", re.IGNORECASE), "the user's"),
+    (re.compile(r"\byou\b", re.IGNORECASE), "the user"),
+    (re.compile(r"^we've\b", re.IGNORECASE), "I've"),
+)
+
+
+def _without(head: re.Pattern[str], sentence: str) -> str:
+    return head.sub("", sentence, count=1)
+
+
+def rest_about(subject: str, rest: str) -> str:
+    """The rest of a sentence whose subject was named before it."""
+    text = _continued(subject, rest)
+    return text[:1].lower() + text[1:]
+
+
+def _continued(subject: str, rest: str) -> str:
+    rewriter = _Rewriter(subject)
+    rewriter.mention()
+    return rewriter.rewrite(rest)

@@ -1,0 +1,55 @@
+"""Whether one statement says what another already says: by its content words, figures, dates and negation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from neve.domain.words import QUERY_STOP_WORDS, light_stem, plain_words
+from neve.observers.extractive.vocabulary import any_of, words
+
+_MEANING = re.compile(r"\(meaning ([^()]*)\)")
+_DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
+_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+_NEGATION = re.compile(
+    r"\b(?:"
+    + any_of("not no never none without hardly cannot dislikes? hates? stopped quit quits anymore", r"\w+n't|no longer")
+    + r")\b",
+    re.IGNORECASE,
+)
+_EMPTY_WORDS = words("user said correction assistant wants asked today tomorrow yesterday standing wish")
+SHARED = 0.8
+"""Share of the new statement's content words that the old one must hold; of the old one's, the new must hold half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a statement says. ``dates`` are the resolved ones."""
+
+    words: frozenset[str]
+    figures: frozenset[str]
+    dates: frozenset[str]
+    negated: bool
+
+
+def content_of(text: str) -> Content:
+    """The content of one line of a memory, its mark ignored."""
+    dates = frozenset(_DATE.findall(" ".join(_MEANING.findall(text))))
+    bare = _MEANING.sub(" ", text)
+    plain = (word for word in plain_words(bare) if word not in QUERY_STOP_WORDS and word not in _EMPTY_WORDS)
+    return Content(
+        words=frozenset(light_stem(word) for word in plain if not word.isdigit()),
+        figures=frozenset(_FIGURE.findall(bare)),
+        dates=dates,
+        negated=_NEGATION.search(bare) is not None,
+    )
+
+
+def adds_nothing(new: Content, old: Content) -> bool:
+    """True iff ``new`` restates ``old``. A figure or date that ``old`` lacks is something new, and so is a denial."""
+    if not new.words or new.negated != old.negated or not new.figures <= old.figures:
+        return False
+    if new.dates and new.dates != old.dates:
+        return False
+    shared = len(new.words & old.words)
+    return shared >= SHARED * len(new.words) and 2 * shared >= len(old.words)

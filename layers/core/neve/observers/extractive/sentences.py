@@ -1,0 +1,142 @@
+"""Cuts a chat message into sentences that can be judged one by one: no code, no quotations, no bracketed asides, no
+emoji, no greeting in front."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from neve.observers.extractive.vocabulary import any_of
+
+LONGEST = 600
+"""A longer "sentence" is pasted material, not something that was said."""
+
+_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_ASIDE = re.compile(r"\[[^\[\]\n]*\](?!\()")
+_BULLET = re.compile(r"^\s*(?:[-*•‣]|\d{1,2}[.)])\s+")
+_EMOJI = re.compile("\\s*[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0e\ufe0f\u200d\u20e3]+\\s*")
+_EMOTICON = re.compile(r"(?:^|(?<=\s))[:;=]['-]?[()DPp/|]+(?=\s|$)")
+_BOUNDARY = re.compile(r"""(?<=\S)(?:[.!?…]+["'”’)]*|;)\s+(?=\S)""")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|inc|ltd|jr|sr|u\.s|u\.k)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+
+_LONGEST_ENDING = 12
+
+_INTERJECTION = any_of(
+    "hey hi hiya hello yo yeah yea yep yup yes oh ohh ooh aw+ wow woah whoa well so ok okay sure right cool great",
+    "nice awesome perfect absolutely definitely exactly totally indeed true thanks thx haha+ lol ugh hm+ btw anyway",
+    "also and but plus honestly",
+    "thank you|by the way|speaking of which|good morning|good evening",
+)
+_OPENER = re.compile(
+    rf"^(?:{_INTERJECTION}(?:\s+(?:there|again|so much|a lot|everyone|all|man|dude|girl))*\s*"
+    r"(?:[,!.:…-]+\s*|\s+(?=i\b|i'|my\b|we\b|we'|our\b)))+",
+    re.IGNORECASE,
+)
+_GREETED_NAME = re.compile(
+    r"^(?:[Hh]ey|[Hh]i|[Hh]ello|[Tt]hanks(?: so much| a lot)?|[Tt]hank you(?: so much)?|[Ww]ow|[Yy]eah|[Yy]es|[Yy]ep"
+    r"|[Aa]ww?|[Cc]ongrats),?\s+[A-Z][a-z]+\s*[,!.]+\s*"
+)
+_CLOSER = re.compile(r"[,\s]+(?:thanks|thank you|thx|please|lol|haha+|btw|you know|right|too)?[.!…\s]*$", re.IGNORECASE)
+_QUESTION_TAIL = re.compile(
+    r"(?:,|\s[-–—]|—|;|\s(?:and|so|but))\s*"
+    + any_of(
+        "and so but any what when where who which why how do does did is are was were can could would should will have",
+        "has right isn't aren't don't doesn't won't shall got",
+    )
+    + r"\b[^?]*\?+$",
+    re.IGNORECASE,
+)
+_FEWEST_WORDS_BEFORE_TAIL = 4
+_TAKES_BACK = re.compile(
+    r"^(?:(?:correction|scratch that|my mistake|oops|wait|sorry(?! to| about| for| you| that| i'm| i was))\b[\s,:.!-]+"
+    r"|(?:no|nope|actually)\b[\s,:.!-]+(?=(?:it|that|he|she)'s\b"
+    r"|(?:it|that|he|she|they|my|the|our)\b.*\b(?:is|are|was|were|isn't)\b|i(?:'m| am) (?:not|an?|from|allergic)\b"
+    r"|i (?:meant|prefer|said|live|work|don't|moved|changed)\b))",
+    re.IGNORECASE,
+)
+_DENIAL = re.compile(r"^(?:no|nope|actually)\b[\s,:.!-]+(?=\w)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """``text`` without its final mark. ``corrects``: it began with a word that takes something back."""
+
+    text: str
+    question: bool
+    corrects: bool = False
+
+
+def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
+    """The sentences of a message, in order. ``names`` are the speakers: a name that is called is left out."""
+    bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'")))
+    found: list[Sentence] = []
+    for line in filter(str.strip, _ASIDE.sub(" ", bare).splitlines()):
+        for part in _split(_BULLET.sub("", line)):
+            sentence = _clean(part, names) if len(part) <= LONGEST else None
+            if sentence:
+                found.append(sentence)
+    return found
+
+
+def _split(line: str) -> list[str]:
+    """At sentence ends that end one: not behind an abbreviation, nor at three dots that run on in lower case."""
+    line = _EMOTICON.sub("", " ".join(line.split()))
+    line = _EMOJI.sub(_as_stop, line).strip()
+    parts, start = [], 0
+    for boundary in _BOUNDARY.finditer(line):
+        end = boundary.end()
+        ending = line[max(start, end - _LONGEST_ENDING) : end].rstrip()
+        runs_on = ending.endswith(("...", "…")) and line[end : end + 1].islower()
+        if runs_on or _ABBREVIATION.search(ending):
+            continue
+        parts.append(line[start:end].rstrip())
+        start = end
+    return [*parts, line[start:]]
+
+
+def _as_stop(emoji: re.Match[str]) -> str:
+    """An emoji ends a sentence when a capital follows; else it is a blank."""
+    line, start, end = emoji.string, emoji.start(), emoji.end()
+    ends = start > 0 and line[start - 1] not in ".!?…,;:" and (end == len(line) or line[end].isupper())
+    return ". " if ends else " "
+
+
+def _clean(part: str, names: Collection[str]) -> Sentence | None:
+    text = _unquoted(part.strip(" \t*_-–—"))
+    question = text.rstrip("\"')!.").endswith("?")
+    tail = _QUESTION_TAIL.search(text) if question else None
+    if tail and len(text[: tail.start()].split()) >= _FEWEST_WORDS_BEFORE_TAIL:
+        text, question = text[: tail.start()], False
+    text, corrects = _without_opener(text.rstrip("?!.…;, "), names)
+    text = _CLOSER.sub("", text).strip(" ,;:-")
+    only_a_name = any(name.lower().startswith(text.lower()) for name in names)
+    return Sentence(text, question, corrects) if text and not only_a_name else None
+
+
+def _unquoted(text: str) -> str:
+    """Without quotation marks around it, and without one whose partner is in another sentence."""
+    text = text.replace("“", '"').replace("”", '"')
+    if text.count('"') % 2 or (text.count('"') == 2 and text[0] == text[-1] == '"'):
+        text = text.replace('"', "")
+    return text
+
+
+def _without_opener(text: str, names: Collection[str]) -> tuple[str, bool]:
+    """The text without greetings, fillers and called names in front, and whether it takes something back."""
+    called = "|".join(re.escape(name) for name in names if name)
+    corrects = False
+    while True:
+        before = text
+        text = _OPENER.sub("", _GREETED_NAME.sub("", text))
+        if called:
+            text = re.sub(rf"^(?:{called})\s*[,!.]+\s*|\s*,\s*(?:{called})$", "", text, flags=re.IGNORECASE)
+        taken = _TAKES_BACK.sub("", text)
+        corrects = corrects or taken != text
+        text = _DENIAL.sub("", taken)
+        if text == before:
+            return text, corrects

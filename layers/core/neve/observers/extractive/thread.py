@@ -1,0 +1,60 @@
+"""The title and the current task of a conversation with an assistant, where a request of the user makes them obvious.
+Between people "can you" is a question like any other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from neve.domain.records import Event, EventType
+from neve.domain.sessions.transcript import event_text
+from neve.observers.extractive.person import rest_about
+from neve.observers.extractive.sentences import sentences
+from neve.observers.extractive.vocabulary import any_of
+
+TITLE_WORDS = 8
+TASK_CHARACTERS = 200
+
+_ORDER_VERB = any_of(
+    "write draft summarize summarise translate explain plan find fix debug create make build design review compare",
+    "list suggest recommend book schedule prepare analyze analyse calculate convert rewrite improve refactor implement",
+    "add update check research organize organise generate edit proofread order cancel arrange",
+    "show me|give me|tell me about|set up",
+)
+_ASKS = any_of(
+    "please",
+    "can you|could you|would you|will you|i'd like you to|i would like you to|i need you to|i want you to"
+    "|help me(?: with| to)?|i need (?:some )?help (?:with|to)|let's",
+)
+_REQUEST = re.compile(rf"^(?:(?:{_ASKS}\s+)+(?P<asked>\w.*)|(?P<order>{_ORDER_VERB}\s+\w.*))$", re.IGNORECASE)
+_GOAL = re.compile(
+    r"^(?:i'm trying to|i am trying to|i want to|i'd like to|i need to|we need to)\s+(?P<goal>\w.*)$", re.I
+)
+_FOR_ME = re.compile(r"^(\w+) (?:me|us)\b(?! (?:about|of|how|the)\b)")
+_NOT_A_TASK = re.compile(r"^(?:always|never|don't|do not|stop|remember|keep|call me|be|know|note)\b", re.IGNORECASE)
+
+
+def current_task(events: Sequence[Event]) -> str | None:
+    """The last request to an assistant in these events ("plan a trip to Japan"), else the last goal that was named."""
+    wanted = [*_wanted(events, _GOAL), *_wanted(events, _REQUEST)]
+    return wanted[-1][:TASK_CHARACTERS] if wanted else None
+
+
+def thread_title(events: Sequence[Event]) -> str | None:
+    """The first request, or else goal, of a conversation that begins with these events, in at most eight words."""
+    wanted = [*_wanted(events, _REQUEST), *_wanted(events, _GOAL)]
+    if events[0].seq != 1 or not wanted:
+        return None
+    title = " ".join(wanted[0].split()[:TITLE_WORDS]).rstrip(",;:-")
+    return title[:1].upper() + title[1:]
+
+
+def _wanted(events: Sequence[Event], form: re.Pattern[str]) -> Iterator[str]:
+    for event in events:
+        if event.event_type is not EventType.USER_MESSAGE:
+            continue
+        for sentence in sentences(event_text(event)):
+            match = form.match(sentence.text)
+            what = _FOR_ME.sub(r"\1", next(filter(None, match.groups()))) if match else ""
+            if len(what.split()) >= 2 and not _NOT_A_TASK.match(what):
+                yield rest_about("User", what)

@@ -1,0 +1,172 @@
+"""An observer that asks a language model: one tool call a pass, one retry over the budget, then a hard trim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from neve.domain.observe import prompt as observation_prompt
+from neve.domain.observe.answer import ObservationAnswer, observation_schema, read_answer
+from neve.domain.reflect import prompt as reflection_prompt
+from neve.domain.reflect.prompt import ReflectionRow, read_rows, reflection_schema
+from neve.domain.tokens import estimate, trim_to
+from neve.observing import (
+    Observed,
+    ObservedLine,
+    PassInput,
+    ProposedFact,
+    Reflected,
+    ReflectedRow,
+    ReflectInput,
+    usage_sum,
+)
+from neve.ports import LanguageModel, ModelAnswer, ModelRequest, ModelUnavailable
+
+Answer = TypeVar("Answer")
+
+ROOM_BESIDE_TEXT = 4_096
+"""Output tokens for ids, facts and JSON around an answer's text."""
+
+
+class PromptedObserver:
+    """Raises ModelUnavailable (the model's, or for an answer that is not of the form) and ModelRefused (the
+    model's)."""
+
+    def __init__(self, model: LanguageModel, name: str) -> None:
+        self._model = model
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def observe(self, given: PassInput) -> Observed:
+        first, last = given.events[0].seq, given.events[-1].seq
+        shown = {row.id for row in given.prior}
+        answers: list[ModelAnswer] = []
+
+        def ask(remark: str | None = None) -> ObservationAnswer:
+            answers.append(self._model.call_tool(_observation_request(given, remark)))
+            return _read(answers[-1], lambda tool_input: read_answer(tool_input, first=first, last=last, shown=shown))
+
+        answer = ask()
+        size = _size(answer)
+        if size > given.output_cap:
+            shorter = ask(observation_prompt.over_budget_remark(size, given.output_cap))
+            answer = shorter if shorter.observations else answer
+        return _observed(answer, given.output_cap, answers)
+
+    def reflect(self, given: ReflectInput) -> Reflected:
+        known = {group.id for group in given.groups}
+        answers: list[ModelAnswer] = []
+
+        def ask(remark: str | None = None) -> list[ReflectionRow]:
+            answers.append(self._model.call_tool(_reflection_request(given, remark)))
+            return _read(answers[-1], lambda tool_input: read_rows(tool_input, known))
+
+        rows = ask()
+        size = sum(estimate(row.text) for row in rows)
+        if size > given.target_tokens:
+            rows = ask(reflection_prompt.over_target_remark(size, given.target_tokens)) or rows
+        return Reflected(
+            rows=_rows_within(rows, given.target_tokens),
+            model=answers[-1].model,
+            usage=usage_sum(*(answer.usage for answer in answers)),
+            calls=len(answers),
+        )
+
+
+# --- requests -----------------------------------------------------------------------------------
+
+
+def _observation_request(given: PassInput, remark: str | None) -> ModelRequest:
+    return ModelRequest(
+        system=observation_prompt.SYSTEM,
+        content=observation_prompt.pass_content(given.events, given.prior, given.timezone, remark),
+        tool_name=observation_prompt.TOOL_NAME,
+        tool_description=observation_prompt.TOOL_DESCRIPTION,
+        tool_schema=observation_schema(),
+        max_tokens=_room_for(given.output_cap),
+        purpose="observe",
+    )
+
+
+def _reflection_request(given: ReflectInput, remark: str | None) -> ModelRequest:
+    return ModelRequest(
+        system=reflection_prompt.SYSTEM,
+        content=reflection_prompt.reflection_content(given.groups, given.target_tokens, remark),
+        tool_name=reflection_prompt.TOOL_NAME,
+        tool_description=reflection_prompt.TOOL_DESCRIPTION,
+        tool_schema=reflection_schema(),
+        max_tokens=_room_for(given.target_tokens),
+        purpose="reflect",
+    )
+
+
+def _room_for(tokens: int) -> int:
+    """Twice the allowed text: an answer over the budget should arrive whole, to be measured and asked for again."""
+    return 2 * tokens + ROOM_BESIDE_TEXT
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def _read(answer: ModelAnswer, read: Callable[[Mapping[str, Any]], Answer]) -> Answer:
+    try:
+        return read(answer.tool_input)
+    except ValueError as error:  # pydantic's ValidationError is one; its text would repeat what the user said
+        raise ModelUnavailable(f"{answer.model} answered out of form ({type(error).__name__})") from None
+
+
+def _size(answer: ObservationAnswer) -> int:
+    """Tokens of the row that the answer would become."""
+    return estimate("\n".join(line.text for line in answer.observations))
+
+
+def _observed(answer: ObservationAnswer, cap: int, answers: Sequence[ModelAnswer]) -> Observed:
+    lines = tuple(ObservedLine(line.text, line.seq_from, line.seq_to) for line in answer.observations)
+    facts = (
+        ProposedFact(fact.text, fact.category, fact.importance, fact.by, fact.relation, fact.target_id)
+        for fact in answer.facts
+    )
+    return Observed(
+        has_memory=answer.has_memory and bool(lines),
+        lines=_lines_within(lines, cap),
+        model=answers[-1].model,
+        used_memory_ids=tuple(answer.used_memory_ids),
+        current_task=answer.current_task,
+        suggested_continuation=answer.suggested_continuation,
+        thread_title=answer.thread_title,
+        facts=tuple(facts),
+        usage=usage_sum(*(part.usage for part in answers)),
+        calls=len(answers),
+    )
+
+
+def _lines_within(lines: Sequence[ObservedLine], cap: int) -> tuple[ObservedLine, ...]:
+    """The beginning of the row that stays within ``cap`` tokens, its last line trimmed."""
+    kept: list[ObservedLine] = []
+    text = ""
+    for line in lines:
+        longer = f"{text}\n{line.text}" if kept else line.text
+        if estimate(longer) > cap:
+            trimmed = trim_to(longer, cap)[len(text) :].strip()
+            if len(trimmed) > len("🟡 …"):
+                kept.append(ObservedLine(trimmed, line.seq_from, line.seq_to))
+            break
+        kept.append(line)
+        text = longer
+    return tuple(kept)
+
+
+def _rows_within(rows: Sequence[ReflectionRow], target: int) -> tuple[ReflectedRow, ...]:
+    """The leading rows that stay within ``target`` tokens together; a first row above it is trimmed to it."""
+    kept: list[ReflectedRow] = []
+    left = target
+    for row in rows:
+        text = row.text if kept else trim_to(row.text, target)
+        if estimate(text) > left:
+            break
+        kept.append(ReflectedRow(text, tuple(row.group_ids)))
+        left -= estimate(text)
+    return tuple(kept)
