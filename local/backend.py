@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from local.controls.fixture_embedder import FixtureEmbedder
+from local.controls.search_swap import remove_unfinished
 from local.engine.file_objects import FileObjects
-from local.engine.search_index import SqliteSearchIndex
+from local.engine.search.search_index import SqliteSearchIndex
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
-from local.fixture_embedder import FixtureEmbedder
-from local.search_swap import remove_unfinished
 from local.take_over import take_over
 from local.template import ROOT, Template
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks

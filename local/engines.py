@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from local.broker import Broker
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import Change
 from local.stack.servers import RunningServers
 from local.template import Template
+from local.workers.broker import Broker
 from neve.wiring import Ports
 
 

@@ -16,9 +16,9 @@ from infra.operate.progress import Progress, in_words
 from infra.operate.reindexing import reindex_stage
 from local.aws.full_stack import FullStack
 from local.backend import EMBEDDERS, SEARCH, Choices, EmbeddedPorts
+from local.controls.search_swap import file_beside, put_in_place
 from local.datafolder import FOLDERS, DataFolderError, open_data_folder
-from local.engine.search_index import SqliteSearchIndex
-from local.search_swap import file_beside, put_in_place
+from local.engine.search.search_index import SqliteSearchIndex
 from local.stack.jars import CannotFetch, Server
 from local.stack.servers import DidNotStart
 from local.template import read_template

@@ -11,22 +11,22 @@ from typing import cast
 
 from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import ready_key
-from local.controls import ControlledPorts, Controls, wait_virtually
+from local.controls.controls import ControlledPorts, Controls, wait_virtually
+from local.controls.test_controls import TestControls
 from local.datafolder import open_data_folder
-from local.deliveries import Deliveries
-from local.driver import Driver
 from local.engine.sqlite_table import Change
 from local.engines import Engines
-from local.failure_log import report
-from local.front import Front
 from local.functions import Functions
-from local.gateway import Gateway
-from local.http_server import HOST, HttpServer
-from local.queue_worker import QueueWorker
-from local.stream_worker import GiveUp, StreamWorker
+from local.http.front import Front
+from local.http.gateway import Gateway
+from local.http.server import HOST, HttpServer
 from local.template import ROOT, StreamSource, Template, read_template
-from local.test_controls import TestControls
-from local.worker_events import given_up_message
+from local.workers.deliveries import Deliveries
+from local.workers.driver import Driver
+from local.workers.failure_log import report
+from local.workers.queue_worker import QueueWorker
+from local.workers.stream_worker import GiveUp, StreamWorker
+from local.workers.worker_events import given_up_message
 from neve import wiring
 from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.o200k import BPE_DIR_VARIABLE

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from local.event_filter import Pattern, check_pattern
+from local.workers.event_filter import Pattern, check_pattern
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "template.yaml"

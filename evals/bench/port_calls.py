@@ -15,11 +15,11 @@ from evals.bench.operations import Operations
 from local.api_client import ApiClient, Reply
 from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import KEY_FILE
+from local.controls.virtual_time import VirtualClock, VirtualTasks, spend
 from local.functions import Functions, current_function
-from local.gateway import Gateway
-from local.http_message import Request
+from local.http.gateway import Gateway
+from local.http.message import Request
 from local.template import Template
-from local.virtual_time import VirtualClock, VirtualTasks, spend
 from neve import wiring
 
 BASE_URL = "http://127.0.0.1"

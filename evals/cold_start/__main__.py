@@ -30,7 +30,7 @@ from infra.packaging.layers import LAYERS, LOCKS
 from local.stack.jars import CannotFetch, Server
 from local.stack.servers import start_servers
 from local.template import read_template
-from local.worker_events import schedule_event
+from local.workers.worker_events import schedule_event
 from neve.domain.times import iso
 
 RESULT = Path("evals/results/cold_start.json")

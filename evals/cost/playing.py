@@ -24,12 +24,12 @@ from local.api_client import ApiClient, Reply
 from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import ready_key
 from local.functions import Functions
-from local.gateway import Gateway
-from local.http_message import Request
-from local.queue_worker import QueueWorker
-from local.stream_worker import StreamWorker
+from local.http.gateway import Gateway
+from local.http.message import Request
 from local.template import Template
-from local.worker_events import schedule_event
+from local.workers.queue_worker import QueueWorker
+from local.workers.stream_worker import StreamWorker
+from local.workers.worker_events import schedule_event
 from neve import observability, wiring
 
 USER = "ann"

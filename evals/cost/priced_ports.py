@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from local.controls.virtual_time import VirtualClock, VirtualTasks, spend
 from local.engines import Engines
 from local.functions import current_function
-from local.virtual_time import VirtualClock, VirtualTasks, spend
 from neve.adapters.table_rules import INDEX_KEYS, item_size
 from neve.ports import (
     INDEX_PROJECTION,

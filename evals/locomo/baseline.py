@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 
 from evals.locomo.dataset import Conversation
 from evals.locomo.scoring import Ranking
-from local.engine.analysis import Analyzer
+from local.engine.search.analysis import Analyzer
 
 K1, B = 1.2, 0.75
 

@@ -27,7 +27,8 @@ FAULTS: tuple[tuple[str, tuple[dict[str, Any], ...]], ...] = (
     ("embed throttled", ({"target": "embed", "fault": "status:429"},)),
     ("table and queue error", ({"target": "table", "fault": "error"}, {"target": "queue", "fault": "error"})),
 )
-"""``local/faults.py``. What is slow takes time from budgets, not from the wall (``local/virtual_time.py``)."""
+"""``local/controls/faults.py``. What is slow takes time from budgets, not from the wall
+(``local/controls/virtual_time.py``)."""
 RESTARTS: tuple[tuple[Server, bool], ...] = (
     (Server.DYNAMODB, True),
     (Server.OPENSEARCH, True),

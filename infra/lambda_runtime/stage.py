@@ -14,11 +14,11 @@ from infra.lambda_runtime.process import LAST_OUTPUT, LambdaProcess, Sandbox
 from infra.lambda_runtime.stores import Stores
 from infra.packaging.functions import DeployedFunction
 from local.aws.sqs_consumer import MOST_AT_ONCE
-from local.broker import Received
-from local.gateway import Gateway
-from local.http_message import Request, Response
+from local.http.gateway import Gateway
+from local.http.message import Request, Response
 from local.template import Template
-from local.worker_events import queue_event
+from local.workers.broker import Received
+from local.workers.worker_events import queue_event
 
 MOUNTED = {"NEVE_ENCODER_DIR": "encoder", "NEVE_BPE_DIR": "tokens/bpe"}
 """Variables that name a folder of a layer, and which: under /opt on Lambda."""

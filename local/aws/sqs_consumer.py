@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
-from local.broker import Counts, Received
 from local.template import QueueSpec
+from local.workers.broker import Counts, Received
 from neve.adapters.aws.errors import translated
 from neve.adapters.aws.sqs_queue import SqsQueue
 from neve.ports import Message, QueueName, StoreUnavailable
@@ -35,8 +35,8 @@ STATES: Sequence[QueueAttributeNameType] = (
 
 
 class SqsBroker:
-    """``local.broker.Broker`` and ``ports.Queue``: what is sent through it wakes the consumers. ``specs`` describe the
-    queues as they were made, ``urls`` say where they are; both by name, dead-letter queues included."""
+    """``local.workers.broker.Broker`` and ``ports.Queue``: what is sent through it wakes the consumers. ``specs``
+    describe the queues as they were made, ``urls`` say where they are; both by name, dead-letter queues included."""
 
     def __init__(self, client: SQSClient, specs: Mapping[str, QueueSpec], urls: Mapping[str, str]) -> None:
         self._client = client

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from neve.ports import Table
-from tests.contract.deviations import mark_of
-from tests.contract.engines import OBJECTS, QUEUES, TABLES
-from tests.contract.harnesses import ObjectsHarness, QueueHarness
+from tests.contract.engines.deviations import mark_of
+from tests.contract.engines.harnesses import ObjectsHarness, QueueHarness
+from tests.contract.engines.registry import OBJECTS, QUEUES, TABLES
 
 ENGINES = ("table_engine", "queue_engine", "objects_engine")
 

@@ -25,7 +25,7 @@ from neve.ports import Index
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from tests.contract.dynamodb_engines import anybody, create_local_table, local_client
+from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client
 from tests.unit.world import HandClock, World
 
 READS = ("GetItem", "BatchGetItem", "Query")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.deviations import DEVIATIONS, NOT_RUN, RACES
-from tests.contract.engines import OBJECTS, QUEUES, TABLES
+from tests.contract.engines.deviations import DEVIATIONS, NOT_RUN, RACES
+from tests.contract.engines.registry import OBJECTS, QUEUES, TABLES
 
 SUITES = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
 

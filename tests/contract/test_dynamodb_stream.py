@@ -18,13 +18,13 @@ from local.aws.dynamodb_stream import DynamoDbStream
 from local.engine.sqlite_table import Change
 from local.stack.jars import Server
 from local.stack.servers import start_servers
-from local.stream_worker import StreamWorker
 from local.template import StreamSource
+from local.workers.stream_worker import StreamWorker
 from neve.adapters.aws.clients import aws_client
 from neve.ports import Delete, Expect, Key, Put, Table, Version
 from neve.store.stream_records import read_change
-from tests.contract.dynamodb_engines import anybody, create_local_table, local_client, open_local_table
-from tests.contract.patience import PATIENCE_S, answers_at_once
+from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client, open_local_table
+from tests.contract.engines.patience import PATIENCE_S, answers_at_once
 from tests.servers import dynamodb_url
 
 ABSENT = Expect.ABSENT

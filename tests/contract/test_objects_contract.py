@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.endless_writer import SEEDS, killed_after_some_writes, object_body
-from tests.contract.engines import OBJECTS
-from tests.contract.harnesses import ObjectsHarness
+from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes, object_body
+from tests.contract.engines.harnesses import ObjectsHarness
+from tests.contract.engines.registry import OBJECTS
 
 TEXT = "text/plain; charset=utf-8"
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opensearchpy import OpenSearch
 
-from local.engine.search_index import SqliteSearchIndex
+from local.engine.search.search_index import SqliteSearchIndex
 from neve.adapters.opensearch import index as opensearch_index
 from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
@@ -23,7 +23,7 @@ from neve.adapters.opensearch.mapping import NEVER, index_name, write_alias
 from neve.adapters.opensearch.places import SEEN_S, create_index, prepare_index, switch_alias
 from neve.domain.recall.query import MAX_OPERATORS, TextQuery, shape
 from neve.ports import CONTEXT_WEIGHTS, Candidate, IndexModel, Owner, SearchFilter, StoreUnavailable
-from tests.contract.passages import ANY, new_owner, passage, vector
+from tests.contract.engines.passages import ANY, new_owner, passage, vector
 from tests.servers import opensearch_url
 
 MODEL = IndexModel("only here", 4)

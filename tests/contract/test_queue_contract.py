@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from neve.ports import Message, QueueName
-from tests.contract.endless_writer import SEEDS, killed_after_some_writes
-from tests.contract.engines import QUEUES
-from tests.contract.harnesses import (
+from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes
+from tests.contract.engines.harnesses import (
     DELAY_S,
     DELAYED_FIFO,
     FIFO,
@@ -21,6 +20,7 @@ from tests.contract.harnesses import (
     Delivery,
     QueueHarness,
 )
+from tests.contract.engines.registry import QUEUES
 
 BOTH = pytest.mark.parametrize("name", [STANDARD, FIFO])
 

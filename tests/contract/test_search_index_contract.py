@@ -11,8 +11,8 @@ import pytest
 
 from neve.domain.recall.query import TextQuery, shape
 from neve.ports import Candidate, Owner, Passage, SearchFilter, Source
-from tests.contract.passages import ANY, new_owner, passage, vector
-from tests.contract.search_engines import MODEL, SEARCHES, SearchEngine
+from tests.contract.engines.passages import ANY, new_owner, passage, vector
+from tests.contract.engines.search_engines import MODEL, SEARCHES, SearchEngine
 
 DEPTH = 20
 EAST, NORTH, UP = vector(1, 0, 0, 0), vector(0, 1, 0, 0), vector(0, 0, 1, 0)

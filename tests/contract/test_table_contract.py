@@ -26,8 +26,8 @@ from neve.ports import (
     Version,
     WriteOp,
 )
-from tests.contract.endless_writer import SEEDS, killed_after_some_writes
-from tests.contract.engines import TABLES
+from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes
+from tests.contract.engines.registry import TABLES
 
 ABSENT, ANY = Expect.ABSENT, Expect.ANY
 K = Key("P", "A")

@@ -19,7 +19,7 @@ from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.store.tenants import TenantRow, put_tenant
 from neve.usecases.pack import read_pack
 from neve.usecases.pack.read_pack import PackCache
-from tests.contract.dynamodb_engines import anybody, create_local_table, local_client
+from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client
 from tests.faults.calls import Caller
 from tests.unit.api_world import Api
 from tests.unit.dynamodb_proxy import DynamoDbProxy, dynamodb_proxy

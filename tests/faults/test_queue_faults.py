@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from functions.outbox import app as outbox_app
-from local.worker_events import sequence_number, stream_event
+from local.workers.worker_events import sequence_number, stream_event
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.aws.sqs_queue import SqsQueue
 from neve.http.schemas.jobs.jobs import OBSERVE

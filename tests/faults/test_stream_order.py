@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from functions.embed import app as embed_app
 from functions.outbox import app as outbox_app
 from local.engine.sqlite_table import Change
-from local.worker_events import stream_event
+from local.workers.worker_events import stream_event
 from neve import wiring
 from neve.domain.recall.query import shape
 from neve.domain.records import Memory

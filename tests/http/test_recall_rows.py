@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from local.api_client import ApiClient
-from local.fixture_embedder import ORTHOGONAL_PAIR, similar_pair
+from local.controls.fixture_embedder import ORTHOGONAL_PAIR, similar_pair
 from tests.http.controls import EMBED_QUEUE, Controls
 from tests.http.people import Json, Person, answered, ids_in_order, new_memory_id, said
 

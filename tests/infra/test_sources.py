@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from local.event_filter import check_pattern, lets_through
 from local.template import read_template
+from local.workers.event_filter import check_pattern, lets_through
 from neve.attribute_values import typed_value
 from neve.ports import Item
 from neve.usecases.background import dispatch_changes as dispatching

@@ -16,7 +16,7 @@ from infra.lambda_runtime.stores import Stores, make_stores
 from infra.packaging.functions import DeployedFunction, deployed_functions
 from local.stack.jars import Server
 from local.template import read_template
-from local.worker_events import schedule_event
+from local.workers.worker_events import schedule_event
 from tests.packaging.deployment_apis import DeploymentApis
 from tests.servers import dynamodb_url, opensearch_url, s3_url, sqs_url
 

@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from local.call_log import CallLog
+from local.controls.call_log import CallLog
+from local.controls.faults import Faults, FaultyEmbedder, FaultySearch, FaultyTable
+from local.controls.fixture_embedder import FixtureEmbedder
+from local.controls.virtual_time import VirtualClock, VirtualTasks
 from local.engine.file_objects import FileObjects
-from local.engine.search_index import SqliteSearchIndex
-from local.faults import Faults, FaultyEmbedder, FaultySearch, FaultyTable
-from local.fixture_embedder import FixtureEmbedder
-from local.virtual_time import VirtualClock, VirtualTasks
-from local.worker_events import stream_event
+from local.engine.search.search_index import SqliteSearchIndex
+from local.workers.worker_events import stream_event
 from neve.adapters.clock import SystemIds
 from neve.domain.records import EventType, Memory
 from neve.domain.tenants.policy import Policy

@@ -127,7 +127,7 @@ class RecallsQuery(Parameters):
 # --- answers ------------------------------------------------------------------------------------
 
 
-class PassageView(View):
+class HitPassageView(View):
     """The matched part of the item, with its range of the session's log."""
 
     n: int
@@ -153,7 +153,7 @@ class ComponentsView(View):
     weighted_70_30: float = Field(description="For comparison; never used to order.")
 
 
-class ProvenanceView(View):
+class HitProvenanceView(View):
     by: str
     session_id: str | None
     seq_from: int | None
@@ -161,7 +161,7 @@ class ProvenanceView(View):
     model: str | None
 
     @classmethod
-    def of(cls, given: Provenance) -> ProvenanceView:
+    def of(cls, given: Provenance) -> HitProvenanceView:
         return cls(
             by=given.by,
             session_id=given.session_id,
@@ -181,11 +181,11 @@ class HitView(View):
     session_id: str | None
     speaker: str | None
     seq: int | None
-    passage: PassageView
+    passage: HitPassageView
     rank: int
     score: float = Field(description="What the hits are ordered by: `second_stage` where it ran, else `final`.")
     components: ComponentsView
-    provenance: ProvenanceView
+    provenance: HitProvenanceView
     group: str | None
     tags: list[str] | None
     category: str | None
@@ -205,11 +205,11 @@ class HitView(View):
             session_id=hit.session_id,
             speaker=hit.speaker,
             seq=hit.seq,
-            passage=PassageView(n=hit.n, seq_from=hit.seq_from, seq_to=hit.seq_to),
+            passage=HitPassageView(n=hit.n, seq_from=hit.seq_from, seq_to=hit.seq_to),
             rank=hit.rank,
             score=hit.score,
             components=ComponentsView.model_validate(hit.components),
-            provenance=ProvenanceView.of(hit.provenance),
+            provenance=HitProvenanceView.of(hit.provenance),
             group=hit.group,
             tags=list(hit.tags) or None,
             category=hit.category,

@@ -1,0 +1,166 @@
+"""An observer that a test can script, hold and break, and that keeps every request as a language model would get it."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeVar
+
+from local.controls.call_log import CallLog
+from local.controls.faults import Failure, Faults
+from local.controls.holds import Holds
+from local.controls.virtual_time import spend
+from local.functions import current_function
+from neve.observers.prompted import PromptedObserver
+from neve.observing import Observed, Observer, PassInput, Reflected, ReflectInput
+from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+
+T = TypeVar("T")
+
+ERRORS = {"unavailable": ModelUnavailable, "refused": ModelRefused}
+PURPOSES = ("observe", "reflect")
+REFUSING_STATUSES = frozenset({400, 401, 403})
+SCRIPTED = "scripted"
+
+
+class BadAnswer(ValueError):
+    """A scripted answer that is not in the agreed form."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedAnswer:
+    """``purpose`` None: for whatever call comes next. Exactly one of ``tool_input`` and ``error`` is set."""
+
+    tool_input: Mapping[str, Any] | None
+    error: str | None
+    purpose: str | None
+    slow_ms: int
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+class Script:
+    """Answers in the order in which they were queued."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._answers: deque[ScriptedAnswer] = deque()
+
+    def add(self, given: Sequence[Any]) -> int:
+        """How many wait now. An empty list clears. Raises BadAnswer, in which case nothing was added."""
+        answers = [_read_answer(one) for one in given]
+        with self._lock:
+            if not answers:
+                self._answers.clear()
+            self._answers.extend(answers)
+            return len(self._answers)
+
+    def has(self, purpose: str) -> bool:
+        with self._lock:
+            return any(answer.purpose in (None, purpose) for answer in self._answers)
+
+    def take(self, purpose: str) -> ScriptedAnswer | None:
+        with self._lock:
+            for answer in self._answers:
+                if answer.purpose in (None, purpose):
+                    self._answers.remove(answer)
+                    return answer
+        return None
+
+
+def _read_answer(given: Any) -> ScriptedAnswer:
+    if not isinstance(given, dict) or not set(given) <= {"tool_input", "error", "purpose", "slow_ms", "usage"}:
+        raise BadAnswer(f"an answer is {{tool_input | error, purpose?, slow_ms?, usage?}}, not {given}")
+    tool_input, error, purpose = given.get("tool_input"), given.get("error"), given.get("purpose")
+    if (tool_input is None) == (error is None):
+        raise BadAnswer("an answer has either tool_input or error")
+    if error is not None and error not in ERRORS:
+        raise BadAnswer(f"error must be one of {', '.join(ERRORS)}, is {error}")
+    if purpose is not None and purpose not in PURPOSES:
+        raise BadAnswer(f"purpose must be one of {', '.join(PURPOSES)}, is {purpose}")
+    return ScriptedAnswer(tool_input, error, purpose, given.get("slow_ms", 0), given.get("usage", {}))
+
+
+class ControlledObserver:
+    """Scripted answers pass the prompted observer and all its checks; without one the inner observer answers."""
+
+    def __init__(self, inner: Observer, script: Script, calls: CallLog, faults: Faults, holds: Holds) -> None:
+        self._inner = inner
+        self._script = script
+        self._calls = calls
+        self._faults = faults
+        self._holds = holds
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    def observe(self, given: PassInput) -> Observed:
+        if self._script.has("observe"):
+            return PromptedObserver(self, SCRIPTED).observe(given)
+        with self._call(_rendered(lambda renderer: renderer.observe(given)), self._inner.name):
+            return self._inner.observe(given)
+
+    def reflect(self, given: ReflectInput) -> Reflected:
+        if self._script.has("reflect"):
+            return PromptedObserver(self, SCRIPTED).reflect(given)
+        with self._call(_rendered(lambda renderer: renderer.reflect(given)), self._inner.name):
+            return self._inner.reflect(given)
+
+    def call_tool(self, request: ModelRequest) -> ModelAnswer:
+        """The scripted language model (``ports.LanguageModel``). Without an answer left it is unavailable."""
+        with self._call(request, SCRIPTED):
+            answer = self._script.take(request.purpose)
+            if answer is None:
+                raise ModelUnavailable("the script has no answer left")
+            spend(answer.slow_ms)
+            if answer.error is not None:
+                raise ERRORS[answer.error]("scripted")
+            return ModelAnswer(answer.tool_input or {}, SCRIPTED, answer.usage)
+
+    @contextmanager
+    def _call(self, request: ModelRequest, answered_by: str) -> Iterator[None]:
+        """What is inside a model call: it is logged, it can be held, and it can fail."""
+        with self._calls.recording("model", answered_by=answered_by, **_shown(request)):
+            self._holds.pass_through(current_function.get())
+            try:
+                self._faults.strike("llm")
+            except Failure as failure:
+                kind = ModelRefused if failure.status in REFUSING_STATUSES else ModelUnavailable
+                raise kind(f"injected fault: {failure}") from None
+            yield
+
+
+class _Rendered(Exception):
+    """Carries a request out of an observer that was about to make it."""
+
+    def __init__(self, request: ModelRequest) -> None:
+        super().__init__(request.purpose)
+        self.request = request
+
+
+class _RequestCatcher:
+    def call_tool(self, request: ModelRequest) -> NoReturn:
+        raise _Rendered(request)
+
+
+def _rendered(ask: Callable[[PromptedObserver], object]) -> ModelRequest:
+    """The request that a prompted observer would make."""
+    try:
+        ask(PromptedObserver(_RequestCatcher(), SCRIPTED))
+    except _Rendered as caught:
+        return caught.request
+    raise AssertionError("a prompted observer makes a request")
+
+
+def _shown(request: ModelRequest) -> dict[str, Any]:
+    return {
+        "purpose": request.purpose,
+        "system": request.system,
+        "content": [dict(block) for block in request.content],
+        "tool_name": request.tool_name,
+        "tool_schema": dict(request.tool_schema),
+        "max_tokens": request.max_tokens,
+    }

@@ -1,0 +1,53 @@
+"""What ``--test-controls`` puts between the product and its engines: clock, faults, script, holds and call log."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from local.controls.call_log import CallLog
+from local.controls.controlled_observer import ControlledObserver, Script
+from local.controls.faults import Faults, FaultyEmbedder, FaultyObjects, FaultyQueue, FaultySearch, FaultyTable
+from local.controls.holds import Holds
+from local.controls.virtual_time import VirtualClock, VirtualTasks, spend
+from neve.adapters.clock import SystemClock
+from neve.ports import SearchIndex
+from neve.wiring import Ports
+
+
+class Controls:
+    """The state that a test changes over HTTP (``local/controls/test_controls.py``)."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock(SystemClock())
+        self.faults = Faults()
+        self.calls = CallLog()
+        self.script = Script()
+        self.holds = Holds()
+
+
+def wait_virtually(function: ModuleType) -> None:
+    """A worker that waits between its attempts does not keep a test waiting."""
+    if "pause" in vars(function):
+        vars(function)["pause"] = lambda seconds: spend(seconds * 1000)
+
+
+class ControlledPorts:
+    """``neve.wiring.Ports`` around another one. The engines below keep the real time: a queue's delays and visibility
+    timeouts do not follow the test's clock."""
+
+    def __init__(self, inner: Ports, controls: Controls) -> None:
+        faults, calls = controls.faults, controls.calls
+        self._inner = inner
+        self._faults = faults
+        self.clock = controls.clock
+        self.tasks = VirtualTasks()
+        self.ids = inner.ids
+        self.table = FaultyTable(inner.table, faults)
+        self.objects = FaultyObjects(inner.objects, faults)
+        self.queue = FaultyQueue(inner.queue, faults)
+        self.embedder = FaultyEmbedder(inner.embedder, faults, calls)
+        self.observer = ControlledObserver(inner.observer, controls.script, calls, faults, controls.holds)
+
+    @property
+    def search(self) -> SearchIndex:
+        return FaultySearch(self._inner.search, self._faults)

@@ -1,0 +1,221 @@
+"""``/__test/…``: what a test may ask of the local server, only with ``--test-controls``. Bodies and answers are JSON;
+what cannot be done is a 400 with ``{"error"}``.
+
+* ``POST clock`` ``{"now": ISO}`` freezes the clock of requests and workers, with ``"running": true`` it runs on from
+  there; ``{"advance_s": 60}`` moves it, ``{}`` gives the real time back. ``GET clock`` reads it. The header
+  ``X-Test-Now`` of any request sets the time of that request alone.
+* ``POST faults`` ``[{"target", "fault", "times"?, "match"?}]`` (``local/controls/faults.py``) replaces all; ``[]``
+  clears.
+* ``POST llm`` ``{"answers": [{"tool_input": {…}} | {"error": "unavailable"|"refused"}]}`` queues model answers, each
+  with optional ``purpose`` (``observe``|``reflect``), ``slow_ms`` and ``usage``; an empty list clears.
+* ``GET calls?kind=model|embed``: every request to a model or an embedder. ``POST calls/reset`` forgets them.
+* ``POST pause`` ``{"worker"}`` returns when it is idle. ``POST resume`` ``{"worker"}`` also lets its held passes
+  go on; ``{}`` is for all workers and disarms holds that caught nothing.
+* ``POST hold-lease`` ``{"worker": "extract", "at"?: "model"}`` holds the next model call of that worker;
+  ``GET hold-lease?worker=extract&timeout_s=10`` waits until one is held.
+* ``POST redeliver`` ``{"queue", "times"?, "concurrent"?, "index"?}`` delivers a message again, by default the newest.
+* ``POST drain`` ``{"timeout_s"?}`` works until stream and queues are empty. ``GET queues`` counts what is in them.
+* ``POST run`` ``{"worker": "sweep"}`` runs a schedule now: under test controls none runs by itself.
+* ``POST restart`` ``{"server": "dynamodb"|"opensearch"|"sqs"|"s3", "kill"?}`` stops a server of the full stack and
+  starts it again on its port and data, with ``"kill": true`` by ``kill -9``; returns when it answers.
+* ``POST tenants`` ``{"tenant_id"}`` creates a tenant with a key of every scope.
+* ``GET raw?find=text`` names the files of the data folder, logs included, whose bytes hold the text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+from local.controls.controlled_observer import BadAnswer
+from local.controls.controls import Controls
+from local.controls.faults import BadFault
+from local.controls.raw_search import find_raw
+from local.engine.sqlite_queue import Counts
+from local.engines import Engines
+from local.http.message import Request, Response, json_response
+from local.stack.jars import Server
+from local.workers.deliveries import Deliveries
+from local.workers.driver import Driver
+from local.workers.failure_log import report
+from neve.domain.errors import NeveError
+from neve.domain.times import iso, parse
+from neve.usecases.tenants.create_tenant import create_tenant
+
+PREFIX = "/__test/"
+Body = Mapping[str, Any]
+Query = Mapping[str, str]
+
+
+class Refused(ValueError):
+    """A control call that cannot be carried out; answered with 400."""
+
+
+class TestControls:
+    __test__ = False  # not a test class, whatever its name
+
+    def __init__(
+        self, controls: Controls, driver: Driver, deliveries: Deliveries, engines: Engines, folder: Path
+    ) -> None:
+        self._controls = controls
+        self._driver = driver
+        self._deliveries = deliveries
+        self._engines = engines
+        self._folder = folder
+        self._reads: dict[str, Callable[[Query], Any]] = {
+            "clock": lambda _: self._time(),
+            "calls": lambda query: {"calls": controls.calls.entries(query.get("kind"))},
+            "queues": lambda _: _backlog(*driver.backlog()),
+            "hold-lease": self._wait_for_hold,
+            "raw": self._raw,
+        }
+        self._writes: dict[str, Callable[[Any], Any]] = {
+            "clock": self._set_clock,
+            "faults": self._set_faults,
+            "llm": self._script,
+            "calls/reset": self._reset_calls,
+            "pause": self._pause,
+            "resume": self._resume,
+            "hold-lease": self._hold,
+            "redeliver": self._redeliver,
+            "drain": self._drain,
+            "run": self._run,
+            "restart": self._restart,
+            "tenants": self._create_tenant,
+        }
+
+    def handle(self, request: Request) -> Response:
+        """The answer to a request below ``PREFIX``."""
+        name = request.path.removeprefix(PREFIX)
+        try:
+            if request.method == "GET" and name in self._reads:
+                query = {key: values[-1] for key, values in parse_qs(request.query, keep_blank_values=True).items()}
+                return json_response(200, self._reads[name](query))
+            if request.method == "POST" and name in self._writes:
+                return json_response(200, self._writes[name](json.loads(request.body or b"{}")))
+        except (Refused, BadFault, BadAnswer, NeveError, LookupError, ValueError) as error:
+            return json_response(400, {"error": f"{type(error).__name__}: {error}"})
+        except Exception as error:
+            report(f"test control {name}", error)
+            return json_response(500, {"error": f"{type(error).__name__}: {error}"})
+        return json_response(404, {"error": f"there is no test control {request.method} {name}"})
+
+    def time_of(self, request: Request) -> datetime | None:
+        """What ``X-Test-Now`` says. Raises Refused."""
+        text = request.header("X-Test-Now")
+        try:
+            return parse(text) if text else None
+        except ValueError:
+            raise Refused(f"X-Test-Now: {text}") from None
+
+    # --- the clock ------------------------------------------------------------------------------
+
+    def _time(self) -> Body:
+        return {"now": iso(self._controls.clock.now())}
+
+    def _set_clock(self, body: Any) -> Body:
+        given, clock = _fields(body, "now", "running", "advance_s"), self._controls.clock
+        if "advance_s" in given:
+            clock.advance(timedelta(seconds=float(given["advance_s"])))
+        elif given.get("now") is None:
+            clock.reset()
+        elif given.get("running"):
+            clock.run_from(parse(given["now"]))
+        else:
+            clock.freeze(parse(given["now"]))
+        return self._time()
+
+    # --- engines and models ---------------------------------------------------------------------
+
+    def _set_faults(self, body: Any) -> Body:
+        if not isinstance(body, list):
+            raise Refused("faults are a list; an empty one clears them")
+        self._controls.faults.replace(body)
+        return {"faults": len(body)}
+
+    def _script(self, body: Any) -> Body:
+        return {"waiting": self._controls.script.add(_fields(body, "answers")["answers"])}
+
+    def _reset_calls(self, body: Any) -> Body:
+        _fields(body)
+        self._controls.calls.clear()
+        return {}
+
+    # --- workers --------------------------------------------------------------------------------
+
+    def _pause(self, body: Any) -> Body:
+        worker = _fields(body, "worker")["worker"]
+        return {"paused": worker, "idle": self._driver.pause(worker)}
+
+    def _resume(self, body: Any) -> Body:
+        worker = _fields(body, "worker").get("worker")
+        if worker is not None:
+            self._driver.resume(worker)
+            self._controls.holds.release(worker)
+            return {"resumed": [worker]}
+        for name in self._driver.workers:
+            self._driver.resume(name)
+        self._controls.holds.release_all()
+        return {"resumed": sorted(self._driver.workers)}
+
+    def _hold(self, body: Any) -> Body:
+        given = _fields(body, "worker", "at")
+        if given.get("at", "model") != "model":
+            raise Refused("a pass can be held at its model call only: at=model")
+        if given["worker"] not in self._driver.workers:
+            raise LookupError(given["worker"])
+        self._controls.holds.arm(given["worker"])
+        return {"armed": given["worker"]}
+
+    def _wait_for_hold(self, query: Query) -> Body:
+        return {"inside": self._controls.holds.wait_inside(query["worker"], float(query.get("timeout_s", "10")))}
+
+    def _redeliver(self, body: Any) -> Body:
+        given = _fields(body, "queue", "times", "concurrent", "index")
+        times, concurrent = int(given.get("times", 1)), int(given.get("concurrent", 1))
+        index = int(given.get("index", -1))
+        failed = self._deliveries.again(given["queue"], times=times, concurrent=concurrent, index=index)
+        return {"delivered": times, "failed": failed}
+
+    def _drain(self, body: Any) -> Body:
+        drained = self._driver.drain(float(_fields(body, "timeout_s").get("timeout_s", 60.0)))
+        return {"done": drained.done, **_backlog(drained.changes, drained.queues)}
+
+    def _run(self, body: Any) -> Body:
+        worker = _fields(body, "worker")["worker"]
+        self._driver.run(worker)
+        return {"ran": worker}
+
+    def _restart(self, body: Any) -> Body:
+        given, servers = _fields(body, "server", "kill"), self._engines.servers
+        if servers is None:
+            raise Refused("there are no servers: the stores are files of this process")
+        server = Server(given["server"])
+        servers.restart(server, kill=bool(given.get("kill", False)))
+        return {"restarted": server}
+
+    # --- data -----------------------------------------------------------------------------------
+
+    def _create_tenant(self, body: Any) -> Body:
+        tenant_id = _fields(body, "tenant_id")["tenant_id"]
+        created = create_tenant(self._engines, tenant_id, label="test")
+        return {"tenant_id": tenant_id, "key_id": created.key_id, "api_key": created.key}
+
+    def _raw(self, query: Query) -> Body:
+        if not query.get("find"):
+            raise Refused("find=<text> is missing")
+        return {"found": find_raw(self._folder, query["find"].encode())}
+
+
+def _fields(body: Any, *allowed: str) -> dict[str, Any]:
+    """The members of a body. Raises Refused for one that is not expected."""
+    if not isinstance(body, dict) or not set(body) <= set(allowed):
+        raise Refused(f"expected an object with {', '.join(allowed) or 'nothing'}")
+    return body
+
+
+def _backlog(changes: int, queues: Mapping[str, Counts]) -> Body:
+    return {"changes": changes, "queues": {name: counts._asdict() for name, counts in queues.items()}}

@@ -1,0 +1,136 @@
+"""Postings of one user's passages: immutable sorted runs and a short unsorted tail, as a log-structured merge has them.
+
+With b = 0 the BM25 weight of a term in a passage does not depend on the other passages, so a posting holds it ready:
+the ``impact``: its counts in the fields, weighted, added up and saturated once (BM25F). Only the idf is left to the
+query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from local.engine.columns import Column
+from local.engine.search.analysis import FIELDS, TERM_COUNTS, Term
+from neve.ports import BM25_K1, CONTEXT_WEIGHTS
+
+TAIL_POSTINGS = 65_536
+"""About 1,000 passages. The tail is searched by comparing every posting (30 µs), and sorted when it is longer."""
+_TEXT = FIELDS.index("text")
+
+Docs = NDArray[np.int32]
+Impacts = NDArray[np.float32]
+Keys = NDArray[np.uint64]
+
+
+_WEIGHTS = np.array([CONTEXT_WEIGHTS[field] for field in FIELDS], np.float32)
+
+
+def _impacts(counts: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """``counts[posting, field]`` -> the saturated weighted count of each posting."""
+    weighted: NDArray[np.float32] = (counts * _WEIGHTS).sum(axis=1, dtype=np.float32)
+    return weighted * np.float32(BM25_K1 + 1) / (weighted + np.float32(BM25_K1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Postings sorted by key; those of ``keys[i]`` are at ``starts[i]`` to ``starts[i + 1]``."""
+
+    keys: Keys
+    starts: NDArray[np.int64]
+    docs: Docs
+    impacts: Impacts
+
+    @property
+    def nbytes(self) -> int:
+        return self.keys.nbytes + self.starts.nbytes + self.docs.nbytes + self.impacts.nbytes
+
+    def find(self, key: int) -> tuple[Docs, Impacts]:
+        at = int(np.searchsorted(self.keys, np.uint64(key)))
+        if at == len(self.keys) or int(self.keys[at]) != key:
+            return self.docs[:0], self.impacts[:0]
+        rows = slice(int(self.starts[at]), int(self.starts[at + 1]))
+        return self.docs[rows], self.impacts[rows]
+
+
+@dataclass(frozen=True, slots=True)
+class PostingsView:
+    """What a reader sees: it stays as it is while postings are added."""
+
+    runs: tuple[_Run, ...]
+    tail_keys: Keys
+    tail_docs: Docs
+    tail_impacts: Impacts
+
+    def in_text(self, term: Term) -> Iterator[tuple[Docs, Impacts]]:
+        """Postings of the passages with the term in ``text``. Within one pair every passage occurs once."""
+        return self._of_key(term << 1)
+
+    def in_context(self, term: Term) -> Iterator[tuple[Docs, Impacts]]:
+        """Postings of the passages with the term in another field only."""
+        return self._of_key(term << 1 | 1)
+
+    def _of_key(self, key: int) -> Iterator[tuple[Docs, Impacts]]:
+        for run in self.runs:
+            yield run.find(key)
+        rows = np.flatnonzero(self.tail_keys == np.uint64(key))
+        yield self.tail_docs[rows], self.tail_impacts[rows]
+
+
+class Postings:
+    """The writer's side. Not for several threads; the views are."""
+
+    def __init__(self) -> None:
+        self._runs: list[_Run] = []
+        self._start_tail()
+
+    @property
+    def nbytes(self) -> int:
+        tail = self._keys.nbytes + self._docs.nbytes + self._impacts.nbytes
+        return tail + sum(run.nbytes for run in self._runs)
+
+    def view(self) -> PostingsView:
+        return PostingsView(tuple(self._runs), self._keys.view(), self._docs.view(), self._impacts.view())
+
+    def append(self, first_doc: int, term_counts: Sequence[bytes]) -> None:
+        """Add the packed TERM_COUNTS of the passages ``first_doc``, ``first_doc + 1``, …"""
+        rows = np.frombuffer(b"".join(term_counts), TERM_COUNTS)
+        lengths = [len(packed) // TERM_COUNTS.itemsize for packed in term_counts]
+        counts = rows["counts"]
+        elsewhere = (counts[:, _TEXT] == 0).astype(np.uint64)
+        self._keys.extend(rows["term"] << np.uint64(1) | elsewhere)
+        self._docs.extend(np.repeat(np.arange(first_doc, first_doc + len(lengths), dtype=np.int32), lengths))
+        self._impacts.extend(_impacts(counts))
+
+    def settle(self) -> None:
+        """Sort a long tail into a run, and merge runs of similar size, so that there are about log2(size) of them."""
+        if len(self._keys.view()) < TAIL_POSTINGS:
+            return
+        self._runs.append(_sorted_run(self._keys.view(), self._docs.view(), self._impacts.view()))
+        self._start_tail()
+        while len(self._runs) > 1 and 2 * len(self._runs[-1].docs) > len(self._runs[-2].docs):
+            newer, older = self._runs.pop(), self._runs.pop()
+            self._runs.append(_merged(older, newer))
+
+    def _start_tail(self) -> None:
+        self._keys, self._docs, self._impacts = Column(np.uint64), Column(np.int32), Column(np.float32)
+
+
+def _sorted_run(keys: Keys, docs: Docs, impacts: Impacts) -> _Run:
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    firsts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    return _Run(keys[firsts], np.append(firsts, len(keys)), docs[order], impacts[order])
+
+
+def _merged(older: _Run, newer: _Run) -> _Run:
+    def keys_of(run: _Run) -> Keys:
+        return np.repeat(run.keys, np.diff(run.starts))
+
+    return _sorted_run(
+        np.concatenate((keys_of(older), keys_of(newer))),
+        np.concatenate((older.docs, newer.docs)),
+        np.concatenate((older.impacts, newer.impacts)),
+    )

@@ -1,0 +1,139 @@
+"""The SearchIndex port on one machine: passages in a SQLite file, and in memory one segment for each active user."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from local.engine.search.analysis import Analyzer
+from local.engine.search.passage_file import Changes, PassageFile
+from local.engine.search.search_legs import TermQuery, keyword_leg, vector_leg
+from local.engine.search.segment import Segment, Snapshot
+from local.engine.search.segment_cache import SegmentCache
+from local.engine.search.segment_filter import admitted
+from neve.domain.recall.query import contains_phrase
+from neve.domain.words import plain_words
+from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, TextQuery
+
+CACHE_BYTES = 1024 * 1024 * 1024
+"""About 350,000 passages of 25 words with 384-dimensional vectors."""
+_LOCKS = 64
+_UNIT = 1e-6
+
+
+class SqliteSearchIndex:
+    """See neve.ports.SearchIndex. A search holds no lock while it reads; writes of one user take turns.
+
+    A file remembers the model that it was made with, whatever ``model`` says later. With ``dimensions=0`` it takes no
+    vectors. Only one process may have the file open."""
+
+    def __init__(self, path: Path, model: IndexModel, *, cache_bytes: int = CACHE_BYTES) -> None:
+        self._analyzer = Analyzer()
+        self._file = PassageFile(path, model, self._analyzer)
+        self._segments = SegmentCache(cache_bytes)
+        self._locks = [threading.Lock() for _ in range(_LOCKS)]
+
+    def close(self) -> None:
+        """Later calls raise StoreUnavailable."""
+        self._file.close()
+
+    def model(self) -> IndexModel:
+        return self._file.model
+
+    def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
+        checked = [self._with_unit_vector(passage) for passage in passages]
+        with self._lock_of(owner):
+            self._follow(owner, self._file.upsert(owner, checked))
+
+    def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
+        with self._lock_of(owner):
+            self._follow(owner, self._file.trim(owner, item_id, keep=keep, version=version))
+
+    def erase(self, owner: Owner) -> int:
+        with self._lock_of(owner):
+            self._segments.drop(owner)
+            return self._file.erase(owner)
+
+    def count(self, owner: Owner) -> int:
+        return self._file.count(owner)
+
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+        terms = self._in_terms(query)
+        if not terms.groups and not terms.required:
+            return []
+        snapshot = self._snapshot(owner)
+        return keyword_leg(snapshot, terms, admitted(snapshot, where), depth)
+
+    def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
+        unit = self._unit(vector)
+        snapshot = self._snapshot(owner)
+        return vector_leg(snapshot, unit, admitted(snapshot, where), depth)
+
+    def _in_terms(self, query: TextQuery) -> TermQuery:
+        groups = [dict.fromkeys(chain.from_iterable(map(self._analyzer.terms, group))) for group in query.groups]
+        phrase_words = chain.from_iterable(plain_words(" ".join(phrase)) for phrase in query.phrases)
+        searchable = [tuple(group) for group in groups if group]
+        return TermQuery(
+            groups=searchable,
+            min_match=min(query.min_match, len(searchable)),
+            required=self._analyzer.whole_terms(phrase_words),
+            excluded=self._analyzer.whole_terms(query.excluded),
+            accepts=lambda row: self._has_phrases(row, query.phrases),
+        )
+
+    def _has_phrases(self, row: int, phrases: Sequence[Sequence[str]]) -> bool:
+        if not phrases:
+            return True
+        text = self._file.text(row)
+        return text is not None and all(contains_phrase(text, phrase) for phrase in phrases)
+
+    def _snapshot(self, owner: Owner) -> Snapshot:
+        segment = self._segments.get(owner)
+        if segment is None:
+            with self._lock_of(owner):
+                segment = self._segments.get(owner) or self._load(owner)
+        return segment.snapshot
+
+    def _load(self, owner: Owner) -> Segment:
+        segment = Segment(self.model().dimensions, room=self._file.count(owner))
+        segment.load(self._file.load(owner))
+        self._segments.put(owner, segment)
+        return segment
+
+    def _follow(self, owner: Owner, changes: Changes) -> None:
+        """Bring the user's segment, if it is in memory, to what the file says."""
+        segment = self._segments.get(owner)
+        if segment is None:
+            return
+        try:
+            segment.apply(changes.removed_rows, changes.added)
+        except BaseException:
+            self._segments.drop(owner)
+            raise
+        if segment.mostly_dead:
+            self._load(owner)
+        else:
+            self._segments.put(owner, segment)
+
+    def _lock_of(self, owner: Owner) -> threading.Lock:
+        return self._locks[hash(owner) % _LOCKS]
+
+    def _with_unit_vector(self, passage: Passage) -> Passage:
+        return passage if passage.vector is None else replace(passage, vector=self._unit(passage.vector).tobytes())
+
+    def _unit(self, vector: bytes) -> NDArray[np.float32]:
+        """The vector at length 1. Raises ValueError for other dimensions, and for one without a direction."""
+        dimensions = self.model().dimensions
+        if not dimensions or len(vector) != 4 * dimensions:
+            raise ValueError(f"a vector of {len(vector)} bytes in an index of {dimensions} dimensions")
+        values: NDArray[np.float32] = np.frombuffer(vector, "<f4").astype(np.float32)
+        length = float(np.linalg.norm(values))
+        if not 0 < length < float("inf"):
+            raise ValueError("a vector without a direction")
+        return values if abs(length - 1) < _UNIT else values / np.float32(length)

@@ -1,0 +1,150 @@
+"""The two legs over a snapshot: BM25 and exact cosine. Both give the best passage of each item, best first."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from local.engine.search.analysis import Term
+from local.engine.search.postings import Impacts
+from local.engine.search.segment import Mask, Rows, Snapshot
+from neve.ports import Candidate, Source
+
+_FIRST_BLOCK = 256
+_SPARSE = 4
+"""A filter that leaves less than 1 / _SPARSE of the passages is applied before the vectors are compared, not after."""
+
+Scores = NDArray[np.float64]
+Accepts = Callable[[int], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class TermQuery:
+    """A keyword query in terms. ``required`` and ``excluded`` concern ``text``; ``accepts`` looks at a passage's row id
+    (the file's) and has the last word."""
+
+    groups: Sequence[Sequence[Term]]
+    min_match: int
+    required: Sequence[Term]
+    excluded: Sequence[Term]
+    accepts: Accepts
+
+
+def keyword_leg(snapshot: Snapshot, query: TermQuery, mask: Mask, depth: int) -> list[Candidate]:
+    """BM25 with b = 0. A term counts once in a passage, by the field in which it weighs most, times its idf over the
+    ``text`` of the user's live passages; the terms of all groups are added up."""
+    scores = np.zeros(len(mask))
+    matched = np.zeros(len(mask), np.int16)
+    for group in query.groups:
+        matched += _add_scores(snapshot, group, scores)
+    mask &= matched >= query.min_match
+    for term in query.required:
+        mask &= _in_text(snapshot, term)
+    for term in query.excluded:
+        mask &= ~_in_text(snapshot, term)
+    rows = np.flatnonzero(mask).astype(np.int32)
+    return _best_passages(snapshot, rows, scores[rows], depth, query.accepts)
+
+
+def vector_leg(snapshot: Snapshot, vector: NDArray[np.float32], mask: Mask, depth: int) -> list[Candidate]:
+    """Every admitted vector is compared. Rows are summed one by one, so equal vectors have equal scores."""
+    rows = np.flatnonzero(mask & snapshot.has_vector).astype(np.int32)
+    if len(rows) * _SPARSE < len(mask):
+        cosines = np.einsum("ij,j->i", snapshot.vectors[rows], vector)
+    else:
+        cosines = np.einsum("ij,j->i", snapshot.vectors, vector)[rows]
+    return _best_passages(snapshot, rows, np.clip(cosines, -1.0, 1.0).astype(np.float64), depth, _any_row)
+
+
+def _any_row(_row: int) -> bool:
+    return True
+
+
+def _add_scores(snapshot: Snapshot, group: Sequence[Term], scores: Scores) -> Mask:
+    """Add the scores of a group's terms; returns which passages hold any of them."""
+    found = np.zeros(len(scores), np.bool_)
+    for term in group:
+        in_text = list(snapshot.postings.in_text(term))
+        idf = _idf(snapshot, [rows for rows, _ in in_text])
+        for rows, impacts in (*in_text, *snapshot.postings.in_context(term)):
+            scores[rows] += idf * _as_scores(impacts)
+            found[rows] = True
+    return found
+
+
+def _as_scores(impacts: Impacts) -> Scores:
+    return impacts.astype(np.float64)
+
+
+def _idf(snapshot: Snapshot, lists: Sequence[Rows]) -> float:
+    holding = sum(int(np.count_nonzero(snapshot.alive[rows])) for rows in lists)
+    return log(1 + (snapshot.live - holding + 0.5) / (holding + 0.5))
+
+
+def _in_text(snapshot: Snapshot, term: Term) -> Mask:
+    mask = np.zeros(len(snapshot.alive), np.bool_)
+    for rows, _ in snapshot.postings.in_text(term):
+        mask[rows] = True
+    return mask
+
+
+def _best_passages(
+    snapshot: Snapshot, rows: Rows, scores: NDArray[Any], depth: int, accepts: Accepts
+) -> list[Candidate]:
+    found: dict[int, Candidate] = {}
+    items, ids = snapshot.columns["item_id"], snapshot.columns["row"]
+    for row, score in _in_order(snapshot, rows, scores):
+        if len(found) == depth:
+            break
+        item = int(items[row])
+        if item not in found and accepts(int(ids[row])):
+            found[item] = _candidate(snapshot, row, score)
+    return list(found.values())
+
+
+def _candidate(snapshot: Snapshot, row: int, score: float) -> Candidate:
+    return Candidate(
+        item_id=snapshot.name_of("item_id", row),
+        n=int(snapshot.columns["n"][row]),
+        score=score,
+        version=int(snapshot.columns["version"][row]),
+        fingerprint=snapshot.name_of("fingerprint", row),
+        source=Source(snapshot.name_of("source", row)),
+    )
+
+
+def _in_order(snapshot: Snapshot, rows: Rows, scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
+    """Rows with their scores, best first, ties by item id and n. Sorts no more than is asked for."""
+    block = _FIRST_BLOCK
+    while len(rows):
+        floor = np.partition(scores, len(rows) - block)[len(rows) - block] if len(rows) > block else scores.min()
+        top = scores >= floor
+        yield from _sorted_block(snapshot, rows[top], scores[top])
+        rows, scores = rows[~top], scores[~top]
+        block *= 4
+
+
+def _sorted_block(snapshot: Snapshot, rows: Rows, scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
+    order = np.argsort(-scores, kind="stable")
+    rows, scores = rows[order], scores[order]
+    ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)) + 1
+    start = 0
+    for end in ends.tolist():
+        for row in _by_item(snapshot, rows[start:end]):
+            yield row, float(scores[start])
+        start = end
+
+
+def _by_item(snapshot: Snapshot, rows: Rows) -> Iterator[int]:
+    """Rows of one score. A heap, because a query of one common word ties most passages and few of them are needed."""
+    item_ids = snapshot.names["item_id"].values(snapshot.columns["item_id"][rows].tolist())
+    heap = list(zip(item_ids, snapshot.columns["n"][rows].tolist(), rows.tolist(), strict=True))
+    heapq.heapify(heap)
+    while heap:
+        yield heapq.heappop(heap)[2]

@@ -1,0 +1,170 @@
+"""The passages of one user in memory. A segment is appended to by one thread at a time; searches read its snapshot,
+which never changes: rows are only added, and the array of live rows is replaced, not written to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from local.engine.columns import Column, Names
+from local.engine.search.postings import Postings, PostingsView
+
+DEAD_ROWS_KEPT = 4_096
+SMALLEST_BYTES = 8_192
+"""What an empty segment counts for, so that a cache of them is bounded too."""
+_SPARE = 1.25
+
+Rows = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+
+
+class StoredPassage(NamedTuple):
+    """A passage as the file keeps it, in the order of its columns, without the texts. ``row`` rises and is never given
+    twice; ``tags`` is a JSON array; ``vector`` is normalised; ``terms`` are packed TERM_COUNTS."""
+
+    row: int
+    item_id: str
+    n: int
+    version: int
+    source: str
+    kind: str
+    status: str
+    tier: str
+    category: str | None
+    group: str | None
+    session_id: str | None
+    path: str | None
+    tags: str
+    fingerprint: str
+    observed_ms: int
+    vector: bytes | None
+    terms: bytes
+
+
+NAMED: Final = (
+    "item_id",
+    "source",
+    "kind",
+    "status",
+    "tier",
+    "category",
+    "group",
+    "session_id",
+    "path",
+    "tags",
+    "fingerprint",
+)
+"""The attributes that are held as codes of distinct values."""
+_NUMBERS: Final[Mapping[str, type[np.generic]]] = {
+    "row": np.int64,
+    "n": np.int32,
+    "version": np.int64,
+    "observed_ms": np.int64,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The state of a segment between two writes. All arrays have one entry a passage, dead ones included."""
+
+    alive: Mask
+    live: int
+    columns: Mapping[str, NDArray[Any]]
+    names: Mapping[str, Names[str | None]]
+    vectors: NDArray[np.float32]
+    has_vector: Mask
+    postings: PostingsView
+
+    def among(self, name: str, values: Iterable[str | None]) -> Mask:
+        """The passages whose attribute is one of the values."""
+        return self._with_codes(name, self.names[name].known(values))
+
+    def where(self, name: str, accepts: Callable[[str | None], bool]) -> Mask:
+        """The passages whose attribute is accepted; asked once for each distinct value."""
+        return self._with_codes(name, self.names[name].matching(accepts))
+
+    def name_of(self, name: str, row: int) -> str:
+        """The value of an attribute that is never None."""
+        [value] = self.names[name].values([int(self.columns[name][row])])
+        if value is None:
+            raise ValueError(f"a passage without {name}")
+        return value
+
+    def _with_codes(self, name: str, codes: Sequence[int]) -> Mask:
+        column = self.columns[name]
+        if len(codes) == 1:
+            return np.asarray(column == codes[0])
+        return np.isin(column, codes)
+
+
+class Segment:
+    """The writer's side. ``room``: how many passages are expected; ``dimensions`` 0 holds no vectors."""
+
+    def __init__(self, dimensions: int, *, room: int = 0) -> None:
+        spare = int(room * _SPARE)
+        self._columns = {name: Column(np.int32, room=spare) for name in NAMED}
+        self._columns |= {name: Column(dtype, room=spare) for name, dtype in _NUMBERS.items()}
+        self._names: dict[str, Names[str | None]] = {name: Names() for name in NAMED}
+        self._vectors = Column(np.float32, dimensions, room=spare)
+        self._has_vector = Column(np.bool_, room=spare)
+        self._postings = Postings()
+        self._no_vector = bytes(4 * dimensions)
+        self.snapshot = self._publish(np.zeros(0, np.bool_))
+
+    @property
+    def nbytes(self) -> int:
+        columns = (*self._columns.values(), self._vectors, self._has_vector)
+        held = sum(column.nbytes for column in columns) + sum(names.nbytes for names in self._names.values())
+        return held + self._postings.nbytes + SMALLEST_BYTES
+
+    @property
+    def mostly_dead(self) -> bool:
+        """True when replaced and removed passages outnumber the others so far that loading again pays."""
+        return len(self.snapshot.alive) - self.snapshot.live > self.snapshot.live + DEAD_ROWS_KEPT
+
+    def apply(self, removed_rows: Sequence[int], added: Sequence[StoredPassage]) -> None:
+        """Remove and add passages in one step for every reader. The rows of ``added`` are above all present ones."""
+        self._append(added)
+        self._postings.settle()
+        alive = np.concatenate((self.snapshot.alive, np.ones(len(added), np.bool_)))
+        rows = self._columns["row"].view()
+        alive[np.searchsorted(rows, np.array(removed_rows, np.int64))] = False
+        self.snapshot = self._publish(alive)
+
+    def load(self, batches: Iterable[Sequence[StoredPassage]]) -> None:
+        """Fill an empty segment."""
+        for batch in batches:
+            self._append(batch)
+        self._postings.settle()
+        self.snapshot = self._publish(np.ones(len(self._columns["row"].view()), np.bool_))
+
+    def _append(self, added: Sequence[StoredPassage]) -> None:
+        if not added:
+            return
+        first = len(self._columns["row"].view())
+        by_name = dict(zip(StoredPassage._fields, zip(*added, strict=True), strict=True))
+        for name in NAMED:
+            self._columns[name].extend(self._names[name].codes(by_name[name]))
+        for name in _NUMBERS:
+            self._columns[name].extend(by_name[name])
+        vectors = by_name["vector"]
+        if self._no_vector:
+            packed = b"".join([self._no_vector if vector is None else vector for vector in vectors])
+            self._vectors.extend(np.frombuffer(packed, "<f4"))
+        self._has_vector.extend([vector is not None for vector in vectors])
+        self._postings.append(first, by_name["terms"])
+
+    def _publish(self, alive: Mask) -> Snapshot:
+        return Snapshot(
+            alive=alive,
+            live=int(np.count_nonzero(alive)),
+            columns={name: column.view() for name, column in self._columns.items()},
+            names=self._names,
+            vectors=self._vectors.view(),
+            has_vector=self._has_vector.view(),
+            postings=self._postings.view(),
+        )

@@ -1,0 +1,128 @@
+"""Feeds the table's changes to a stream-triggered function, in order, with the retries of an event source mapping."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from local.engine.sqlite_table import Change
+from local.engines import ChangeFeed
+from local.template import StreamSource
+from local.workers.event_filter import lets_through
+from local.workers.failure_log import report
+from local.workers.worker_events import failed_items, sequence_number, stream_event
+
+FIRST_RETRY_S, LONGEST_RETRY_S = 0.2, 10.0
+HURRIED_RETRY_S = 0.05
+
+GiveUp = Callable[[Sequence[Change], int], None]
+
+
+@dataclass(slots=True)
+class _Segment:
+    """Changes that are delivered together. ``attempts`` counts deliveries that got nowhere, splits not included."""
+
+    changes: Sequence[Change]
+    attempts: int = 0
+
+
+class StreamWorker:
+    """``step`` delivers one batch. What comes after a failing record waits for it, as in a shard: the batch is split
+    until the record stands alone, tried again ``max_retries`` times, and then given up."""
+
+    def __init__(
+        self, source: StreamSource, changes: ChangeFeed, invoke: Callable[[str, Any], Any], give_up: GiveUp
+    ) -> None:
+        self.name = source.function
+        self.consumers = 1
+        self._source = source
+        self._changes = changes
+        self._invoke = invoke
+        self._give_up = give_up
+        self._lock = threading.Lock()
+        self._segments: deque[_Segment] = deque()
+        self._handled_seq = 0
+        self._failed_at = 0.0
+
+    def step(self, *, hurry: bool) -> bool:
+        """Whether there was something to deliver. ``hurry`` shortens the pause before a retry."""
+        with self._lock:
+            if not self._segments:
+                changes = self._changes.read_changes(self._handled_seq, self._source.batch_size)
+                if not changes:
+                    return False
+                self._segments.append(_Segment(changes))
+            if self._retry_in(hurry) > 0:
+                return False
+            self._deliver_first()
+            return True
+
+    def wait(self, timeout_s: float) -> None:
+        """Until there may be something to do again, or ``timeout_s`` are over."""
+        if self._segments:
+            time.sleep(min(timeout_s, max(0.0, self._retry_in(hurry=False))))
+        else:
+            self._changes.wait_for_changes(timeout_s)
+
+    def settled(self, held: int) -> bool:  # noqa: ARG002  (a stream's function calls no model)
+        """Everything that was committed has been delivered."""
+        self._changes.catch_up()
+        return not self._segments and not self._changes.read_changes(self._handled_seq, 1)
+
+    def backlog(self) -> int:
+        """How many changes wait, counted up to 10,000."""
+        return len(self._changes.read_changes(self._handled_seq, 10_000))
+
+    def _retry_in(self, hurry: bool) -> float:
+        attempts = self._segments[0].attempts if self._segments else 0
+        if attempts == 0:
+            return 0.0
+        pause = HURRIED_RETRY_S * attempts if hurry else min(FIRST_RETRY_S * 2 ** (attempts - 1), LONGEST_RETRY_S)
+        return self._failed_at + pause - time.monotonic()
+
+    def _deliver_first(self) -> None:
+        segment = self._segments[0]
+        handled = self._deliver(segment.changes)
+        self._segments.popleft()
+        if not handled:
+            self._again(segment.changes, segment.attempts)
+            return
+        self._advance(segment.changes[handled - 1])
+        if handled < len(segment.changes):
+            self._segments.appendleft(_Segment(segment.changes[handled:]))
+
+    def _deliver(self, changes: Sequence[Change]) -> int:
+        """How many of the first records are done with: those before the earliest one that failed. What the source's
+        filter keeps back is done with unseen."""
+        numbers = [sequence_number(change) for change in changes]
+        records = [r for r in stream_event(changes)["Records"] if lets_through(self._source.filters, r)]
+        if not records:
+            return len(changes)
+        try:
+            answer = self._invoke(self.name, {"Records": records})
+            failed = failed_items(answer, numbers) if self._source.partial_failures else set()
+        except Exception as error:
+            report(f"{self.name}: a batch of {len(changes)} changes failed", error)
+            return 0
+        return next((at for at, number in enumerate(numbers) if number in failed), len(changes))
+
+    def _again(self, changes: Sequence[Change], attempts: int) -> None:
+        """The first of ``changes`` failed."""
+        if self._source.bisect and len(changes) > 1:
+            middle = len(changes) // 2
+            self._segments.appendleft(_Segment(changes[middle:], attempts))
+            self._segments.appendleft(_Segment(changes[:middle], attempts))
+        elif 0 <= self._source.max_retries <= attempts:
+            self._give_up(changes, attempts + 1)
+            self._advance(changes[-1])
+        else:
+            self._segments.appendleft(_Segment(changes, attempts + 1))
+            self._failed_at = time.monotonic()
+
+    def _advance(self, last: Change) -> None:
+        self._handled_seq = last.seq
+        self._changes.discard_changes(last.seq)

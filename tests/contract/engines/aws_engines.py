@@ -1,0 +1,167 @@
+"""The engines of the Queue and ObjectStore ports that speak AWS: local servers, and moto inside this process.
+
+moto's memory is the process's own, so nobody else sees it and nothing is left of it in a process that was killed."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import requests
+from boto3 import Session
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from local.aws.queues import create
+from local.aws.sqs_consumer import SqsBroker
+from local.template import QueueSpec
+from neve.adapters.aws.clients import aws_client
+from neve.adapters.aws.s3_objects import S3Objects
+from neve.ports import ObjectStore, Queue, QueueName
+from tests.contract.engines.harnesses import (
+    DELAY_S,
+    DELAYED_FIFO,
+    FIFO,
+    MAX_RECEIVES,
+    STANDARD,
+    VISIBILITY_S,
+    Delivery,
+    ObjectsHarness,
+    QueueHarness,
+    delivery_of,
+)
+from tests.servers import s3_url, sqs_url
+
+if TYPE_CHECKING:
+    from types_boto3_s3 import S3Client
+
+REGION = "us-east-1"
+MOTO = "moto"
+"""The location of everything inside moto."""
+
+
+def local_session() -> Session:
+    """Local servers take any credentials."""
+    return Session(aws_access_key_id="test", aws_secret_access_key="test", region_name=REGION)
+
+
+# --- queue --------------------------------------------------------------------------------------
+
+
+def queue_specs() -> dict[str, QueueSpec]:
+    specs = {}
+    for name, fifo, delay_s in ((STANDARD, False, 0), (DELAYED_FIFO, True, DELAY_S), (FIFO, True, 0)):
+        letters = f"{name}-dlq"
+        specs[str(name)] = QueueSpec(name, fifo, delay_s, VISIBILITY_S, letters, MAX_RECEIVES)
+        specs[letters] = QueueSpec(letters, fifo, 0, VISIBILITY_S, None, None)
+    return specs
+
+
+class SqsHarness:
+    """The consumer's side is the one that the local stack works with. Its clock is the server's."""
+
+    def __init__(self, broker: SqsBroker) -> None:
+        self._broker = broker
+
+    @property
+    def queue(self) -> Queue:
+        return self._broker
+
+    def receive(self, name: QueueName, limit: int = 10) -> list[Delivery]:
+        return [delivery_of(found) for found in self._broker.receive(name, limit, datetime.now(UTC))]
+
+    def delete(self, name: QueueName, receipt: str) -> None:
+        self._broker.delete(name, receipt)
+
+    def release(self, name: QueueName, receipt: str, delay_s: int) -> None:
+        self._broker.release(name, receipt, delay_s)
+
+    def dead_letters(self, name: QueueName) -> list[Delivery]:
+        return [delivery_of(found) for found in self._broker.receive(f"{name}-dlq", 10, datetime.now(UTC))]
+
+    def pass_time(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+def create_elasticmq_queues(_: Path) -> str:
+    """Queues of their own on the one server."""
+    url, prefix = sqs_url(), uuid4().hex[:12]
+    with closing(aws_client("sqs", endpoint_url=url, session=local_session())) as client:
+        urls = create(client, queue_specs().values(), prefix)
+    return json.dumps({"server": url, "queues": urls})
+
+
+@contextmanager
+def elasticmq_queue(location: str) -> Iterator[QueueHarness]:
+    found = json.loads(location)
+    with closing(aws_client("sqs", endpoint_url=found["server"], session=local_session())) as client:
+        yield SqsHarness(SqsBroker(client, queue_specs(), found["queues"]))
+
+
+def in_moto(_: Path) -> str:
+    return MOTO
+
+
+@contextmanager
+def moto_queue(_: str) -> Iterator[QueueHarness]:
+    with mock_aws(), closing(aws_client("sqs", session=local_session())) as client:
+        yield SqsHarness(SqsBroker(client, queue_specs(), create(client, queue_specs().values(), "contract")))
+
+
+# --- objects ------------------------------------------------------------------------------------
+
+
+class S3Harness:
+    """Its clock is the server's. S3Mock writes a content type anew, without the blank behind the semicolon."""
+
+    def __init__(self, client: S3Client, bucket: str) -> None:
+        self._client = client
+        self._bucket = bucket
+        self._objects = S3Objects(client, bucket)
+
+    @property
+    def store(self) -> ObjectStore:
+        return self._objects
+
+    def content_type(self, key: str) -> str | None:
+        try:
+            found = self._client.head_object(Bucket=self._bucket, Key=key)["ContentType"]
+            return found.replace(";charset", "; charset")
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
+                return None
+            raise
+
+    def upload(self, url: str, content_type: str, body: bytes) -> bool:
+        return requests.put(url, data=body, headers={"Content-Type": content_type}, timeout=10).ok
+
+    def pass_time(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+def create_bucket(_: Path) -> str:
+    """A bucket of its own on the one server."""
+    url, bucket = s3_url(), f"neve-{uuid4().hex}"
+    with closing(aws_client("s3", endpoint_url=url, session=local_session())) as client:
+        client.create_bucket(Bucket=bucket)
+    return json.dumps({"server": url, "bucket": bucket})
+
+
+@contextmanager
+def s3mock_objects(location: str) -> Iterator[ObjectsHarness]:
+    found = json.loads(location)
+    with closing(aws_client("s3", endpoint_url=found["server"], session=local_session())) as client:
+        yield S3Harness(client, found["bucket"])
+
+
+@contextmanager
+def moto_objects(_: str) -> Iterator[ObjectsHarness]:
+    with mock_aws(), closing(aws_client("s3", session=local_session())) as client:
+        client.create_bucket(Bucket="contract")
+        yield S3Harness(client, "contract")

@@ -1,0 +1,76 @@
+"""What the suites of the Queue and ObjectStore ports work on: the port, and what happens to it from outside."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from local.workers.broker import Received
+from neve.ports import ObjectStore, Queue, QueueName
+
+# --- queue --------------------------------------------------------------------------------------
+
+VISIBILITY_S = 2
+DELAY_S = 1
+MAX_RECEIVES = 2
+STANDARD, DELAYED_FIFO, FIFO = QueueName.EMBED, QueueName.EXTRACT, QueueName.COMPACT
+"""What the suite makes of the three queues; short enough times for an engine whose clock is the real one."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """``source``: the queue that a dead letter comes from."""
+
+    receipt: str
+    body: dict[str, Any]
+    receives: int
+    sent_ms: int
+    group: str
+    source: str | None
+
+
+class QueueHarness(Protocol):
+    """A queue with the consumer's side, which production leaves to the event source mapping."""
+
+    @property
+    def queue(self) -> Queue: ...
+
+    def receive(self, name: QueueName, limit: int = 10) -> list[Delivery]: ...
+
+    def delete(self, name: QueueName, receipt: str) -> None: ...
+
+    def release(self, name: QueueName, receipt: str, delay_s: int) -> None: ...
+
+    def dead_letters(self, name: QueueName) -> list[Delivery]: ...
+
+    def pass_time(self, seconds: float) -> None: ...
+
+
+def delivery_of(found: Received) -> Delivery:
+    given = found.attributes
+    return Delivery(
+        receipt=found.receipt,
+        body=json.loads(found.body),
+        receives=int(given["ApproximateReceiveCount"]),
+        sent_ms=int(given["SentTimestamp"]),
+        group=given["MessageGroupId"],
+        source=given.get("DeadLetterQueueSourceArn"),
+    )
+
+
+# --- objects ------------------------------------------------------------------------------------
+
+
+class ObjectsHarness(Protocol):
+    """A store with what happens to it from outside."""
+
+    @property
+    def store(self) -> ObjectStore: ...
+
+    def content_type(self, key: str) -> str | None: ...
+
+    def upload(self, url: str, content_type: str, body: bytes) -> bool:
+        """One HTTP PUT to a pre-signed URL; False when it was refused."""
+
+    def pass_time(self, seconds: float) -> None: ...

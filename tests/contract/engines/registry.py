@@ -1,0 +1,184 @@
+"""The engines of every port, by name. A new engine is one more entry here; no test changes.
+
+An engine can make an empty store (``create``, which returns its location as text) and open the store at a location
+(``connect``), also from another process: that is how the crash tests get a writer that they can kill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from local.engine.file_objects import FileObjects
+from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
+from local.engine.sqlite_table import SqliteTable
+from neve.ports import ObjectStore, Queue, QueueName, Table
+from tests.contract.engines.aws_engines import (
+    create_bucket,
+    create_elasticmq_queues,
+    elasticmq_queue,
+    in_moto,
+    moto_objects,
+    moto_queue,
+    s3mock_objects,
+)
+from tests.contract.engines.dynamodb_engines import (
+    create_local_table,
+    name_moto_table,
+    open_local_table,
+    open_moto_table,
+)
+from tests.contract.engines.harnesses import (
+    DELAY_S,
+    DELAYED_FIFO,
+    FIFO,
+    MAX_RECEIVES,
+    STANDARD,
+    VISIBILITY_S,
+    Delivery,
+    ObjectsHarness,
+    QueueHarness,
+    delivery_of,
+)
+
+
+class ManualClock:
+    """Time that moves when a test says so."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self._now
+
+    def monotonic_ms(self) -> float:
+        return self._now.timestamp() * 1000
+
+    def advance(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+
+
+# --- table --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TableEngine:
+    create: Callable[[Path], str]
+    connect: Callable[[str], AbstractContextManager[Table]]
+
+
+def _sqlite_table(location: str) -> AbstractContextManager[Table]:
+    return closing(SqliteTable(Path(location)))
+
+
+TABLES = {
+    "sqlite": TableEngine(lambda folder: str(folder / "table.db"), _sqlite_table),
+    "dynamodb-local": TableEngine(create_local_table, open_local_table),
+    "moto": TableEngine(name_moto_table, open_moto_table),
+}
+
+
+# --- queue --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class QueueEngine:
+    create: Callable[[Path], str]
+    connect: Callable[[str], AbstractContextManager[QueueHarness]]
+
+
+class SqliteQueueHarness:
+    def __init__(self, queue: SqliteQueue, clock: ManualClock) -> None:
+        self._sqlite = queue
+        self._clock = clock
+
+    @property
+    def queue(self) -> Queue:
+        return self._sqlite
+
+    def receive(self, name: QueueName, limit: int = 10) -> list[Delivery]:
+        return [delivery_of(found) for found in self._sqlite.receive(name, limit, self._clock.now())]
+
+    def delete(self, name: QueueName, receipt: str) -> None:
+        self._sqlite.delete(name, receipt)
+
+    def release(self, name: QueueName, receipt: str, delay_s: int) -> None:
+        self._sqlite.release(name, receipt, delay_s)
+
+    def dead_letters(self, name: QueueName) -> list[Delivery]:
+        return [delivery_of(found) for found in self._sqlite.receive(f"{name}-dlq", 10, self._clock.now())]
+
+    def pass_time(self, seconds: float) -> None:
+        self._clock.advance(seconds)
+
+
+def queue_definitions() -> dict[str, QueueDefinition]:
+    definitions: dict[str, QueueDefinition] = {}
+    for name, fifo, delay_s in ((STANDARD, False, 0), (DELAYED_FIFO, True, DELAY_S), (FIFO, True, 0)):
+        dlq = f"{name}-dlq"
+        definitions[name] = QueueDefinition(fifo, VISIBILITY_S, delay_s, MAX_RECEIVES, dlq)
+        definitions[dlq] = QueueDefinition(fifo, VISIBILITY_S)
+    return definitions
+
+
+@contextmanager
+def _sqlite_queue(location: str) -> Iterator[QueueHarness]:
+    clock = ManualClock()
+    with closing(SqliteQueue(Path(location), clock, queue_definitions())) as queue:
+        yield SqliteQueueHarness(queue, clock)
+
+
+QUEUES = {
+    "sqlite": QueueEngine(lambda folder: str(folder / "queue.db"), _sqlite_queue),
+    "elasticmq": QueueEngine(create_elasticmq_queues, elasticmq_queue),
+    "moto": QueueEngine(in_moto, moto_queue),
+}
+
+
+# --- objects ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ObjectsEngine:
+    create: Callable[[Path], str]
+    connect: Callable[[str], AbstractContextManager[ObjectsHarness]]
+
+
+class FileObjectsHarness:
+    BASE_URL = "http://127.0.0.1:8787"
+
+    def __init__(self, folder: Path) -> None:
+        self._clock = ManualClock()
+        self._files = FileObjects(folder, self._clock, self.BASE_URL)
+
+    @property
+    def store(self) -> ObjectStore:
+        return self._files
+
+    def content_type(self, key: str) -> str | None:
+        return self._files.content_type(key)
+
+    def upload(self, url: str, content_type: str, body: bytes) -> bool:
+        token = url.removeprefix(f"{self.BASE_URL}/__uploads/")
+        try:
+            self._files.accept_upload(token, content_type, body)
+        except (PermissionError, ValueError):
+            return False
+        return True
+
+    def pass_time(self, seconds: float) -> None:
+        self._clock.advance(seconds)
+
+
+@contextmanager
+def _file_objects(location: str) -> Iterator[ObjectsHarness]:
+    yield FileObjectsHarness(Path(location))
+
+
+OBJECTS = {
+    "files": ObjectsEngine(lambda folder: str(folder / "objects"), _file_objects),
+    "s3mock": ObjectsEngine(create_bucket, s3mock_objects),
+    "moto": ObjectsEngine(in_moto, moto_objects),
+}

@@ -1,0 +1,62 @@
+"""The engines of the SearchIndex port, by name. A new engine is one more entry in SEARCHES; no test changes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from local.engine.search.search_index import SqliteSearchIndex
+from neve.adapters.opensearch.calls import Calls
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.index import OpenSearchIndex
+from neve.adapters.opensearch.places import create_index
+from neve.ports import IndexModel, SearchIndex
+from tests.servers import opensearch_url
+
+MODEL = IndexModel("contract", 4)
+
+
+@dataclass(frozen=True)
+class SearchEngine:
+    """``refresh`` returns once the searches see every earlier write."""
+
+    index: SearchIndex
+    refresh: Callable[[], None]
+
+
+def _at_once() -> None:
+    """Writes are visible when they return."""
+
+
+@contextmanager
+def _sqlite(folder: Path) -> Iterator[SearchEngine]:
+    with closing(SqliteSearchIndex(folder / "search.db", MODEL)) as index:
+        yield SearchEngine(index, _at_once)
+
+
+@contextmanager
+def _opensearch(folder: Path) -> Iterator[SearchEngine]:
+    """One index for all tests: making one takes longer than most of them, and each has owners of its own."""
+    with closing(open_search_client(opensearch_url())) as client:
+        alias = _opensearch_alias()
+        index = OpenSearchIndex(client, alias, MODEL, wait=False)
+        yield SearchEngine(index, lambda: Calls(client).refresh(alias))
+
+
+@cache
+def _opensearch_alias() -> str:
+    alias = f"contract-{uuid.uuid4().hex}"
+    with closing(open_search_client(opensearch_url())) as client:
+        create_index(Calls(client), alias, MODEL, live=True)
+    return alias
+
+
+SEARCHES: dict[str, Callable[[Path], AbstractContextManager[SearchEngine]]] = {
+    "opensearch": _opensearch,
+    "sqlite": _sqlite,
+}
+"""Each makes an index for MODEL; it may hold other owners' passages already."""

@@ -1,0 +1,167 @@
+"""The bundled sentence encoder, on its real files; without them every test of it is skipped with the reason."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from runpy import run_path
+from typing import Any
+
+import pytest
+
+from neve.adapters.embedders.bge_small import DIMENSIONS, MODEL_SHA256, MODEL_TAG, QUERY_PREFIX, BgeSmall
+from neve.adapters.embedders.no_embedder import NoEmbedder
+from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
+
+ENCODER = Path(__file__).resolve().parents[3] / "layers" / "encoder"
+MODEL = ENCODER / "model" / "model.onnx"
+needs_model = pytest.mark.skipif(
+    not MODEL.is_file(), reason=f"THE ENCODER IS NOT TESTED: {MODEL} is missing, run 'python layers/encoder/fetch.py'"
+)
+
+
+@pytest.fixture(scope="module")
+def encoder() -> BgeSmall:
+    return BgeSmall(ENCODER)
+
+
+def cosine(left: bytes, right: bytes) -> float:
+    a, b = struct.unpack(f"<{DIMENSIONS}f", left), struct.unpack(f"<{DIMENSIONS}f", right)
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+@needs_model
+def test_vectors_are_normalised_float32(encoder: BgeSmall) -> None:
+    for vector in (encoder.embed_query("hello"), *encoder.embed_passages(["hello", "", "🟡", "x" * 9_000])):
+        assert len(vector) == 4 * 384
+        assert cosine(vector, vector) == pytest.approx(1.0, abs=1e-5)
+
+
+@needs_model
+def test_a_text_has_the_same_vector_in_every_batch(encoder: BgeSmall) -> None:
+    texts = ["User's sister is named Mary.", "no", "a much longer text about the weather in Bergen " * 8]
+    together = encoder.embed_passages(texts)
+    assert together == [encoder.embed_passages([text])[0] for text in texts]
+    assert encoder.embed_passages(texts[::-1]) == together[::-1]
+    assert encoder.embed_passages([]) == []
+
+
+@needs_model
+def test_queries_carry_the_instruction_and_passages_do_not(encoder: BgeSmall) -> None:
+    assert encoder.embed_query("a sister") == encoder.embed_passages([QUERY_PREFIX + "a sister"])[0]
+    assert encoder.embed_query("a sister") != encoder.embed_passages(["a sister"])[0]
+
+
+@needs_model
+def test_a_question_is_nearest_to_what_answers_it(encoder: BgeSmall) -> None:
+    asked = encoder.embed_query("what is my sibling called?")
+    answer, other = encoder.embed_passages(["User's sister is named Mary", "The server runs on port 8443"])
+    assert cosine(asked, answer) > 0.55
+    assert cosine(asked, other) < 0.45
+
+
+@needs_model
+def test_text_behind_512_tokens_does_not_count(encoder: BgeSmall) -> None:
+    beginning = "word " * 600
+    assert encoder.embed_passages([beginning + "apples"]) == encoder.embed_passages([beginning + "planets"])
+
+
+@needs_model
+def test_a_lone_surrogate_is_embedded(encoder: BgeSmall) -> None:
+    assert len(encoder.embed_query("a \ud800 b")) == 4 * 384
+
+
+@needs_model
+def test_two_threads_may_be_the_first() -> None:
+    fresh = BgeSmall(ENCODER)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(fresh.embed_query, ["same text", "same text"])
+    assert first == second
+
+
+@needs_model
+def test_the_pinned_file_is_the_one_that_the_tag_names() -> None:
+    wheel = run_path(str(ENCODER / "fetch.py"))["WHEEL"]
+    assert wheel.files["model.onnx"].sha256 == MODEL_SHA256
+    assert wheel.present(ENCODER / "model")
+
+
+def test_calibration_is_committed_with_its_method() -> None:
+    record = json.loads((ENCODER / "calibration.json").read_text(encoding="utf-8"))[MODEL_TAG]
+    pairs = (ENCODER / "paraphrases.jsonl").read_text(encoding="utf-8").splitlines()
+    assert record["paraphrase_pairs"] == len(pairs) >= 60
+    assert record["random_pairs"] == len(pairs) * (len(pairs) - 1)
+    calibration = BgeSmall(ENCODER).calibration
+    assert calibration.random_median == record["random_median"]
+    assert 0.2 < calibration.random_median < calibration.paraphrase_median < 0.9
+
+
+@needs_model
+def test_calibration_is_what_is_measured_today(encoder: BgeSmall) -> None:
+    calibrate = run_path(str(ENCODER / "calibrate.py"))
+    measured: dict[str, Any] = calibrate["measure"](encoder, calibrate["read_pairs"]())
+    assert measured["random_median"] == pytest.approx(encoder.calibration.random_median, abs=0.005)
+    assert measured["paraphrase_median"] == pytest.approx(encoder.calibration.paraphrase_median, abs=0.005)
+
+
+def test_the_tag_names_model_file_and_dimensions() -> None:
+    model = BgeSmall(ENCODER).model
+    assert model.tag == "bge-small-en-v1.5-int8-68807e3f-384"
+    assert model.dimensions == 384
+
+
+def test_without_its_files_it_is_unavailable_and_says_how_to_get_them(tmp_path: Path) -> None:
+    missing = BgeSmall(tmp_path)
+    with pytest.raises(EmbeddingUnavailable, match=r"fetch\.py"):
+        missing.embed_query("hello")
+    with pytest.raises(EmbeddingUnavailable, match=r"fetch\.py"):
+        missing.embed_passages(["hello"])
+    with pytest.raises(EmbeddingUnavailable, match="no calibration"):
+        _ = missing.calibration
+
+
+def test_a_damaged_file_is_unavailable(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for name in ("model.onnx", "tokenizer.json"):
+        (folder / name).write_bytes(b"{")
+    with pytest.raises(EmbeddingUnavailable):
+        BgeSmall(tmp_path).embed_query("hello")
+
+
+@needs_model
+def test_a_failing_run_may_be_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Exhausted:
+        def run(self, outputs: list[str], inputs: dict[str, Any]) -> None:
+            raise MemoryError("no room")
+
+    fresh = BgeSmall(ENCODER)
+    fresh.embed_query("hello")
+    monkeypatch.setattr(fresh._encoder, "_session", Exhausted())
+    with pytest.raises(EmbeddingRetryable, match="no room"):
+        fresh.embed_query("hello")
+
+
+def test_the_adapter_imports_nothing_heavy_until_a_text_comes() -> None:
+    code = (
+        "import sys, pathlib; from neve.adapters.embedders.bge_small import BgeSmall;"
+        "BgeSmall(pathlib.Path('x')).model;"
+        "print(sorted({'numpy', 'onnxruntime', 'tokenizers'} & set(sys.modules)))"
+    )
+    environment = {"PYTHONPATH": str(ENCODER.parent / "core")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.strip() == "[]"
+
+
+def test_no_embedder_says_so() -> None:
+    none = NoEmbedder()
+    assert (none.model.tag, none.model.dimensions) == ("none", 0)
+    with pytest.raises(EmbeddingUnavailable, match="no embedder"):
+        none.embed_query("hello")
+    with pytest.raises(EmbeddingUnavailable, match="no embedder"):
+        none.embed_passages(["hello"])

@@ -1,0 +1,152 @@
+"""What the folder of objects does beyond the contract."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path, PurePath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from local.engine.file_objects import FileObjects
+from local.engine.object_paths import key_of, path_of, start_of
+from neve.ports import StoreUnavailable
+from tests.contract.engines.registry import ManualClock
+
+TEXT = "text/plain"
+HOSTILE = [
+    "..",
+    ".",
+    "../../etc/passwd",
+    "a/../b",
+    "./a",
+    "a//b",
+    "/a",
+    "a/",
+    "//",
+    "%",
+    "%2e",
+    "line\nbreak",
+    "nul\x00",
+]
+KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=250) | st.text(
+    "aA./%^+=\u00e9", min_size=1, max_size=300
+)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def files(tmp_path: Path, clock: ManualClock) -> FileObjects:
+    return FileObjects(tmp_path / "o", clock, "http://here")
+
+
+def as_the_worst_file_system_sees_it(path: PurePath) -> str:
+    return unicodedata.normalize("NFKC", str(path)).casefold()
+
+
+@given(key=KEYS)
+def test_a_path_gives_its_key_back_and_is_tame(key: str) -> None:
+    path = path_of(key)
+    assert key_of(path) == key
+    assert as_the_worst_file_system_sees_it(path) == str(path)
+    assert all(part.strip(".") == part and 1 <= len(part) <= 202 for part in path.parts)
+    assert not path.is_absolute()
+
+
+@given(key=KEYS, data=st.data())
+def test_the_start_of_a_prefix_is_above_every_key_that_has_it(key: str, data: st.DataObject) -> None:
+    prefix = key[: data.draw(st.integers(0, len(key)))]
+    start = start_of(prefix)
+    assert path_of(key).parts[: len(start.parts)] == start.parts
+
+
+@pytest.mark.parametrize("key", HOSTILE)
+def test_a_hostile_key_stays_in_the_folder(files: FileObjects, tmp_path: Path, key: str) -> None:
+    files.put(key, b"x", content_type=TEXT)
+    assert files.list("") == [key]
+    assert files.get(key) == b"x"
+    outside = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_relative_to(tmp_path / "o")]
+    assert outside == []
+    files.delete(key)
+    assert files.list("") == []
+
+
+def test_a_deleted_object_leaves_no_folder_that_names_its_user(files: FileObjects, tmp_path: Path) -> None:
+    files.put("packs/t1/anna/1", b"x", content_type=TEXT)
+    files.put("packs/t1/bert/1", b"x", content_type=TEXT)
+    files.delete("packs/t1/anna/1")
+    assert [path.name for path in tmp_path.rglob("*") if "anna" in path.name] == []
+    assert files.list("") == ["packs/t1/bert/1"]
+
+
+def test_what_a_dead_process_left_half_written_is_removed(tmp_path: Path, clock: ManualClock) -> None:
+    FileObjects(tmp_path, clock, "http://here").put("k", b"x", content_type=TEXT)
+    (tmp_path / "partial" / "left").write_bytes(b"half")
+    files = FileObjects(tmp_path, clock, "http://here")
+    assert list((tmp_path / "partial").iterdir()) == []
+    assert files.get("k") == b"x"
+
+
+def test_a_failed_write_leaves_nothing(files: FileObjects, tmp_path: Path) -> None:
+    (tmp_path / "o" / "objects" / "d").write_text("a file where a folder should be")
+    with pytest.raises(StoreUnavailable, match="objects: "):
+        files.put("d/k", b"x", content_type=TEXT)
+    with pytest.raises(StoreUnavailable, match="objects: "):
+        files.put_new("d/k", b"x", content_type=TEXT)
+    assert files.get("d/k") is None
+    assert list((tmp_path / "o" / "partial").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path: Path, clock: ManualClock) -> None:
+    (tmp_path / "o").write_text("a file")
+    with pytest.raises(StoreUnavailable, match="objects: "):
+        FileObjects(tmp_path / "o", clock, "http://here")
+
+
+# --- upload tokens ------------------------------------------------------------------------------
+
+
+def token_of(files: FileObjects, key: str = "k", expires_s: int = 60) -> str:
+    url = files.presign_put(key, content_type="image/png", expires_s=expires_s)
+    address, _, token = url.rpartition("/")
+    assert address == "http://here/__uploads"
+    return token
+
+
+def test_a_token_names_the_reason_of_its_refusal(files: FileObjects, clock: ManualClock) -> None:
+    token = token_of(files)
+    with pytest.raises(ValueError, match="signed for image/png, not text/html"):
+        files.accept_upload(token, "text/html", b"x")
+    assert files.accept_upload(token, "image/png", b"x") == "k"
+    clock.advance(60)
+    with pytest.raises(PermissionError, match="expired"):
+        files.accept_upload(token, "image/png", b"x")
+
+
+def test_no_character_of_a_token_can_be_changed(files: FileObjects) -> None:
+    token = token_of(files)
+    for at, character in enumerate(token):
+        changed = f"{token[:at]}{'B' if character == 'A' else 'A'}{token[at + 1 :]}"
+        with pytest.raises(PermissionError, match="not an upload address"):
+            files.accept_upload(changed, "image/png", b"x")
+    assert files.list("") == []
+
+
+@pytest.mark.parametrize("token", ["", ".", "a", "a.b", "a.b.c", "é.é", "e30=.e30="])
+def test_a_token_that_is_none_is_refused(files: FileObjects, token: str) -> None:
+    with pytest.raises(PermissionError, match="not an upload address"):
+        files.accept_upload(token, "image/png", b"x")
+
+
+def test_tokens_survive_a_restart_and_are_good_for_one_folder(tmp_path: Path, clock: ManualClock) -> None:
+    first = FileObjects(tmp_path / "1", clock, "http://here")
+    token = token_of(first)
+    assert FileObjects(tmp_path / "1", clock, "http://here").accept_upload(token, "image/png", b"x") == "k"
+    with pytest.raises(PermissionError, match="not an upload address"):
+        FileObjects(tmp_path / "2", clock, "http://here").accept_upload(token, "image/png", b"x")
+    assert first.list("") == ["k"]

@@ -1,0 +1,271 @@
+"""The embed worker on utterances: what is a passage, its neighbours, and how far a log is indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from neve.domain.memories.passages import PASSAGE_TOKENS
+from neve.domain.records import EventType
+from neve.domain.tokens import estimate
+from neve.ports import Message, Owner, Passage
+from neve.store import rows
+from neve.usecases.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.indexing.utterances import event_id, event_place, utterance_of, utterance_passages
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from tests.unit.domain_rows import event, image, text_block, tool_call
+from tests.unit.indexing.test_embed_rows import embed_calls, fail, usage
+from tests.unit.recall_world import RecallWorld
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.open()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def written(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> list[Passage]:
+    """Every passage written to the index, in order."""
+    seen: list[Passage] = []
+    upsert = world.index.upsert
+
+    def remembering(owner: Owner, passages: Sequence[Passage]) -> None:
+        seen.extend(passages)
+        upsert(owner, passages)
+
+    monkeypatch.setattr(world.index, "upsert", remembering)
+    return seen
+
+
+def indexed_seq(world: RecallWorld, session: str = "s1") -> int:
+    item = world.rows.get(world.tenant.keys.indexed("ann", session))
+    return item["indexed_seq"] if item else 0
+
+
+def lacking_from(world: RecallWorld) -> int | None:
+    item = world.rows.get(world.tenant.keys.indexed("ann", "s1"))
+    return item.get("without_vectors_from") if item else None
+
+
+# --- passages -----------------------------------------------------------------------------------
+
+
+def test_ids_of_events_are_read_back_whatever_the_session_is_called() -> None:
+    for session in ("s1", "a:b", "evt:1:2"):
+        assert event_place(event_id(session, 17)) == (session, 17)
+    assert event_place("mem_01") is None
+    assert event_place("evt:s1") is None and event_place("evt:s1:x") is None
+
+
+def test_the_speaker_stands_in_front() -> None:
+    named = utterance_of("s1", event(1, "tea", name="Caroline"))
+    nameless = utterance_of("s1", event(2, "tea", event_type=EventType.ASSISTANT_RESPONSE))
+    assert named is not None and nameless is not None
+    assert (named.texts, nameless.texts) == (["Caroline: tea"], ["assistant: tea"])
+    assert (named.role, named.speaker) == ("user", "Caroline")
+
+
+def test_what_is_no_utterance() -> None:
+    assert utterance_of("s1", tool_call(1, "search", {"q": "tea"}, "tea")) is None
+    assert utterance_of("s1", event(1, [image()])) is None
+    assert utterance_of("s1", event(1, "<neve-memory>tea</neve-memory>")) is None
+    mixed = utterance_of("s1", event(1, [text_block("look"), image(), text_block("tea")]))
+    assert mixed is not None and mixed.parts == ("look\ntea",)
+
+
+def test_neighbours_and_date_stand_beside_an_utterance() -> None:
+    said = [utterance_of("s1", event(seq, f"line {seq}", created_at="2023-05-08T13:56:00.000Z")) for seq in range(1, 6)]
+    passages = utterance_passages([one for one in said if one])
+    middle = passages[2]
+    assert (middle.text, middle.previous, middle.following) == ("user: line 3", "user: line 2", "user: line 4")
+    assert (middle.near, middle.date_text) == ("user: line 1 user: line 5", "8 May, 2023")
+    assert (middle.seq_from, middle.seq_to, middle.item_id, middle.version) == (3, 3, "evt:s1:3", 1)
+    assert (passages[0].previous, passages[0].near) == ("", "user: line 3")
+    assert (middle.kind, middle.tier, middle.scope, middle.status) == ("event", "episodic", "session", "active")
+
+
+def test_a_long_message_is_several_passages_of_one_item() -> None:
+    text = "\n\n".join(f"paragraph {n} " + "word " * 100 for n in range(12))
+    said = utterance_of("s1", event(1, text))
+    assert said is not None
+    passages = utterance_passages([said])
+    assert len(passages) > 1
+    assert [passage.n for passage in passages] == list(range(len(passages)))
+    assert {passage.item_id for passage in passages} == {"evt:s1:1"}
+    assert max(estimate(part) for part in said.parts) <= PASSAGE_TOKENS
+    assert len(said.parts) < 12, "paragraphs share a passage as long as they fit"
+    short = utterance_of("s1", event(1, "one\n\ntwo"))
+    assert short is not None and short.parts == ("one\n\ntwo",)
+
+
+# --- the log ------------------------------------------------------------------------------------
+
+
+def test_the_index_follows_the_log(world: RecallWorld, written: list[Passage]) -> None:
+    world.say("line 1", "line 2", "line 3")
+    world.pump()
+    assert [passage.seq_from for passage in written] == [1, 2, 3]
+    assert (indexed_seq(world), lacking_from(world), usage(world)) == (3, None, (3, 0))
+    written.clear()
+    world.say("line 4", "line 5")
+    world.pump()
+    assert [passage.seq_from for passage in written] == [2, 3, 4, 5], "the two before have new neighbours"
+    again = {passage.seq_from: passage for passage in written}
+    assert (again[3].following, again[2].near) == ("user: line 4", "user: line 4")
+    assert (again[4].previous, again[4].near) == ("user: line 3", "assistant: line 2")
+    assert all(passage.vector for passage in written)
+    assert (indexed_seq(world), usage(world)) == (5, (5, 0))
+
+
+def test_tool_events_are_stepped_over(world: RecallWorld, written: list[Passage]) -> None:
+    call = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})
+    events = [NewEvent(EventType.USER_MESSAGE, "find tea"), call, NewEvent(EventType.ASSISTANT_RESPONSE, "found")]
+    append_events(world, world.tenant, "ann", "s1", events)
+    world.pump()
+    assert [(p.seq_from, p.previous) for p in written] == [(1, ""), (3, "user: find tea")]
+    assert indexed_seq(world) == 3
+
+
+def test_a_lost_message_is_made_up_for_by_the_next_one(world: RecallWorld, written: list[Passage]) -> None:
+    world.say("line 1", "line 2")
+    world.dispatch()
+    world.say("line 3")
+    world.pump()
+    assert [passage.seq_from for passage in written] == [1, 2, 3]
+    assert indexed_seq(world) == 3
+
+
+def test_messages_that_come_again_or_late_do_nothing(world: RecallWorld, written: list[Passage]) -> None:
+    world.say("line 1", "line 2")
+    first = world.dispatch()
+    world.say("line 3")
+    second = world.dispatch()
+    assert world.embed(second) == {}
+    written.clear()
+    calls = len(embed_calls(world))
+    assert world.embed([*first, *second]) == {}
+    assert (written, indexed_seq(world), len(embed_calls(world))) == ([], 3, calls)
+
+
+def test_a_long_log_is_indexed_in_steps(world: RecallWorld, written: list[Passage]) -> None:
+    for start in range(0, 120, 40):
+        world.say(*(f"line {n}" for n in range(start + 1, start + 41)))
+    assert world.embed(world.dispatch()) == {}
+    assert [passage.seq_from for passage in written] == list(range(1, 121))
+    by_seq = {passage.seq_from: passage for passage in written}
+    assert by_seq[50].following == "user: line 51" and by_seq[51].previous == "assistant: line 50"
+    assert indexed_seq(world) == 120
+    assert [len(call["texts"]) for call in embed_calls(world)] == [50, 50, 20]
+
+
+def test_sessions_of_one_batch_are_indexed_apart(world: RecallWorld) -> None:
+    world.open("s2")
+    world.say("tea one", session="s1")
+    world.say("tea two", session="s2")
+    world.say("tea three", session="s1")
+    messages = world.dispatch()
+    assert [(m.body["session"], m.body["seq_from"], m.body["seq_to"]) for m in messages] == [("s1", 1, 2), ("s2", 1, 1)]
+    assert world.embed(messages) == {}
+    assert (indexed_seq(world, "s1"), indexed_seq(world, "s2")) == (2, 1)
+
+
+# --- failures -----------------------------------------------------------------------------------
+
+
+def test_a_busy_embedder_sends_the_message_back(world: RecallWorld) -> None:
+    world.say("tea one", "tea two")
+    fail(world, {"fault": "error"})
+    messages = world.dispatch()
+    assert list(world.embed(messages)) == [0]
+    assert indexed_seq(world) == 0
+    fail(world)
+    assert world.embed(messages) == {}
+    assert indexed_seq(world) == 2
+
+
+def test_a_poison_utterance_does_not_keep_the_others_out(world: RecallWorld) -> None:
+    world.say("POISON one", "tea two")
+    fail(world, {"fault": "error", "match": "POISON"})
+    assert world.embed(world.dispatch()) == {}
+    assert (indexed_seq(world), lacking_from(world)) == (2, 1)
+    assert world.found("poison")[0] == "evt:s1:1", "by its words"
+    assert world.found("tea two", legs=("vector",)) == ["evt:s1:2"]
+
+
+def test_a_refusing_embedder_leaves_words_and_a_drain_heals_it(world: RecallWorld) -> None:
+    fail(world, {"fault": "status:403"})
+    world.say("my sister Mary", "noted")
+    world.pump()
+    world.say("and her car")
+    world.pump()
+    assert (indexed_seq(world), lacking_from(world)) == (3, 1)
+    assert world.found("automobile") == []
+    fail(world)
+    world.say("that is all")
+    world.pump()
+    assert lacking_from(world) == 1, "only a drain goes back"
+    assert drain_embeddings(world, world.tenant, "ann", wait=False).result["queued"] == 1
+    assert world.embed(sent(world)) == {}
+    assert (indexed_seq(world), lacking_from(world)) == (4, None)
+    assert world.found("automobile") == ["evt:s1:3"]
+    assert drain_embeddings(world, world.tenant, "ann", wait=False).result["queued"] == 0
+
+
+def sent(world: RecallWorld) -> list[Message]:
+    messages = [message for _, message in world.queue.sent if message.body.get("kind")]
+    world.queue.sent.clear()
+    return messages
+
+
+def test_a_drain_over_several_steps_can_break_off(world: RecallWorld) -> None:
+    fail(world, {"fault": "status:403"})
+    for start in (0, 40):
+        world.say(*(f"line {n}" for n in range(start, start + 40)))
+        world.pump()
+    assert (indexed_seq(world), lacking_from(world)) == (80, 1)
+    fail(world, {"fault": "error", "match": "line 79"})
+    drain_embeddings(world, world.tenant, "ann", wait=False)
+    message = sent(world)
+    world.embed(message)
+    assert lacking_from(world) == 80
+    fail(world)
+    drain_embeddings(world, world.tenant, "ann", wait=False)
+    assert world.embed(sent(world)) == {}
+    assert lacking_from(world) is None
+
+
+def test_nothing_is_indexed_for_a_user_who_was_erased(world: RecallWorld, written: list[Passage]) -> None:
+    world.say("tea one")
+    messages = world.dispatch()
+    erase(world)
+    assert world.embed(messages) == {}
+    assert (written, indexed_seq(world)) == ([], 0)
+
+
+def test_what_was_indexed_while_the_user_was_erased_is_taken_back(
+    world: RecallWorld, written: list[Passage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.say("tea one")
+    messages = world.dispatch()
+    upsert = world.index.upsert
+
+    def then_erase(owner: Owner, passages: Sequence[Passage]) -> None:
+        upsert(owner, passages)
+        erase(world)
+
+    monkeypatch.setattr(world.index, "upsert", then_erase)
+    assert world.embed(messages) == {}
+    assert len(written) == 1
+    assert (world.index.count(Owner(world.tenant.id, "ann")), indexed_seq(world)) == (0, 0)
+
+
+def erase(world: RecallWorld) -> None:
+    keys = world.tenant.keys
+    head = rows.read_head(world.rows.get(keys.head("ann")))
+    world.rows.write([rows.put_head(keys, "ann", replace(head, state="erasing", incarnation=2))])

@@ -1,0 +1,310 @@
+"""Another embedding model: recall goes on by words, and a new index takes the old one's place (features A34, C26)."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.controls.fixture_embedder import FixtureEmbedder
+from local.engine.search.search_index import SqliteSearchIndex
+from neve.adapters.opensearch.calls import Calls
+from neve.adapters.opensearch.client import open_search_client
+from neve.adapters.opensearch.index import OpenSearchIndex
+from neve.adapters.opensearch.places import create_index, switch_alias
+from neve.domain.records import EmbeddingState
+from neve.ports import (
+    EmbeddingRetryable,
+    EmbeddingUnavailable,
+    IndexModel,
+    Owner,
+    Passage,
+    SearchIndex,
+    StoreUnavailable,
+)
+from neve.store import rows
+from neve.store.tenants import TenantRow, put_tenant
+from neve.usecases.indexing.index_events import EmbedAgain
+from neve.usecases.indexing.reindex import Reindexed, reindex
+from neve.usecases.indexing.utterances import event_id
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.recall.legs import OTHER_MODEL
+from tests.servers import opensearch_url
+from tests.unit.recall_world import RecallWorld
+
+NEXT = IndexModel("fixture-next-384", 384)
+
+
+class NextEmbedder(FixtureEmbedder):
+    """Another model of the same dimensions: only its name keeps its vectors from being compared with the old ones."""
+
+    @property
+    def model(self) -> IndexModel:
+        return NEXT
+
+
+@dataclass
+class Engine:
+    """``target``: an empty index for NEXT. ``switch`` puts it where the service finds it."""
+
+    world: RecallWorld
+    target: Any
+    switch: Callable[[], None]
+    refresh: Callable[[], None]
+    embedder: NextEmbedder = field(default_factory=NextEmbedder)
+    told: list[Reindexed] = field(default_factory=list)
+    """What the last run said, one by one."""
+
+    def pump(self) -> None:
+        self.world.pump()
+        self.refresh()
+
+    def change_model(self) -> None:
+        self.world.inner_embedder = self.embedder
+
+    def tell(self, done: Reindexed) -> None:
+        self.told.append(replace(done))
+
+    def reindex(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """``meanwhile`` happens when the new index is full and not in use yet."""
+
+        def switch() -> None:
+            meanwhile()
+            self.switch()
+
+        reindex(self.world, self.target, switch, self.refresh, self.world.pauses.append, self.tell)
+        self.refresh()
+
+    def indexed(self, user: str = "ann") -> int:
+        return int(self.target.count(Owner(self.world.tenant.id, user)))
+
+    def embedded(self) -> list[str]:
+        """Texts that were paid for, one by one."""
+        calls = self.world.calls.entries("embed")
+        return [text for call in calls if call["operation"] == "passages" for text in call["texts"]]
+
+    def by_vector(self, query: str, user: str = "ann") -> list[str]:
+        answer = self.world.ask(query, user=user, legs=("vector",), mode="tool", k=10)
+        assert answer.degraded == []
+        return [hit.id for hit in answer.hits]
+
+
+@contextmanager
+def _sqlite(folder: Path) -> Iterator[Engine]:
+    with closing(RecallWorld.make(folder)) as world, closing(SqliteSearchIndex(folder / "next.db", NEXT)) as target:
+
+        def switch() -> None:
+            world.search = target
+
+        yield Engine(world, target, switch, lambda: None)
+
+
+@contextmanager
+def _opensearch(folder: Path) -> Iterator[Engine]:
+    alias = f"reindex-{uuid.uuid4().hex}"
+    with ExitStack() as stack:
+        client = stack.enter_context(closing(open_search_client(opensearch_url())))
+        calls, world = Calls(client), stack.enter_context(closing(RecallWorld.make(folder)))
+        create_index(calls, alias, world.embedder.model, live=True)
+        name = create_index(calls, alias, NEXT, live=False)
+        world.search = OpenSearchIndex(client, alias, world.embedder.model, wait=False)
+
+        def switch() -> None:
+            switch_alias(calls, alias, name)
+            world.search = OpenSearchIndex(client, alias, NEXT, wait=False)
+
+        target = OpenSearchIndex(client, name, NEXT, wait=False)
+
+        def refresh() -> None:
+            for index in (alias, name):
+                calls.refresh(index)
+
+        yield Engine(world, target, switch, refresh)
+
+
+@pytest.fixture(params=[_sqlite, _opensearch], ids=["sqlite", "opensearch"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    with request.param(tmp_path) as made:
+        made.world.rows.write([put_tenant(TenantRow(made.world.tenant.id, made.world.ago()))])
+        yield made
+
+
+class TurnsAway:
+    """Refuses the next writes."""
+
+    def __init__(self, index: SearchIndex, times: int) -> None:
+        self._index, self._times = index, times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
+    def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
+        self._times -= 1
+        if self._times >= 0:
+            raise StoreUnavailable("search", "429")
+        self._index.upsert(owner, passages)
+
+
+def test_recall_goes_on_by_words_until_the_new_index_is_in_use(engine: Engine) -> None:
+    world = engine.world
+    old = world.remember("The kayak is blue")
+    engine.pump()
+    engine.change_model()
+    new = world.remember("The tent is green")
+    engine.pump()
+    for query, expected in (("kayak", old), ("tent", new)):
+        answer = world.ask(query)
+        assert [hit.id for hit in answer.hits] == [expected] and answer.degraded == [OTHER_MODEL]
+    engine.reindex()
+    assert world.ask("kayak").degraded == [] == world.ask("tent").degraded
+    assert engine.by_vector("kayak blue")[0] == old and engine.by_vector("tent green")[0] == new
+    assert engine.indexed() == 2
+    for one in (old, new):
+        memory = world.memory(one)
+        assert (memory.embedding_state, memory.embedding_model) == (EmbeddingState.READY, NEXT.tag)
+
+
+def test_what_was_said_is_reindexed_with_its_neighbours(engine: Engine) -> None:
+    world = engine.world
+    world.open()
+    world.say(*(f"line{n} about boats" for n in range(60)))
+    engine.pump()
+    engine.change_model()
+    world.say("and a kayak", "a green one")
+    engine.pump()
+    engine.reindex()
+    assert engine.indexed() == 62
+    assert engine.by_vector("user and a kayak")[0] == event_id("s1", 61)
+    found = [hit.id for hit in world.ask("line59", legs=("lexical",), mode="tool", k=10, second_stage=False).hits]
+    assert found[0] == event_id("s1", 60) and set(found[1:]) == {event_id("s1", n) for n in (58, 59, 61, 62)}
+
+
+def test_what_changes_while_the_new_index_is_filled_is_made_up_for(engine: Engine) -> None:
+    world = engine.world
+    kept, gone, changed = (world.remember(f"The {thing} is blue") for thing in ("kayak", "tent", "stove"))
+    world.remember("The dog sleeps", user="bob")
+    world.open()
+    world.say("we rowed", "well done")
+    engine.pump()
+    engine.change_model()
+
+    def meanwhile() -> None:
+        delete_memory(world, world.tenant, "ann", gone, if_match=None)
+        memory = world.memory(changed)
+        world.change(changed, text="The cooker is red", rev=memory.rev + 1, rev_at=world.ago())
+        world.remember("The axe is sharp")
+        world.remember("The cat purrs", user="eve")
+        world.say("we swam", "brave")
+        close("bob")
+        engine.pump()
+
+    def close(user: str) -> None:
+        item = world.rows.get(world.tenant.keys.head(user))
+        world.rows.write([rows.put_head(world.tenant.keys, user, replace(rows.read_head(item), state="closed"))])
+
+    engine.reindex(meanwhile)
+    assert engine.by_vector("kayak blue")[0] == kept
+    assert engine.by_vector("cooker red")[0] == changed
+    assert gone not in engine.by_vector("tent blue")
+    assert world.memory(engine.by_vector("axe sharp")[0]).text == "The axe is sharp"
+    assert engine.by_vector("assistant brave")[0] == event_id("s1", 4)
+    assert world.memory(engine.by_vector("cat purrs", user="eve")[0], "eve").text == "The cat purrs"
+    assert (engine.indexed(), engine.indexed("bob"), engine.indexed("eve")) == (3 + 4, 0, 1)
+
+
+def test_a_row_on_its_way_to_the_old_index_still_gets_there(engine: Engine) -> None:
+    """Else recall would miss it until the switch."""
+    world = engine.world
+    engine.change_model()
+    waiting = world.remember("The kayak is blue")
+
+    def meanwhile() -> None:
+        assert world.memory(waiting).rev_at is not None and engine.indexed() == 0
+        engine.pump()
+        assert [hit.id for hit in world.ask("kayak", legs=("lexical",)).hits] == [waiting]
+
+    engine.reindex(meanwhile)
+    assert engine.by_vector("kayak blue") == [waiting]
+
+
+def test_a_run_can_be_repeated_and_pays_for_no_text_twice(engine: Engine) -> None:
+    world = engine.world
+    world.remember("The kayak is blue")
+    world.open()
+    world.say("we rowed", "well done")
+    engine.pump()
+    engine.change_model()
+    engine.reindex()
+    paid = engine.embedded()
+    assert Counter(paid) == dict.fromkeys(paid, 2) and len(paid) == 2 * 3  # once for each model
+    found = engine.by_vector("kayak blue")
+    engine.reindex()
+    assert engine.by_vector("kayak blue") == found and engine.indexed() == 3
+    assert engine.embedded() == paid
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ({"fault": "status:401"}, EmbeddingUnavailable),
+        ({"fault": "error"}, EmbeddingRetryable),
+        ({"fault": "error", "match": "The kayak"}, EmbedAgain),
+        ({"fault": "error", "match": "we rowed"}, EmbedAgain),
+    ],
+    ids=["refused", "down", "no vector for a memory", "no vector for an utterance"],
+)
+def test_nothing_is_switched_to_an_index_that_lacks_vectors(
+    engine: Engine, fault: dict[str, str], error: type[Exception]
+) -> None:
+    world = engine.world
+    world.remember("The kayak is blue")
+    world.open()
+    world.say("we rowed")
+    engine.pump()
+    engine.change_model()
+    switched: list[int] = []
+    world.faults.replace([{"target": "embed", **fault}])
+    with pytest.raises(error):
+        engine.reindex(lambda: switched.append(1))
+    assert switched == []
+    world.broken()
+    engine.reindex(lambda: switched.append(1))
+    assert switched == [1] and engine.indexed() == 2 and len(engine.by_vector("kayak rowed")) == 2
+
+
+def test_a_new_index_that_turns_writes_away_for_a_while_is_waited_for(engine: Engine) -> None:
+    world = engine.world
+    world.remember("The kayak is blue")
+    engine.pump()
+    engine.change_model()
+    engine.target = TurnsAway(engine.target, 2)
+    engine.reindex()
+    assert world.pauses == [1.0, 2.0] and engine.indexed() == 1
+    engine.target = TurnsAway(engine.target, 100)
+    with pytest.raises(StoreUnavailable):
+        engine.reindex()
+
+
+def test_it_says_how_far_it_is(engine: Engine) -> None:
+    world = engine.world
+    for n in range(51):
+        world.remember(f"The kayak has number {n}")
+    world.remember("The dog sleeps", user="bob")
+    world.open()
+    world.say("we rowed")
+    engine.pump()
+    engine.change_model()
+    engine.reindex()
+    steps = [Reindexed(1, 50), Reindexed(1, 51), Reindexed(1, 51, 1), Reindexed(2, 52, 1)]
+    assert engine.told == steps
+
+
+def test_an_index_for_another_model_is_refused(engine: Engine) -> None:
+    with pytest.raises(ValueError, match="fixture-next-384"):
+        engine.reindex()

@@ -1,0 +1,428 @@
+"""Opening the folder that a local server keeps everything in."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from local import datafolder
+from local.datafolder import DataFolderError, FolderInUse, open_data_folder
+from local.engine.sqlite_table import SqliteTable
+from neve.ports import Key, Put
+
+HELD = ["objects", "table.db"]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+def run_once(path: Path, *, orderly: bool = True) -> None:
+    """A server that starts, writes a row beside what is there, and stops."""
+    folder = open_data_folder(path)
+    assert folder.moved_aside is None
+    with closing(SqliteTable(folder.path / "table.db")) as table:
+        (folder.path / "objects").mkdir(exist_ok=True)
+        folder.must_hold(HELD)
+        before = len(rows(table))
+        table.write([Put({"pk": "P", "sk": f"{before}"})])
+        table.write([Put({"pk": "FILL", "sk": f"{before}-{n}", "text": "x" * 1000}) for n in range(100)])
+    if orderly:
+        folder.close()
+    else:
+        os.close(folder.lock)
+
+
+def rows(table: SqliteTable) -> list[str]:
+    return [item["sk"] for item in table.query("P", limit=100).items]
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()}
+
+
+# --- healthy folders ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("orderly", [True, False])
+def test_the_next_start_finds_the_data(path: Path, orderly: bool) -> None:
+    for _ in range(3):
+        run_once(path, orderly=orderly)
+    folder = open_data_folder(path)
+    assert (folder.path, folder.moved_aside, folder.damage) == (path, None, None)
+    with closing(SqliteTable(path / "table.db")) as table:
+        assert rows(table) == ["0", "1", "2"]
+    folder.close()
+    assert [entry.name for entry in path.parent.iterdir()] == ["data"]
+
+
+def test_a_folder_is_made_with_its_parents(path: Path) -> None:
+    open_data_folder(path / "deep" / "er").close()
+    open_data_folder(path / "deep" / "er").close()
+    assert [entry.name for entry in (path / "deep").iterdir()] == ["er"]
+
+
+def test_databases_are_read_through_only_after_a_disorderly_stop(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[tuple[str, bool]] = []
+
+    def looking(file: Path, *, thorough: bool) -> None:
+        looks.append((file.name, thorough))
+
+    run_once(path)
+    monkeypatch.setattr(datafolder, "damage_of", looking)
+    os.close(open_data_folder(path).lock)
+    open_data_folder(path).close()
+    open_data_folder(path).close()
+    assert looks == [("table.db", False), ("table.db", True), ("table.db", False)]
+
+
+@pytest.mark.parametrize("left", [[], ["LOCK"], ["LOCK", "FORMAT.partial"]])
+def test_an_interrupted_first_start_is_no_damage(path: Path, left: list[str]) -> None:
+    path.mkdir()
+    for name in left:
+        (path / name).write_text("")
+    run_once(path)
+    run_once(path)
+
+
+def test_a_database_that_was_never_finished_is_no_damage(path: Path) -> None:
+    os.close(open_data_folder(path).lock)
+    (path / "table.db").write_bytes(b"")
+    run_once(path)
+
+
+def test_a_folder_that_lost_a_file_while_open_was_not_stopped_orderly(path: Path) -> None:
+    run_once(path)
+    folder = open_data_folder(path)
+    (path / "table.db").rename(path.parent / "elsewhere.db")
+    folder.close()
+    assert not (path / "CLEAN").exists()
+    found = open_data_folder(path)
+    assert found.damage == "table.db is missing"
+    found.close()
+
+
+# --- one opener ---------------------------------------------------------------------------------
+
+HOLDER = """
+import sys
+from pathlib import Path
+from local.datafolder import open_data_folder
+folder = open_data_folder(Path(sys.argv[1]))
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def holder(path: Path) -> subprocess.Popen[str]:
+    """A process that has the folder open until its standard input ends."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "open\n"
+    return process
+
+
+def test_a_second_opener_is_told_which_process_has_the_folder(path: Path) -> None:
+    with holder(path) as process:
+        before = contents(path)
+        with pytest.raises(FolderInUse, match=f"in use by process {process.pid}\\.") as refusal:
+            open_data_folder(path)
+        assert refusal.value.pid == process.pid
+        assert contents(path) == before
+        process.kill()
+
+
+def test_the_lock_of_a_dead_process_is_taken_over(path: Path) -> None:
+    run_once(path)
+    with holder(path) as process:
+        process.kill()
+    assert (path / "LOCK").read_text() == f"{process.pid}\n"
+    folder = open_data_folder(path)
+    assert (path / "LOCK").read_text() == f"{os.getpid()}\n"
+    assert folder.moved_aside is None
+    folder.close()
+    assert (path / "LOCK").read_text() == ""
+
+
+def test_one_process_cannot_open_a_folder_twice(path: Path) -> None:
+    folder = open_data_folder(path)
+    with pytest.raises(FolderInUse, match=f"process {os.getpid()}"):
+        open_data_folder(path)
+    folder.close()
+    open_data_folder(path).close()
+
+
+def test_a_lock_that_names_nobody_still_holds(path: Path) -> None:
+    folder = open_data_folder(path)
+    (path / "LOCK").write_text("")
+    with pytest.raises(FolderInUse, match="in use by another process") as refusal:
+        open_data_folder(path)
+    assert refusal.value.pid is None
+    folder.close()
+
+
+def test_a_folder_that_is_moved_while_it_is_being_locked_is_not_used(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_once(path)
+    real = fcntl.flock
+
+    def late(lock: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", real)
+        path.rename(path.parent / "aside")
+        path.mkdir()
+        real(lock, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    folder = open_data_folder(path)
+    assert (path / "LOCK").read_text() == f"{os.getpid()}\n"
+    assert (path.parent / "aside" / "LOCK").read_text() == ""
+    folder.close()
+
+
+# --- folders that are not ours ------------------------------------------------------------------
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(path: Path) -> None:
+    path.mkdir()
+    (path / "thesis.tex").write_text("years of work")
+    with pytest.raises(DataFolderError, match="holds something else"):
+        open_data_folder(path)
+    assert contents(path) == {"thesis.tex": b"years of work"}
+    assert [entry.name for entry in path.parent.iterdir()] == ["data"]
+
+
+def test_a_folder_of_a_newer_format_is_left_alone(path: Path) -> None:
+    run_once(path)
+    (path / "FORMAT").write_text('{"format": 3, "holds": []}')
+    before = contents(path)
+    with pytest.raises(DataFolderError, match="has format 3; this version reads up to 2"):
+        open_data_folder(path)
+    assert {**contents(path), "LOCK": b""} == before
+    (path / "FORMAT").write_text('{"format": 2, "holds": []}')
+    open_data_folder(path).close()
+
+
+def test_a_file_is_no_folder(path: Path) -> None:
+    path.write_text("a file")
+    with pytest.raises(DataFolderError, match="cannot be opened"):
+        open_data_folder(path)
+
+
+# --- folders of an older format -----------------------------------------------------------------
+
+FORMAT_1 = """
+DROP INDEX rows_expiry;
+ALTER TABLE rows DROP COLUMN expires_at;
+"""
+
+
+def made_before_rows_expired(path: Path) -> None:
+    """What format 1 was: the same, without the column."""
+    with closing(sqlite3.connect(path / "table.db")) as connection:
+        connection.executescript(FORMAT_1)
+    (path / "FORMAT").write_text(json.dumps({"format": 1, "holds": HELD}))
+    (path / "CLEAN").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("with_column", [False, True])
+def test_a_folder_of_format_1_is_brought_to_format_2(path: Path, with_column: bool) -> None:
+    run_once(path)
+    with closing(SqliteTable(path / "table.db")) as table:
+        table.write(
+            [Put({"pk": "P", "sk": "old", "expires_at": 100}), Put({"pk": "P", "sk": "new", "expires_at": 900})]
+        )
+        table.write([Put({"pk": "P", "sk": "text", "text": 'says "expires_at":1', "raw": b"x"})])
+    if with_column:
+        (path / "CLEAN").unlink()
+        (path / "FORMAT").write_text(json.dumps({"format": 1, "holds": HELD}))
+    else:
+        made_before_rows_expired(path)
+    folder = open_data_folder(path)
+    assert folder.moved_aside is None
+    assert json.loads((path / "FORMAT").read_text()) == {"format": 2, "holds": HELD}
+    with closing(SqliteTable(path / "table.db")) as table:
+        assert table.delete_expired(datetime.fromtimestamp(500, UTC)) == 1
+        assert rows(table) == ["0", "new", "text"]
+        table.write([Put({"pk": "P", "sk": "later", "expires_at": 400})])
+        assert table.delete_expired(datetime.fromtimestamp(500, UTC)) == 1
+    folder.close()
+
+
+def test_a_move_to_format_2_that_was_interrupted_is_repeated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_once(path)
+    made_before_rows_expired(path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(datafolder, "_write", full)
+        with pytest.raises(DataFolderError, match="No space left"):
+            open_data_folder(path)
+    folder = open_data_folder(path)
+    with closing(SqliteTable(path / "table.db")) as table:
+        assert rows(table) == ["0"]
+    folder.close()
+
+
+# --- damaged folders ----------------------------------------------------------------------------
+
+
+def overwritten(offset: int, length: int) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        with (path / "table.db").open("r+b") as file:
+            file.seek(offset)
+            file.write(b"\xa5" * length)
+
+    return damage
+
+
+def written(name: str, content: bytes) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        (path / name).write_bytes(content)
+
+    return damage
+
+
+def cut(size: int) -> Callable[[Path], None]:
+    return lambda path: os.truncate(path / "table.db", size)
+
+
+def lost(name: str) -> Callable[[Path], None]:
+    """The files of the folder are looked for afterwards, so it is moved and not deleted."""
+
+    def damage(path: Path) -> None:
+        (path / name).rename(path.parent / "lost")
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "orderly", "reason"),
+    [
+        (overwritten(0, 100), True, "table.db: file is not a database"),
+        (overwritten(0, 100), False, "table.db: file is not a database"),
+        (overwritten(16_384, 40_000), False, "table.db: "),
+        (cut(0), True, "table.db is empty"),
+        (cut(0), False, "table.db is empty"),
+        (cut(50), False, "table.db: "),
+        (cut(4096), False, "table.db: "),
+        (cut(70_000), True, "table.db has 70000 bytes"),
+        (cut(70_000), False, "table.db: "),
+        (lost("table.db"), True, "table.db is missing"),
+        (lost("table.db"), False, "table.db is missing"),
+        (lost("objects"), False, "objects is missing"),
+        (lost("FORMAT"), True, "FORMAT is missing"),
+        (written("FORMAT", b"\xff"), True, "FORMAT is missing or unreadable"),
+        (written("FORMAT", b"[]"), True, "FORMAT is missing or unreadable"),
+        (written("FORMAT", b'{"format": 1}'), True, "FORMAT is missing or unreadable"),
+    ],
+)
+def test_a_damaged_folder_is_moved_aside_whole(
+    path: Path, damage: Callable[[Path], None], orderly: bool, reason: str
+) -> None:
+    run_once(path, orderly=orderly)
+    damage(path)
+    before = {name: content for name, content in contents(path).items() if name != "LOCK"}
+    folder = open_data_folder(path)
+    assert folder.damage is not None
+    assert folder.damage.startswith(reason)
+    assert folder.moved_aside is not None
+    assert folder.moved_aside.parent == path.parent
+    assert folder.moved_aside.name.startswith("data.damaged-2")
+    after = contents(folder.moved_aside)
+    assert {name: after.get(name) for name in before} == before
+    folder.close()
+    run_once(path)
+    with closing(SqliteTable(path / "table.db")) as table:
+        assert rows(table) == ["0"]
+
+
+def test_a_clean_marker_that_cannot_be_read_means_a_closer_look(path: Path) -> None:
+    run_once(path)
+    (path / "CLEAN").write_text("{")
+    run_once(path)
+    (path / "CLEAN").write_text("{")
+    overwritten(16_384, 40_000)(path)
+    folder = open_data_folder(path)
+    assert folder.moved_aside is not None
+    folder.close()
+
+
+def test_damaged_folders_of_one_second_are_all_kept(path: Path) -> None:
+    names = set()
+    for _ in range(3):
+        run_once(path)
+        lost("table.db")(path)
+        folder = open_data_folder(path)
+        assert folder.moved_aside is not None
+        names.add(folder.moved_aside.name)
+        folder.close()
+        (path.parent / "lost").rename(path.parent / f"lost-{len(names)}")
+    assert len(names) == 3
+    assert {entry.name for entry in path.parent.iterdir() if ".damaged-" in entry.name} == names
+
+
+def test_a_damaged_folder_that_cannot_be_moved_stays_and_is_reported(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_once(path)
+    overwritten(0, 100)(path)
+    before = contents(path)
+
+    def refuse(self: Path, target: Path) -> Path:
+        raise OSError(16, "Device or resource busy")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", refuse)
+        with pytest.raises(DataFolderError, match=r"is damaged .* cannot be moved aside: .*busy"):
+            open_data_folder(path)
+    assert {**contents(path), "LOCK": b""} == before
+    open_data_folder(path).close()
+
+
+def test_a_database_that_cannot_be_looked_at_is_not_called_damaged(path: Path) -> None:
+    run_once(path)
+    (path / "table.db").rename(path.parent / "kept.db")
+    (path / "table.db").mkdir()
+    (path / "CLEAN").unlink()
+    with pytest.raises(DataFolderError, match="cannot be opened: "):
+        open_data_folder(path)
+    assert [entry.name for entry in path.parent.iterdir() if "damaged" in entry.name] == []
+
+
+def test_a_killed_server_leaves_a_healthy_folder(path: Path) -> None:
+    os.close(open_data_folder(path).lock)
+    script = "import sys\nfrom tests.contract.engines.endless_writer import main\nmain('table', 'sqlite', sys.argv[1])"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)}
+    command = [sys.executable, "-c", script, str(path / "table.db")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as writer:
+        assert writer.stdout is not None
+        for n in range(40):
+            assert writer.stdout.readline() == f"{n}\n"
+        writer.kill()
+    assert (path / "table.db-wal").stat().st_size > 0
+    folder = open_data_folder(path)
+    assert folder.damage is None
+    with closing(SqliteTable(path / "table.db")) as table:
+        assert table.get(Key("P", "ROW#000039")) is not None
+    folder.close()
