@@ -20,6 +20,8 @@ from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
+from neve.adapters.o200k import token_counter
+from neve.caching import Caches
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observer
@@ -49,6 +51,8 @@ class EmbeddedPorts:
         self.clock = SystemClock()
         self.ids = SystemIds()
         self.tasks = ThreadTasks(self.clock)
+        self.caches = Caches(self.clock.now)
+        self.counter = token_counter
         self.table = SqliteTable(folder / TABLE)
         self.queue = SqliteQueue(folder / QUEUE, self.clock, queue_definitions(template))
         self.objects = FileObjects(folder / OBJECTS, self.clock, base_url)

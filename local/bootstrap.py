@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from neve.ports import Ports
 from neve.store import tenants
 from neve.store.keys import api_key_row, tenant_row
 from neve.store.tenants import SCOPES, key_sha256, read_api_key
 from neve.usecases.tenants.create_key import add_key
 from neve.usecases.tenants.create_tenant import create_tenant
-from neve.wiring import Ports
 
 TENANT = "local"
 KEY_FILE = "api-key"

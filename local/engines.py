@@ -12,7 +12,7 @@ from local.engine.sqlite_table import Change
 from local.stack.servers import RunningServers
 from local.template import Template
 from local.workers.broker import Broker
-from neve.wiring import Ports
+from neve.ports import Ports
 
 
 class ChangeFeed(Protocol):

@@ -46,10 +46,8 @@ class Functions:
 
     All functions share one process, so their environment variables have to agree: the first value wins."""
 
-    def __init__(self, functions: Mapping[str, Function], loaded: Callable[[ModuleType], None] | None = None) -> None:
-        """``loaded`` is shown every module before its handler is called."""
+    def __init__(self, functions: Mapping[str, Function]) -> None:
         self._functions = functions
-        self._loaded = loaded
         self._handlers: dict[str, Handler] = {}
         self._loading = threading.Lock()
         for function in functions.values():
@@ -75,8 +73,6 @@ class Functions:
     def _import_handler(self, function: Function) -> Handler:
         module_name, _, attribute = function.handler.rpartition(".")
         module = _import_module(function, module_name)
-        if self._loaded is not None:
-            self._loaded(module)
         handler: Handler = getattr(module, attribute)
         return handler
 

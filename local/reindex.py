@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -74,7 +73,7 @@ def _embedded(path: Path, embedder: str) -> None:
         beside, model = file_beside(path / SEARCH), ports.embedder.model
         print(f"Filling {beside.name} for {model.tag} …", flush=True)
         with closing(SqliteSearchIndex(beside, model)) as target:
-            done = reindex(ports, target, _nothing, _nothing, time.sleep, Progress())
+            done = reindex(ports, target, _nothing, _nothing, Progress())
     put_in_place(path / SEARCH)
     print(f"{SEARCH} is for {model.tag} now: {in_words(done)}.")
 

@@ -11,7 +11,7 @@ from typing import cast
 
 from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import ready_key
-from local.controls.controls import ControlledPorts, Controls, wait_virtually
+from local.controls.controls import ControlledPorts, Controls
 from local.controls.test_controls import TestControls
 from local.datafolder import open_data_folder
 from local.engine.sqlite_table import Change
@@ -30,8 +30,7 @@ from local.workers.worker_events import given_up_message
 from neve import wiring
 from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.o200k import BPE_DIR_VARIABLE
-from neve.ports import EmbeddingUnavailable, Message, QueueName
-from neve.wiring import Ports
+from neve.ports import EmbeddingUnavailable, Message, Ports, QueueName
 
 OpenEngines = Callable[[Path, Template, str, Choices], Engines]
 """The engines on a data folder, for a service at a base URL."""
@@ -59,7 +58,7 @@ class Service:
         self._ports: Ports = ControlledPorts(self._engines, self._controls) if self._controls else self._engines
         os.environ.setdefault(BPE_DIR_VARIABLE, str(ROOT / "layers" / "tokens" / "bpe"))
         os.environ.setdefault("POWERTOOLS_METRICS_DISABLED", "true")
-        self._functions = Functions(self._template.functions, wait_virtually if self._controls else None)
+        self._functions = Functions(self._template.functions)
         self._deliveries = Deliveries(self._functions.invoke, self._template.queue_sources)
         self._driver = self._make_driver()
 

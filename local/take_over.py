@@ -34,15 +34,15 @@ def _sessions(bodies: Iterable[dict[str, Any]]) -> set[tuple[str, str, str]]:
 
 
 def _end_pass(table: Table, keys: Keys, user: str, session: str) -> None:
-    item = table.get(keys.marker(user, session))
+    item = table.get(keys.of_user(user).of_session(session).marker)
     marker = rows.read_marker(item) if item else None
     if marker is not None and marker.lease_until is not None:
-        table.write([rows.put_marker(keys, user, replace(marker, lease_until=None))])
+        table.write([rows.put_marker(keys.of_user(user), replace(marker, lease_until=None))])
 
 
 def _end_replacement(table: Table, keys: Keys, user: str) -> None:
     """Its lease is over since it began: the next one finishes or undoes it."""
-    head = rows.read_head(table.get(keys.head(user)))
+    head = rows.read_head(table.get(keys.of_user(user).head))
     item = table.get(keys.job(head.replacement_job)) if head.replacement_job else None
     if item is None:
         return

@@ -21,6 +21,7 @@ from local.http.gateway import Gateway
 from local.http.message import Request
 from local.template import Template
 from neve import wiring
+from neve.caching import Caches
 
 BASE_URL = "http://127.0.0.1"
 AUTHORIZER = "authorizer"
@@ -72,12 +73,14 @@ class _InProcess(ApiClient):
 
 
 class _CountedPorts:
-    """``neve.wiring.Ports`` around the embedded engines."""
+    """``neve.ports.Ports`` around the embedded engines."""
 
     def __init__(self, engines: EmbeddedPorts, calls: Calls) -> None:
         self.clock = VirtualClock(engines.clock)
         self.tasks = VirtualTasks()
         self.ids = engines.ids
+        self.counter = engines.counter
+        self.caches = Caches(self.clock.now)
         self.observer = engines.observer
         for name in ("table", "objects", "queue", "search", "embedder"):
             setattr(self, name, _Counted(name, getattr(engines, name), calls))

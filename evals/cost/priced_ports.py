@@ -13,6 +13,7 @@ from local.controls.virtual_time import VirtualClock, VirtualTasks, spend
 from local.engines import Engines
 from local.functions import current_function
 from neve.adapters.table_rules import INDEX_KEYS, item_size
+from neve.caching import Caches
 from neve.ports import (
     INDEX_PROJECTION,
     Check,
@@ -185,13 +186,15 @@ OBJECTS = {"put": "object write", "put_new": "object write", "list": "object wri
 
 
 class PricedPorts:
-    """``neve.wiring.Ports`` around the embedded engines."""
+    """``neve.ports.Ports`` around the embedded engines."""
 
     def __init__(self, engines: Engines, fifo: Mapping[str, bool]) -> None:
         self.bill = Bill()
         self.clock = VirtualClock(engines.clock)
         self.tasks = VirtualTasks()
         self.ids = engines.ids
+        self.counter = engines.counter
+        self.caches = Caches(self.clock.now)
         self.observer = engines.observer
         self.embedder = engines.embedder
         self.table = PricedTable(engines.table, self.bill)

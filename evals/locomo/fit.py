@@ -1,4 +1,4 @@
-"""Fit the weights of the second stage: ``python -m evals.locomo.fit --data FOLDER [--conversations 1-5]``.
+"""Fit the weights of the rerank stage: ``python -m evals.locomo.fit --data FOLDER [--conversations 1-5]``.
 
 Asks every question of the given conversations through the API, takes the features of the utterances among the hits from
 ``domain/recall/rerank.py`` itself, and maximises the likelihood of the evidence under a softmax over each question's

@@ -17,9 +17,9 @@ BATCH = 48
 SETTLE_S = 600.0
 DEPTH = 20
 SYSTEMS: list[tuple[str, list[str], dict[str, Any]]] = [
-    ("event, keyword leg", ["event"], {"legs": ["lexical"], "second_stage": False}),
-    ("event, vector leg", ["event"], {"legs": ["vector"], "second_stage": False}),
-    ("event, RRF", ["event"], {"second_stage": False}),
+    ("event, keyword leg", ["event"], {"legs": ["lexical"], "rerank": False}),
+    ("event, vector leg", ["event"], {"legs": ["vector"], "rerank": False}),
+    ("event, RRF", ["event"], {"rerank": False}),
     ("event", ["event"], {}),
     ("memory", ["memory"], {}),
     ("both", ["memory", "event"], {}),

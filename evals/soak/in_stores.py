@@ -36,7 +36,7 @@ class StoreChecks:
     def run(self, accounts: Sequence[Account]) -> None:
         for tenant in sorted({account.tenant for account in accounts}):
             expected = sorted(account.user for account in accounts if account.tenant == tenant)
-            found = sorted(users_of(self.engines, tenant))
+            found = sorted(users_of(self.engines.table, Keys(tenant)))
             self._must(found == expected, f"{tenant}: the directory holds {found} and not {expected}")
             self._jobs(tenant)
         for account in accounts:
@@ -59,7 +59,7 @@ class StoreChecks:
     def _jobs(self, tenant: str) -> None:
         """Each has ended. A job whose acceptance nobody was told of, because its message could not be sent, has none
         that could end it: it is counted."""
-        for item in self.rows(Keys(tenant).jobs(), None):
+        for item in self.rows(Keys(tenant).jobs, None):
             job: Job = rows.read_job(item)
             self.counts["jobs"] += 1
             self.counts[f"jobs {job.status}"] += 1
@@ -120,7 +120,7 @@ class _UserChecks:
         return passages
 
     def _log(self, session: str, last_seq: int) -> list[Event]:
-        partition = self._keys.log(self._user, session)
+        partition = self._keys.of_user(self._user).of_session(session).log
         log = [rows.read_event(item) for item in self._checks.rows(partition, "EVT#")]
         self._must([event.seq for event in log] == list(range(1, last_seq + 1)), f"{session}: gaps below {last_seq}")
         named = {event.client_id: event.seq for event in log if event.client_id}
@@ -132,7 +132,10 @@ class _UserChecks:
         return log
 
     def _session(self, session: str, last_seq: int, log: Sequence[Event]) -> None:
-        places = [self._keys.marker(self._user, session), self._keys.epoch(self._user, session)]
+        places = [
+            self._keys.of_user(self._user).of_session(session).marker,
+            self._keys.of_user(self._user).of_session(session).epoch,
+        ]
         found = self._table.get_many(places)
         marker, epoch = rows.read_marker(found[places[0]]), rows.read_epoch(found[places[1]])
         self._must(
@@ -170,7 +173,7 @@ class _UserChecks:
         self._checks.counts["observations"] += len(made)
 
     def _rows(self, prefix: str) -> Iterator[Item]:
-        return self._checks.rows(self._keys.user(self._user), prefix)
+        return self._checks.rows(self._keys.of_user(self._user).partition, prefix)
 
     # --- objects --------------------------------------------------------------------------------
 
@@ -178,21 +181,23 @@ class _UserChecks:
         """Every manifest's object is there with its bytes. An object without a manifest is one whose build ended
         between the two writes, or was overtaken by another's: whole, of a session that exists, and served to nobody."""
         manifests = [rows.read_manifest(item) for item in self._rows("PACK#")]
-        prefix = self._keys.objects_of(self._user)[0]
+        prefix = self._keys.of_user(self._user).packs_prefix
         objects = set(self._checks.engines.objects.list(prefix))
-        named = {self._keys.pack_object(self._user, m.session_id, m.pack_version): m for m in manifests}
+        named = {
+            self._keys.of_user(self._user).of_session(m.session_id).pack_object(m.pack_version): m for m in manifests
+        }
         self._checks.counts["pack manifests"] += len(manifests)
         self._checks.counts["pack objects"] += len(objects)
         self._checks.counts["pack objects without manifest"] += len(objects - named.keys())
         self._must(named.keys() <= objects, f"no object of {sorted(named.keys() - objects)[:3]}")
         for name in sorted(objects):
-            built = read_body(self._checks.engines.objects.get(name) or b"")
-            whole = hashlib.sha256(built.text.encode()).hexdigest() == built.manifest.sha256
+            built = read_body(self._checks.engines.objects.get(name))
+            whole = built is not None and hashlib.sha256(built.text.encode()).hexdigest() == built.manifest.sha256
+            known = built is not None and built.manifest.session_id in sessions
+            self._must(whole and known, f"{name} is not a whole pack")
             wanted = named.get(name)
-            self._must(whole and built.manifest.session_id in sessions, f"{name} is not a whole pack")
-            self._must(
-                wanted is None or wanted.sha256 == built.manifest.sha256, f"{name} is not what its manifest says"
-            )
+            same = wanted is None or (built is not None and wanted.sha256 == built.manifest.sha256)
+            self._must(same, f"{name} is not what its manifest says")
 
     def _must(self, holds: bool, finding: str) -> None:
         self._checks.must(holds, f"{self._account.tenant}/{self._user}: {finding}")

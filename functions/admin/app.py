@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from neve import wiring
 from neve.domain.tenants.policy import Policy
 from neve.http.job_answers import job_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.tenants import admin as a
-from neve.http.tenancy import policies
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
-from neve.usecases.jobs.read_jobs import get_job
+from neve.usecases.jobs.read_jobs import get_tenant_job
 from neve.usecases.tenants.create_key import create_key
+from neve.usecases.tenants.policy_in_force import forget_policy
 from neve.usecases.tenants.read_policy import read_policy
 from neve.usecases.tenants.revoke_key import revoke_key
 from neve.usecases.tenants.service_health import service_health
@@ -19,24 +20,24 @@ from neve.usecases.tenants.tenant_usage import tenant_usage
 from neve.usecases.tenants.user_stats import user_stats
 from neve.usecases.tenants.write_policy import write_policy
 
-router = Router("admin")
+router = Router("admin", wiring.ports)
 handler = router.handle
 
 router.on(a.HEALTH)(lambda call: Answer(body=a.HealthOut.of(service_health(call.ports))))
-router.on(a.STATS)(lambda call: Answer(body=a.StatsOut.of(user_stats(*call.context))))
-router.on(a.USAGE)(lambda call: Answer(body=a.TenantUsageOut.of(tenant_usage(*call.tenancy))))
-router.on(a.READ_POLICY)(lambda call: Answer(body=a.PolicyOut.of(read_policy(*call.tenancy))))
+router.on(a.STATS)(lambda call: Answer(body=a.StatsOut.of(user_stats(call.user))))
+router.on(a.USAGE)(lambda call: Answer(body=a.TenantUsageOut.of(tenant_usage(call.tenant))))
+router.on(a.READ_POLICY)(lambda call: Answer(body=a.PolicyOut.of(read_policy(call.tenant))))
 router.on(j.DRAIN_EMBEDDINGS)(
-    lambda call: once(call, lambda: job_answer(drain_embeddings(*call.tenancy, call.body.user_id, call.body.wait)))
+    lambda call: once(call, lambda: job_answer(drain_embeddings(call.tenant, call.body.user_id, call.body.wait)))
 )
-router.on(j.READ_ADMIN_JOB)(lambda call: Answer(body=j.JobOut.of(get_job(*call.tenancy, None, call.ids["job_id"]))))
+router.on(j.READ_ADMIN_JOB)(lambda call: Answer(body=j.JobOut.of(get_tenant_job(call.tenant, call.ids["job_id"]))))
 
 
 @router.on(a.WRITE_POLICY)
 def replace_policy(call: Call[Nothing, Policy]) -> Answer:
     def written() -> Answer:
-        found = write_policy(*call.tenancy, call.body, call.if_match)
-        policies.forget(call.tenant.id)
+        found = write_policy(call.tenant, call.body, call.if_match)
+        forget_policy(call.tenant)
         return Answer(body=a.PolicyOut.of(found))
 
     return once(call, written)
@@ -45,7 +46,7 @@ def replace_policy(call: Call[Nothing, Policy]) -> Answer:
 @router.on(a.CREATE_KEY)
 def new_key(call: Call[Nothing, a.CreateKeyBody]) -> Answer:
     def created() -> Answer:
-        return Answer(201, a.KeyOut.of(create_key(*call.tenancy, call.body.scopes, call.body.label)))
+        return Answer(201, a.KeyOut.of(create_key(call.tenant, call.body.scopes, call.body.label)))
 
     return once(call, created, keep=a.without_secret)
 
@@ -53,7 +54,7 @@ def new_key(call: Call[Nothing, a.CreateKeyBody]) -> Answer:
 @router.on(a.REVOKE_KEY)
 def revoke(call: Call[Nothing, Nothing]) -> Answer:
     def revoked() -> Answer:
-        revoke_key(*call.tenancy, call.ids["key_id"])
+        revoke_key(call.tenant, call.ids["key_id"])
         return Answer(204)
 
     return once(call, revoked)

@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from neve import wiring
-from neve.http.api_keys import Callers
-
-callers = Callers()
+from neve.http.api_keys import caller_of
 
 
 def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
     """The policy covers the whole stage, because API Gateway caches it for every call of the key. Raises
     ``Exception("Unauthorized")``, which is how API Gateway is told 401; any other error becomes a 503."""
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
-    caller = callers.caller(wiring.ports(), headers.get("authorization"))
+    caller = caller_of(wiring.ports(), headers.get("authorization"))
     if caller is None:
         raise Exception("Unauthorized")
     stage = "/".join(event["methodArn"].split("/")[:2])

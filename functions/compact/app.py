@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
+from neve import wiring
+from neve.ports import QueueName
 from neve.usecases.compact.compact_session import compact_session
-from neve.worker import process_fifo
-
-pause = time.sleep
-"""Before a message whose session is busy is sent again. A process whose time is not real puts its own here."""
+from neve.worker import POSTPONED_S, process_fifo
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return process_fifo(event, context, "compact", compact_session, lambda s: pause(s))
+    return process_fifo(wiring.ports(), event, context, QueueName.COMPACT, compact_session, POSTPONED_S)

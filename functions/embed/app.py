@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 from neve import observability, wiring
 from neve.correlation import FIELD
 from neve.usecases.indexing.embed_rows import embed_rows
 
-pause = time.sleep
-"""Between attempts of the embedder. A process whose time is not real puts its own here."""
-
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
     """A batch of SQS messages; those that failed are named, to be delivered again."""
     records = event["Records"]
     bodies = [json.loads(record["body"]) for record in records]
-    failures = embed_rows(wiring.ports(), bodies, lambda s: pause(s))
+    failures = embed_rows(wiring.ports(), bodies)
     for position, (record, body) in enumerate(zip(records, bodies, strict=True)):
         caused_by = body.get(FIELD, record["messageId"])
         if position in failures:

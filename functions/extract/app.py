@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from neve import wiring
+from neve.ports import QueueName
 from neve.usecases.observe.extract_session import extract_session
 from neve.worker import process_fifo
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return process_fifo(event, context, "extract", extract_session)
+    return process_fifo(wiring.ports(), event, context, QueueName.EXTRACT, extract_session)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neve import wiring
 from neve.http.job_answers import job_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, once
@@ -14,39 +15,37 @@ from neve.usecases.sessions.append_events import append_events
 from neve.usecases.sessions.create_upload import create_upload
 from neve.usecases.sessions.list_events import list_events
 
-router = Router("observe")
+router = Router("observe", wiring.ports)
 handler = router.handle
 
 
 @router.on(e.APPEND_EVENTS)
 def append(call: Call[Nothing, e.AppendBody]) -> Answer:
-    appended = append_events(*call.context, call.ids["session_id"], call.body.commands(), call.idempotency)
+    appended = append_events(call.session, call.body.commands(), call.idempotency)
     return Answer(201, e.AppendedOut.of(appended))
 
 
 @router.on(e.LIST_EVENTS)
 def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
-    page = list_events(*call.context, call.ids["session_id"], call.query.from_seq, call.query.limit)
+    page = list_events(call.session, call.query.from_seq, call.query.limit)
     return Answer(body=e.EventsPage.of(page))
 
 
 @router.on(e.CREATE_UPLOAD)
 def upload(call: Call[Nothing, e.UploadBody]) -> Answer:
-    return once(call, lambda: Answer(201, e.UploadOut.of(create_upload(*call.context, call.body.media_type))))
+    return once(call, lambda: Answer(201, e.UploadOut.of(create_upload(call.user, call.body.media_type))))
 
 
 @router.on(j.OBSERVE)
 def observe(call: Call[Nothing, j.ObserveBody]) -> Answer:
-    session, wait = call.ids["session_id"], call.body.wait
-    return once(call, lambda: job_answer(request_observation(*call.context, session, wait)))
+    return once(call, lambda: job_answer(request_observation(call.session, call.body.wait)))
 
 
 @router.on(j.COMPACT)
 def compact(call: Call[Nothing, j.CompactBody]) -> Answer:
-    session, body = call.ids["session_id"], call.body
-    return once(call, lambda: job_answer(request_compaction(*call.context, session, body.reason, body.wait)))
+    return once(call, lambda: job_answer(request_compaction(call.session, call.body.reason, call.body.wait)))
 
 
 @router.on(j.READ_JOB)
 def read_job(call: Call[Nothing, Nothing]) -> Answer:
-    return Answer(body=j.JobOut.of(get_job(*call.context, call.ids["job_id"])))
+    return Answer(body=j.JobOut.of(get_job(call.user, call.ids["job_id"])))

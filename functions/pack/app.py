@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from neve import wiring
 from neve.http.operations import Nothing
 from neve.http.pack_answers import held, pack_answer
 from neve.http.router import Answer, Call, Router, once
@@ -15,16 +16,16 @@ from neve.usecases.pack.versions import pack_diff, pack_versions
 from neve.usecases.sessions.open_session import OpenSession, open_session
 from neve.usecases.sessions.read_sessions import get_session, list_sessions
 
-router = Router("pack")
+router = Router("pack", wiring.ports)
 handler = router.handle
 
-router.on(s.READ_SESSION)(lambda call: Answer(body=s.SessionOut.of(get_session(*call.context, call.ids["session_id"]))))
+router.on(s.READ_SESSION)(lambda call: Answer(body=s.SessionOut.of(get_session(call.session))))
 
 
 @router.on(s.OPEN_SESSION)
 def open_(call: Call[Nothing, s.OpenSessionBody]) -> Answer:
     def opened(wanted: OpenSession) -> Answer:
-        found = open_session(*call.context, wanted)
+        found = open_session(call.user, wanted)
         return Answer(body=s.OpenedOut.of(found), degraded=found.degraded)
 
     def again(kept: StoredReply) -> Answer:
@@ -35,25 +36,25 @@ def open_(call: Call[Nothing, s.OpenSessionBody]) -> Answer:
 
 @router.on(s.LIST_SESSIONS)
 def sessions(call: Call[s.Paging, Nothing]) -> Answer:
-    return Answer(body=s.SessionPage.of(*list_sessions(*call.context, call.query.limit, call.query.cursor)))
+    return Answer(body=s.SessionPage.of(*list_sessions(call.user, call.query.limit, call.query.cursor)))
 
 
 @router.on(p.READ_PACK)
 def pack(call: Call[p.PackQuery, Nothing]) -> Answer:
     q, tags = call.query, call.if_none_match
     if q.session_id is None:
-        return pack_answer(preview_pack(*call.context), q.format, tags)
-    view = read_pack(*call.context, q.session_id, version=q.version, holds=held(tags, q.format))
+        return pack_answer(preview_pack(call.user), q.format, tags)
+    view = read_pack(call.user.of_session(q.session_id), version=q.version, holds=held(tags, q.format))
     return pack_answer(view, q.format, tags)
 
 
 @router.on(p.PACK_VERSIONS)
 def versions(call: Call[p.PackVersionsQuery, Nothing]) -> Answer:
     q = call.query
-    return Answer(body=p.PackVersions.of(*pack_versions(*call.context, q.session_id, q.limit, q.cursor)))
+    return Answer(body=p.PackVersions.of(*pack_versions(call.user.of_session(q.session_id), q.limit, q.cursor)))
 
 
 @router.on(p.PACK_DIFF)
 def diff(call: Call[p.PackDiffQuery, Nothing]) -> Answer:
     q = call.query
-    return Answer(body=p.PackDiffOut.of(pack_diff(*call.context, q.session_id, q.from_, q.to)))
+    return Answer(body=p.PackDiffOut.of(pack_diff(call.user.of_session(q.session_id), q.from_, q.to)))

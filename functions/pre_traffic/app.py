@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
-import uuid
 from typing import Any
 
-from neve import observability
+from neve import observability, wiring
 from neve.deployment import deployment
 from neve.usecases.background.probe_versions import Probe, Versions
 
 connect = deployment
-seconds, pause = time.monotonic, time.sleep
-"""A process that has no deployment, or whose time is not real, puts its own here."""
+"""A process that has no deployment puts its own here."""
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, bool]:
@@ -22,7 +19,8 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, bool]:
     connected = connect()
     try:
         versions = Versions(*(os.environ[f"{name}_VERSION"] for name in ("RECORDS", "EMBED", "RECALL")))
-        Probe(versions, connected.invoke, f"t0-{uuid.uuid4().hex}", seconds, lambda s: pause(s)).run()
+        ports = wiring.ports()
+        Probe(versions, connected.invoke, f"t0-{ports.ids.token()}", ports.clock).run()
         passed = True
     except Exception as error:
         observability.failed("pre_traffic", event["DeploymentId"], error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neve import observability
+from neve import observability, wiring
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router
 from neve.http.schemas.recall import recall as r
@@ -11,7 +11,7 @@ from neve.usecases.recall.read_recalls import get_recall, list_recalls
 from neve.usecases.recall.recall import recall
 from neve.usecases.recall.tool import recall_memory
 
-router = Router("recall")
+router = Router("recall", wiring.ports)
 handler = router.handle
 
 router.on(r.LIST_TOOLS)(lambda _: Answer(body=r.ToolsView.current()))
@@ -24,23 +24,23 @@ def _answer(found: RecallAnswer) -> Answer:
 
 @router.on(r.RECALL)
 def search(call: Call[Nothing, r.RecallBody]) -> Answer:
-    return _answer(recall(*call.context, call.body.command()))
+    return _answer(recall(call.user, call.body.command()))
 
 
 @router.on(r.RECALL_MEMORY)
 def search_as_tool(call: Call[Nothing, r.RecallMemoryBody]) -> Answer:
     given = call.body.arguments
     found = recall_memory(
-        *call.context, given.query, limit=given.limit, scope=given.scope, session_id=call.body.session_id
+        call.user, given.query, limit=given.limit, within=given.scope, session_id=call.body.session_id
     )
     return _answer(found)
 
 
 @router.on(r.LIST_RECALLS)
 def recalls(call: Call[r.RecallsQuery, Nothing]) -> Answer:
-    return Answer(body=r.RecallPage.of(*list_recalls(*call.context, call.query.limit, call.query.cursor)))
+    return Answer(body=r.RecallPage.of(*list_recalls(call.user, call.query.limit, call.query.cursor)))
 
 
 @router.on(r.READ_RECALL)
 def one_recall(call: Call[Nothing, Nothing]) -> Answer:
-    return Answer(body=r.RecallRecordView.of(get_recall(*call.context, call.ids["recall_id"])))
+    return Answer(body=r.RecallRecordView.of(get_recall(call.user, call.ids["recall_id"])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neve import wiring
 from neve.domain.records import Memory
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, once
@@ -15,11 +16,12 @@ from neve.usecases.memories.mark_used import mark_used
 from neve.usecases.memories.trace_memory import trace_memory
 from neve.usecases.memories.update_memory import update_memory
 
-router = Router("records")
+router = Router("records", wiring.ports)
 handler = router.handle
 
-router.on(m.GET_MEMORY)(lambda call: _memory(get_memory(*call.context, call.ids["memory_id"])))
-router.on(TRACE_MEMORY)(lambda call: Answer(body=TraceView.of(trace_memory(*call.context, call.ids["memory_id"]))))
+router.on(m.GET_MEMORY)(lambda call: _memory(get_memory(call.user, call.ids["memory_id"])))
+router.on(TRACE_MEMORY)(lambda call: Answer(body=TraceView.of(trace_memory(call.user, call.ids["memory_id"]))))
+router.on(m.MARK_USED)(lambda call: once(call, lambda: Answer(body=m.UsedView.of(mark_used(call.user, call.body.ids)))))
 
 
 def _memory(memory: Memory, status: int = 200) -> Answer:
@@ -28,33 +30,28 @@ def _memory(memory: Memory, status: int = 200) -> Answer:
 
 @router.on(m.LIST_MEMORIES)
 def listed(call: Call[m.ListQuery, Nothing]) -> Answer:
-    page, cursor = list_memories(*call.context, call.query.filter(), call.query.limit, call.query.cursor)
-    return Answer(body=m.MemoryPage(memories=[m.MemoryView.of(memory) for memory in page], next_cursor=cursor))
+    q = call.query
+    return Answer(body=m.MemoryPage.of(*list_memories(call.user, q.filter(), q.limit, q.cursor)))
 
 
 @router.on(m.CREATE_MEMORY)
 def create(call: Call[m.CreateQuery, m.CreateBody]) -> Answer:
-    memory = create_memory(*call.context, call.body.command(), call.idempotency)
-    return _memory(wait_until_embedded(*call.context, memory) if call.query.wait == "embedded" else memory, 201)
+    memory = create_memory(call.user, call.body.command(), call.idempotency)
+    return _memory(wait_until_embedded(call.user, memory) if call.query.wait == "embedded" else memory, 201)
 
 
 @router.on(m.UPDATE_MEMORY)
 def update(call: Call[Nothing, m.UpdateBody]) -> Answer:
     memory_id, change = call.ids["memory_id"], call.body.command()
-    return once(call, lambda: _memory(update_memory(*call.context, memory_id, change, call.if_match)))
+    return once(call, lambda: _memory(update_memory(call.user, memory_id, change, call.if_match)))
 
 
 @router.on(m.DELETE_MEMORY)
 def delete(call: Call[Nothing, Nothing]) -> Answer:
     memory_id = call.ids["memory_id"]
-    return once(call, lambda: Answer(body=m.DeletedView.of(delete_memory(*call.context, memory_id, call.if_match))))
-
-
-@router.on(m.MARK_USED)
-def used(call: Call[Nothing, m.UsedBody]) -> Answer:
-    return once(call, lambda: Answer(body=m.UsedView.of(mark_used(*call.context, call.body.ids))))
+    return once(call, lambda: Answer(body=m.DeletedView.of(delete_memory(call.user, memory_id, call.if_match))))
 
 
 @router.on(m.IMPORT_MEMORIES)
 def import_(call: Call[Nothing, m.ImportText]) -> Answer:
-    return once(call, lambda: Answer(body=m.ImportView.of(import_memories(*call.context, call.body.command()))))
+    return once(call, lambda: Answer(body=m.ImportView.of(import_memories(call.user, call.body.command()))))

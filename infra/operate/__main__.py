@@ -17,9 +17,9 @@ from local.template import ROOT
 from neve.aws_ports import AwsPorts
 from neve.config import SettingsError, needed
 from neve.domain.errors import NeveError
-from neve.ports import Conflict, EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.ports import Conflict, EmbeddingRetryable, EmbeddingUnavailable, Ports, StoreUnavailable
 from neve.store import tenants
-from neve.store.keys import tenant_row
+from neve.store.keys import UserKeys, tenant_row
 from neve.store.tenants import SCOPES
 from neve.usecases.erase import erase_user
 from neve.usecases.erase.erase_user import NoSuchUser
@@ -28,7 +28,6 @@ from neve.usecases.indexing.index_events import EmbedAgain
 from neve.usecases.tenants.create_key import CreatedKey, add_key
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.directory import all_tenants
-from neve.wiring import Ports
 
 FAILURES = (
     *(NoSuchStage, NoSuchTenant, NoSuchUser, NeveError, StoreUnavailable, Conflict, SettingsError),
@@ -81,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _list_tenants(ports: Ports, _: argparse.Namespace) -> None:
-    for tenant in all_tenants(ports):
+    for tenant in all_tenants(ports.table):
         print(tenant)
 
 
@@ -113,15 +112,15 @@ def _remove_tenant(ports: Ports, given: argparse.Namespace) -> None:
 def _erase_user(ports: Ports, given: argparse.Namespace) -> None:
     """Can be started again at any point: it goes on from the head's state."""
     settle_s = erase_user.SETTLE_S
-    begun = erase_user.begin_erasure(ports, given.tenant, given.user)
+    begun = erase_user.begin_erasure(ports.table, UserKeys(given.tenant, given.user))
     print(f"Writes are refused from now on (incarnation {begun.incarnation}).")
-    removed = erase_user.erase_user(ports, given.tenant, given.user)
+    removed = erase_user.erase_user(ports, UserKeys(given.tenant, given.user))
     print(f"Removed {removed.rows} rows, {removed.objects} objects, {removed.passages} passages.")
     print(f"Waiting {settle_s} s for uploads and workers under way …", flush=True)
     time.sleep(settle_s)
-    late = erase_user.erase_user(ports, given.tenant, given.user)
+    late = erase_user.erase_user(ports, UserKeys(given.tenant, given.user))
     print(f"Looked again: {late.rows} rows, {late.objects} objects, {late.passages} passages had come late.")
-    erase_user.finish_erasure(ports, given.tenant, given.user, close=given.close)
+    erase_user.finish_erasure(ports, UserKeys(given.tenant, given.user), close=given.close)
     print("The id is refused for good." if given.close else "The id may be used again.")
 
 

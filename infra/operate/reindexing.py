@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
-
 from infra.operate.progress import Progress, in_words
 from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
-from neve.adapters.opensearch.places import SEEN_S, empty_index, left_over, switch_alias
+from neve.adapters.opensearch.places import ALIAS_TTL_S, empty_index, left_over, switch_alias
+from neve.ports import Ports
 from neve.usecases.indexing.reindex import reindex
-from neve.wiring import Ports
 
-SETTLE_S = SEEN_S + 60
-"""A process looks behind the alias again after ``SEEN_S``; a worker's batch lasts at most 60 s (template.yaml)."""
+SETTLE_S = ALIAS_TTL_S + 60
+"""A process looks behind the alias again after ``ALIAS_TTL_S``; a worker's batch lasts at most 60 s (template.yaml)."""
 
 
 def reindex_stage(ports: Ports, endpoint: str, *, drop_old: bool, settle_s: float = SETTLE_S) -> None:
@@ -31,10 +29,10 @@ def reindex_stage(ports: Ports, endpoint: str, *, drop_old: bool, settle_s: floa
     def settle() -> None:
         if settle_s:
             print(f"Waiting {settle_s:.0f} s until every process has seen it …", flush=True)
-            time.sleep(settle_s)
+            ports.clock.sleep(settle_s)
 
     target = OpenSearchIndex(client, name, model, wait=False)
-    done = reindex(ports, target, switch, settle, time.sleep, Progress())
+    done = reindex(ports, target, switch, settle, Progress())
     print(f"{name}: {in_words(done)}.")
     _show_old(calls, drop_old)
 

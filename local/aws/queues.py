@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 STACK = "neve"
 """Stands for the stack's name in front of every queue's name, as in the template."""
-KEPT_S = 14 * 24 * 3600
+RETENTION_S = 14 * 24 * 3600
 """How long a message stays that nobody takes: the longest that SQS allows."""
 
 
@@ -51,7 +51,7 @@ def _settings(client: SQSClient, spec: QueueSpec, urls: Mapping[str, str]) -> di
     settings: dict[QueueAttributeNameType, str] = {
         "VisibilityTimeout": str(spec.visibility_s),
         "DelaySeconds": str(spec.delay_s),
-        "MessageRetentionPeriod": str(KEPT_S),
+        "MessageRetentionPeriod": str(RETENTION_S),
     }
     if spec.dead_letters is not None:
         found = client.get_queue_attributes(QueueUrl=urls[spec.dead_letters], AttributeNames=["QueueArn"])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 from local.controls.call_log import CallLog
 from local.controls.controlled_observer import ControlledObserver, Script
 from local.controls.faults import Faults, FaultyEmbedder, FaultyObjects, FaultyQueue, FaultySearch, FaultyTable
 from local.controls.holds import Holds
-from local.controls.virtual_time import VirtualClock, VirtualTasks, spend
+from local.controls.virtual_time import VirtualClock, VirtualTasks
 from neve.adapters.clock import SystemClock
-from neve.ports import SearchIndex
-from neve.wiring import Ports
+from neve.caching import Caches
+from neve.ports import Ports, SearchIndex
 
 
 class Controls:
@@ -25,14 +23,8 @@ class Controls:
         self.holds = Holds()
 
 
-def wait_virtually(function: ModuleType) -> None:
-    """A worker that waits between its attempts does not keep a test waiting."""
-    if "pause" in vars(function):
-        vars(function)["pause"] = lambda seconds: spend(seconds * 1000)
-
-
 class ControlledPorts:
-    """``neve.wiring.Ports`` around another one. The engines below keep the real time: a queue's delays and visibility
+    """``neve.ports.Ports`` around another one. The engines below keep the real time: a queue's delays and visibility
     timeouts do not follow the test's clock."""
 
     def __init__(self, inner: Ports, controls: Controls) -> None:
@@ -42,6 +34,8 @@ class ControlledPorts:
         self.clock = controls.clock
         self.tasks = VirtualTasks()
         self.ids = inner.ids
+        self.counter = inner.counter
+        self.caches = Caches(self.clock.now)
         self.table = FaultyTable(inner.table, faults)
         self.objects = FaultyObjects(inner.objects, faults)
         self.queue = FaultyQueue(inner.queue, faults)

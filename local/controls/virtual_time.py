@@ -16,6 +16,9 @@ from neve.ports import Clock, DeadlineExceeded
 
 T = TypeVar("T")
 
+LONGEST_SLEEP_S = 0.5
+"""What a sleeper really waits at most. Who polls for the work of others sleeps less than this at a time."""
+
 _monotonic_ms: ContextVar[float] = ContextVar("virtual_monotonic_ms", default=0.0)
 _request_now: ContextVar[datetime | None] = ContextVar("request_now", default=None)
 
@@ -36,8 +39,8 @@ def request_time(at: datetime | None) -> Iterator[None]:
 
 
 class VirtualClock:
-    """``now`` is the real time until a test sets it; ``monotonic_ms`` is always virtual. Real time never enters it, so
-    no loop may wait for it to pass."""
+    """``now`` is the real time until a test sets it; ``monotonic_ms`` is always virtual: it moves by what is spent
+    and slept, never by itself."""
 
     def __init__(self, real: Clock) -> None:
         self._real = real
@@ -50,6 +53,11 @@ class VirtualClock:
 
     def monotonic_ms(self) -> float:
         return _monotonic_ms.get()
+
+    def sleep(self, seconds: float) -> None:
+        """Spends the time at once, and lets the others work meanwhile."""
+        spend(seconds * 1000)
+        self._real.sleep(min(seconds, LONGEST_SLEEP_S))
 
     def freeze(self, at: datetime) -> None:
         self._frozen = at

@@ -103,7 +103,7 @@ def _show_recalls(client: ApiClient, user: str, sample: Sample) -> None:
     print(
         "sim: calibrated similarity, gate 0.7. bm25: contextual BM25. vec, lex: rank in each leg. rrf: both\n"
         "ranks fused. prior: recency x importance x kind, at most 1.35. final: rrf x prior. second: log odds\n"
-        "of the second stage, which orders the hits when messages are among them."
+        "of the rerank stage, which orders the hits when messages are among them."
     )
     for question in sample.questions:
         body = {"query": question.query, "k": HITS, "mode": "tool"}

@@ -65,7 +65,7 @@ def _hit(hit: dict[str, Any]) -> str:
         "rrf": _number(parts["rrf"], 4),
         "prior": _number(parts["prior"], 2),
         "final": _number(parts["final"], 4),
-        "second": _number(parts.get("second_stage"), 2),
+        "second": _number(parts.get("rerank"), 2),
     }
     numbers = "".join(f"{shown[name]:>{width}}" for name, width in COLUMNS)
     speaker = hit.get("speaker") or ("assistant" if hit["source"] == "event" else None)

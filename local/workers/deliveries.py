@@ -14,7 +14,7 @@ from local.template import QueueSource, QueueSpec
 from local.workers.broker import Received
 from local.workers.queue_worker import deliver
 
-REMEMBERED = 1000
+CACHE_SIZE = 1000
 
 
 class Deliveries:
@@ -28,7 +28,7 @@ class Deliveries:
 
     def remember(self, spec: QueueSpec, batch: Sequence[Received]) -> None:
         with self._lock:
-            self._delivered.setdefault(spec.name, deque(maxlen=REMEMBERED)).extend((spec, one) for one in batch)
+            self._delivered.setdefault(spec.name, deque(maxlen=CACHE_SIZE)).extend((spec, one) for one in batch)
 
     def again(self, queue: str, *, times: int, concurrent: int, index: int = -1) -> int:
         """Deliver one message ``times`` more, ``concurrent`` at once; how many of these deliveries failed. ``index``

@@ -102,7 +102,7 @@ class Metered:
     def append(self, *events: NewEvent, key: IdempotencyKey | None = None) -> None:
         """Afterwards the meter shows this append alone."""
         self.meter.reset()
-        append_events(self.world, self.world.tenant, "ann", "s1", events, key)
+        append_events(self.world.user("ann").of_session("s1"), events, key)
 
     def check(self, call: str, written: int, read: int) -> None:
         """``written`` and ``read``: the most that may be charged, and reported."""
@@ -123,7 +123,7 @@ def metered(tmp_path: Path) -> Metered:
     world = World(tmp_path, cast("Any", DynamoDbTable(client, name)), objects, clock)
     world.open(title="Plans for Friday", user_meta={"channel": "app", "locale": "fr"})
     world.say("hello", "hi")
-    assert read_pack(world, world.tenant, "ann", "s1").state == "ready"
+    assert read_pack(world.user("ann").of_session("s1")).state == "ready"
     return Metered(world, Meter(client, local_client(url), name))
 
 
@@ -162,7 +162,7 @@ def test_a_repeated_append_writes_nothing(metered: Metered) -> None:
 
 def test_a_pack_that_has_not_changed_costs_2_reads(metered: Metered) -> None:
     world = metered.world
-    view = read_pack(world, world.tenant, "ann", "s1", holds=lambda _: True)
+    view = read_pack(world.user("ann").of_session("s1"), holds=lambda _: True)
     assert view.state == "not_modified"
     metered.check("pack, 304", 0, 2)
 

@@ -20,7 +20,7 @@ from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.documents import UNIT
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.mapping import NEVER, index_name, write_alias
-from neve.adapters.opensearch.places import SEEN_S, create_index, prepare_index, switch_alias
+from neve.adapters.opensearch.places import ALIAS_TTL_S, create_index, prepare_index, switch_alias
 from neve.domain.recall.query import MAX_OPERATORS, TextQuery, shape
 from neve.ports import CONTEXT_WEIGHTS, Candidate, IndexModel, Owner, SearchFilter, StoreUnavailable
 from tests.contract.engines.passages import ANY, new_owner, passage, vector
@@ -276,7 +276,7 @@ def test_a_switch_replaces_the_index_at_once_and_keeps_the_old_one(server: Serve
     assert switch_alias(server.calls, server.alias, name) == [index_name(server.alias, MODEL)]
     new = server.index()
     assert new.model() == OTHER and ids(find(new, owner, "kayak tent")) == ["b"]
-    assert ids(find(old, owner, "kayak tent")) == ["a"], f"a process goes on with what it saw for {SEEN_S} s"
+    assert ids(find(old, owner, "kayak tent")) == ["a"], f"a process goes on with what it saw for {ALIAS_TTL_S} s"
     assert switch_alias(server.calls, server.alias, name) == []
 
 

@@ -22,14 +22,22 @@ DONE = {EmbeddingState.READY, EmbeddingState.SKIPPED}
 def check_rows(data: Path, user: str) -> None:
     table = SqliteTable(data / TABLE)
     try:
-        memories = [rows.read_memory(item) for item in _rows(table, KEYS.user(user), "MEM#")]
-        for item in _rows(table, KEYS.user(user), "SES#"):
+        memories = [rows.read_memory(item) for item in _rows(table, KEYS.of_user(user).partition, "MEM#")]
+        for item in _rows(table, KEYS.of_user(user).partition, "SES#"):
             session = rows.read_session(item)
             of_session = [memory for memory in memories if memory.session_id == session.session_id]
-            log = [rows.read_event(event) for event in _rows(table, KEYS.log(user, session.session_id), "EVT#")]
-            found = table.get_many([KEYS.marker(user, session.session_id), KEYS.epoch(user, session.session_id)])
-            marker = rows.read_marker(found[KEYS.marker(user, session.session_id)])
-            epoch = rows.read_epoch(found[KEYS.epoch(user, session.session_id)])
+            log = [
+                rows.read_event(event)
+                for event in _rows(table, KEYS.of_user(user).of_session(session.session_id).log, "EVT#")
+            ]
+            found = table.get_many(
+                [
+                    KEYS.of_user(user).of_session(session.session_id).marker,
+                    KEYS.of_user(user).of_session(session.session_id).epoch,
+                ]
+            )
+            marker = rows.read_marker(found[KEYS.of_user(user).of_session(session.session_id).marker])
+            epoch = rows.read_epoch(found[KEYS.of_user(user).of_session(session.session_id).epoch])
             where = f"{user}/{session.session_id}"
             assert [event.seq for event in log] == list(range(1, session.last_seq + 1)), f"{where}: gaps"
             assert (epoch.covers_to or 0) <= marker.observed_seq <= session.last_seq, (

@@ -17,8 +17,6 @@ from neve import wiring
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.store.tenants import TenantRow, put_tenant
-from neve.usecases.pack import read_pack
-from neve.usecases.pack.read_pack import PackCache
 from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client
 from tests.faults.calls import Caller
 from tests.unit.api_world import Api
@@ -33,14 +31,12 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     unhurried = SimpleNamespace(sleep=slept.append)
     monkeypatch.setattr("neve.adapters.dynamodb.errors.time", unhurried)
     monkeypatch.setattr("botocore.endpoint.time", unhurried)
-    monkeypatch.setattr("functions.embed.app.pause", slept.append)
     return slept
 
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecallWorld]:
     """On embedded engines until a test puts an adapter in the place of one."""
-    monkeypatch.setattr(read_pack, "_cache", PackCache())
     before = list(wiring._installed)
     with closing(RecallWorld.make(tmp_path)) as made:
         made.rows.write([put_tenant(TenantRow(made.tenant.id, "2026-03-10T09:30:00.000Z"))])

@@ -12,6 +12,7 @@ import pytest
 from functions.extract import app as extract_app
 from neve import wiring
 from neve.http.schemas.recall.recall import LIST_RECALLS
+from neve.store.keys import SessionKeys
 from neve.store.tenants import TenantRow, put_tenant
 from neve.usecases.observe.job import observation_message
 from neve.usecases.sessions.read_sessions import get_session
@@ -73,7 +74,7 @@ def workers(tmp_path: Path) -> Iterator[World]:
 
 def extract(world: World) -> list[str]:
     """One delivery of the session's message; the ids that the function names as failed."""
-    message = observation_message(world.tenant.id, "ann", "s1", 1, 2)
+    message = observation_message(SessionKeys(world.tenant.id, "ann", "s1"), 1, 2)
     attributes = {"MessageGroupId": message.group, "ApproximateReceiveCount": "1"}
     record = {"messageId": "m1", "body": json.dumps(message.body), "attributes": attributes}
     answer = extract_app.handler({"Records": [record | {"eventSource": "aws:sqs"}]}, None)
@@ -94,7 +95,7 @@ def test_a_worker_whose_clock_is_ahead_takes_a_lease_that_still_runs_and_nothing
     assert extract(workers) == ["m1"]
     assert extract(workers) == []
     assert len(workers.memories()) == 1
-    assert get_session(workers, workers.tenant, "ann", "s1").marker.observed_seq == 2
+    assert get_session(workers.user("ann").of_session("s1")).marker.observed_seq == 2
 
 
 def test_a_worker_whose_clock_is_behind_waits_for_the_lease_and_then_finds_nothing_to_do(workers: World) -> None:

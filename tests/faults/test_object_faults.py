@@ -12,9 +12,7 @@ from neve.adapters.aws.s3_objects import S3Objects
 from neve.http.schemas.sessions.events import EVENTS, UPLOADS
 from neve.http.schemas.sessions.sessions import SESSIONS
 from neve.ports import StoreUnavailable
-from neve.usecases.pack import read_pack
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.read_pack import PackCache
 from tests.faults.calls import Caller, is_degraded, is_refused_for_now
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, s3_error
 from tests.unit.recall_world import RecallWorld
@@ -48,11 +46,6 @@ def broken(world: RecallWorld, s3: AnsweringServer, failure: Reply) -> Iterator[
         yield S3Objects(client, "bucket")
 
 
-def forget_packs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process that has served nothing yet."""
-    monkeypatch.setattr(read_pack, "_cache", PackCache())
-
-
 def test_a_pack_that_the_function_has_served_is_served_again(
     world: RecallWorld, caller: Caller, broken: S3Objects
 ) -> None:
@@ -65,12 +58,13 @@ def test_a_pack_that_the_function_has_served_is_served_again(
     assert (again.text, again.headers["ETag"]) == (whole.text, whole.headers["ETag"])
     assert "X-Neve-Degraded" not in again.headers
 
-    cache, read_pack._cache = read_pack._cache, PackCache()
+    caches = world.caches
+    world.forget()
     world.objects = kept
     world.remember("likes coffee")
-    build_pack(world, world.tenant, "ann", "s1", "horizon")
+    build_pack(world.user("ann").of_session("s1"), "horizon")
     newer = caller.pack()
-    read_pack._cache = cache
+    world.caches = caches
     world.objects = broken  # type: ignore[assignment]
     stale = caller.pack()
     assert (stale.status, stale.headers["X-Neve-Degraded"]) == (200, "pack:stale"), "the bytes are those of the version"
@@ -85,7 +79,7 @@ def test_a_pack_that_nobody_here_has_served_is_partial(
     world.remember("likes tea")
     caller.open()
     whole = caller.pack()
-    forget_packs(monkeypatch)
+    world.forget()
     world.objects, kept = broken, world.objects  # type: ignore[assignment]
     partial = caller.pack()
     assert is_degraded(partial, "pack:partial")
@@ -139,9 +133,9 @@ def test_a_pack_whose_object_is_written_and_whose_pointer_is_not(world: RecallWo
 
     world.rows.before_write = refuse
     assert is_degraded(caller.pack(), "pack:unavailable")
-    left = world.objects.get(world.tenant.keys.pack_object("ann", "s1", 1))
+    left = world.objects.get(world.tenant.keys.of_user("ann").of_session("s1").pack_object(1))
     assert left is not None
     reply = caller.pack()
     assert (reply.status, reply.json["state"], reply.json["pack_version"]) == (200, "ready", 1)
     assert "likes tea" in reply.json["text"]
-    assert world.objects.get(world.tenant.keys.pack_object("ann", "s1", 1)) == left
+    assert world.objects.get(world.tenant.keys.of_user("ann").of_session("s1").pack_object(1)) == left

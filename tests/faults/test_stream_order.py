@@ -55,7 +55,7 @@ def handled(messages: Sequence[Message]) -> None:
 
 
 def edit(world: RecallWorld, memory_id: str, text: str) -> None:
-    update_memory(world, world.tenant, "ann", memory_id, MemoryChange({"text": text}), None)
+    update_memory(world.user("ann"), memory_id, MemoryChange({"text": text}), None)
 
 
 def found(world: RecallWorld, query: str) -> list[tuple[str, str]]:
@@ -79,7 +79,7 @@ def lives_of_three_memories(world: RecallWorld) -> tuple[str, str, str]:
     edited, deleted, kept = (world.remember(f"a kayak {word}") for word in ("red", "green", "blue"))
     edit(world, edited, "a tent")
     world.say("a kayak again", "Noted.")
-    delete_memory(world, world.tenant, "ann", deleted, None)
+    delete_memory(world.user("ann"), deleted, None)
     edit(world, edited, "a canoe")
     return edited, deleted, kept
 
@@ -135,7 +135,7 @@ def test_workers_between_the_changes(data: st.DataObject) -> None:
         work()
         edit(world, edited, "a tent")
         work()
-        delete_memory(world, world.tenant, "ann", deleted, None)
+        delete_memory(world.user("ann"), deleted, None)
         edit(world, edited, "a canoe")
         work()
         handled(data.draw(st.permutations(late), label="late"))
@@ -194,7 +194,7 @@ def test_a_deletion_is_not_undone(world: RecallWorld, overtaken: Callable[..., N
     identifier = world.remember("a kayak")
 
     def delete() -> None:
-        delete_memory(world, world.tenant, "ann", identifier, None)
+        delete_memory(world.user("ann"), identifier, None)
 
     overtaken(identifier, delete)
     assert found(world, "kayak") == []

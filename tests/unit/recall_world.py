@@ -4,8 +4,7 @@ says. Workers run when a test pumps."""
 from __future__ import annotations
 
 import json
-import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -20,11 +19,15 @@ from local.engine.file_objects import FileObjects
 from local.engine.search.search_index import SqliteSearchIndex
 from local.workers.worker_events import stream_event
 from neve.adapters.clock import SystemIds
+from neve.adapters.o200k import token_counter
+from neve.caching import Caches
 from neve.domain.records import EventType, Memory
 from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
+from neve.domain.tokens import Counter, CounterName
 from neve.observing import Observer
 from neve.ports import Embedder, Message, QueueName, SearchIndex
+from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.store.stream_records import read_change
 from neve.usecases.background.dispatch_changes import dispatch_changes
@@ -35,7 +38,6 @@ from neve.usecases.recall.command import RecallCommand
 from neve.usecases.recall.recall import recall
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
-from neve.wiring import Tenant
 from tests.unit.world import START, CountedTable, HandClock, ListQueue
 
 
@@ -45,6 +47,11 @@ class Clock(VirtualClock):
     def __init__(self) -> None:
         super().__init__(HandClock())
         self.freeze(START)
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        super().sleep(seconds)
 
     def move(self, **by: float) -> None:
         self.advance(timedelta(**by))
@@ -62,11 +69,11 @@ class RecallWorld:
     queue: ListQueue = field(default_factory=ListQueue)
     ids: SystemIds = field(default_factory=SystemIds)
     tasks: VirtualTasks = field(default_factory=VirtualTasks)
-    tenant: Tenant = field(default_factory=lambda: Tenant(f"t-{uuid.uuid4().hex}", Policy()))
-    """A new name every time: what a process remembers, it remembers by tenant."""
-    pauses: list[float] = field(default_factory=list)
+    tenant: Tenant = field(default_factory=lambda: Tenant("acme", Policy()))
+    counter: Callable[[CounterName], Counter] = token_counter
 
     def __post_init__(self) -> None:
+        self.caches = Caches(self.clock.now)
         self.table = FaultyTable(self.rows, self.faults)
         self.search: SearchIndex = FaultySearch(self.index, self.faults)
 
@@ -90,31 +97,44 @@ class RecallWorld:
         self.index.close()
         self.rows.close()
 
+    @property
+    def scope(self) -> TenantScope:
+        return TenantScope(self, self.tenant)
+
+    def user(self, user: str = "ann") -> UserScope:
+        return self.scope.of_user(user)
+
+    def forget(self) -> None:
+        """As in a process that has served nothing yet."""
+        self.caches = Caches(self.clock.now)
+
     # --- writing --------------------------------------------------------------------------------
 
     def remember(self, text: str, *, user: str = "ann", **given: Any) -> str:
-        return create_memory(self, self.tenant, user, NewMemory(text, **given)).id
+        return create_memory(self.user(user), NewMemory(text, **given)).id
 
     def store(self, memory: Memory, *, user: str = "ann") -> None:
         """A new row as it is given."""
-        self.rows.write([rows.put_memory(self.tenant.keys, user, memory)])
+        self.rows.write([rows.put_memory(self.tenant.keys.of_user(user), memory)])
 
     def change(self, memory_id: str, *, user: str = "ann", **fields: Any) -> None:
-        self.rows.write([rows.put_memory(self.tenant.keys, user, replace(self.memory(memory_id, user), **fields))])
+        self.rows.write(
+            [rows.put_memory(self.tenant.keys.of_user(user), replace(self.memory(memory_id, user), **fields))]
+        )
 
     def memory(self, memory_id: str, user: str = "ann") -> Memory:
-        item = self.rows.get(self.tenant.keys.memory(user, memory_id))
+        item = self.rows.get(self.tenant.keys.of_user(user).memory(memory_id))
         assert item is not None
         return rows.read_memory(item)
 
     def open(self, session: str = "s1", *, user: str = "ann") -> None:
-        open_session(self, self.tenant, user, OpenSession(session_id=session, budget_ms=0))
+        open_session(self.user(user), OpenSession(session_id=session, budget_ms=0))
 
     def say(self, *texts: str, user: str = "ann", session: str = "s1", names: tuple[str, str] | None = None) -> None:
         """Alternating user and assistant messages, one append."""
         kinds = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)
         events = [NewEvent(kinds[i % 2], text, name=names[i % 2] if names else None) for i, text in enumerate(texts)]
-        append_events(self, self.tenant, user, session, events)
+        append_events(self.user(user).of_session(session), events)
 
     # --- workers --------------------------------------------------------------------------------
 
@@ -131,7 +151,7 @@ class RecallWorld:
 
     def embed(self, messages: Sequence[Message]) -> Failures:
         bodies = [json.loads(json.dumps(message.body)) for message in messages]
-        return embed_rows(self, bodies, self.pauses.append)
+        return embed_rows(self, bodies)
 
     def pump(self) -> None:
         """Until nothing is left to do. Raises AssertionError when a message fails."""
@@ -141,7 +161,7 @@ class RecallWorld:
     # --- asking ---------------------------------------------------------------------------------
 
     def ask(self, query: str, *, user: str = "ann", **given: Any) -> RecallAnswer:
-        return recall(self, self.tenant, user, RecallCommand(query, **given))
+        return recall(self.user(user), RecallCommand(query, **given))
 
     def found(self, query: str, **given: Any) -> list[str]:
         """The ids of the hits."""

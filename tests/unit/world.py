@@ -14,14 +14,16 @@ from typing import Any, TypeVar
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import SqliteTable
 from neve.adapters.clock import SystemIds, ThreadTasks
+from neve.adapters.o200k import token_counter
+from neve.caching import Caches
 from neve.domain.records import EventType, Memory
 from neve.domain.tenants.policy import Policy
 from neve.observing import Observed, ObservedLine, PassInput, Reflected, ReflectedRow, ReflectInput
 from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, WriteOp
+from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.usecases.sessions.append_events import Appended, NewEvent, append_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
-from neve.wiring import Tenant
 
 T = TypeVar("T")
 START = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
@@ -32,12 +34,17 @@ class HandClock:
 
     def __init__(self) -> None:
         self.at = START
+        self.slept: list[float] = []
 
     def now(self) -> datetime:
         return self.at
 
     def monotonic_ms(self) -> float:
         return self.at.timestamp() * 1000
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.move(seconds=seconds)
 
     def move(self, **by: float) -> None:
         self.at += timedelta(**by)
@@ -145,6 +152,8 @@ class World:
 
     def __post_init__(self) -> None:
         self.tasks = ThreadTasks(self.clock)
+        self.caches = Caches(self.clock.now)
+        self.counter = token_counter
 
     @classmethod
     def make(cls, folder: Path) -> World:
@@ -162,24 +171,35 @@ class World:
 
     # --- shorthand ------------------------------------------------------------------------------
 
+    @property
+    def scope(self) -> TenantScope:
+        return TenantScope(self, self.tenant)
+
+    def user(self, user: str = "ann") -> UserScope:
+        return self.scope.of_user(user)
+
+    def forget(self) -> None:
+        """As in a process that has served nothing yet."""
+        self.caches = Caches(self.clock.now)
+
     def with_policy(self, **numbers: Any) -> None:
         self.tenant = Tenant("acme", Policy(**numbers))
 
     def open(self, user: str = "ann", session: str = "s1", **more: Any) -> None:
-        open_session(self, self.tenant, user, OpenSession(session_id=session, budget_ms=0, **more))
+        open_session(self.user(user), OpenSession(session_id=session, budget_ms=0, **more))
 
     def say(self, *texts: str, user: str = "ann", session: str = "s1") -> Appended:
         """Alternating user and assistant messages."""
         kinds = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)
         events = [NewEvent(kinds[i % 2], text) for i, text in enumerate(texts)]
-        return append_events(self, self.tenant, user, session, events)
+        return append_events(self.user(user).of_session(session), events)
 
     def memories(self, user: str = "ann") -> list[Memory]:
-        page = self.table.query(self.tenant.keys.user(user), prefix="MEM#", limit=1000)
+        page = self.table.query(self.tenant.keys.of_user(user).partition, prefix="MEM#", limit=1000)
         return [rows.read_memory(item) for item in page.items]
 
     def memory(self, memory_id: str, user: str = "ann") -> Memory:
-        item = self.table.get(self.tenant.keys.memory(user, memory_id))
+        item = self.table.get(self.tenant.keys.of_user(user).memory(memory_id))
         assert item is not None
         return rows.read_memory(item)
 
@@ -187,7 +207,7 @@ class World:
         """Another writer's citation."""
         memory = self.memory(memory_id, user)
         moved = replace(memory, last_used_at="2027-01-01T00:00:00.000Z")
-        self.table.write([rows.put_memory(self.tenant.keys, user, moved)])
+        self.table.write([rows.put_memory(self.tenant.keys.of_user(user), moved)])
 
     def everything_stored(self) -> str:
         """All rows and objects as one text."""

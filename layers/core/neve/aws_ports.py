@@ -1,4 +1,4 @@
-"""The managed stores as ``neve.wiring.Ports``: what a deployed function works on.
+"""The managed stores as ``neve.ports.Ports``: what a deployed function works on.
 
 A port is made when it is first read, with the packages that it alone needs: a function imports and connects to nothing
 that it does not use."""
@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
+from neve.adapters.o200k import token_counter
+from neve.caching import Caches
 from neve.config import Settings, needed
 from neve.observing import Observer
 from neve.ports import Embedder, ObjectStore, Queue, QueueName, SearchIndex, Table
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AwsPorts:
-    """``neve.wiring.Ports``. Reading a port raises SettingsError, naming the variable, when one is not set.
+    """``neve.ports.Ports``. Reading a port raises SettingsError, naming the variable, when one is not set.
     ``session``: whose credentials and region to use instead of the process's."""
 
     def __init__(self, settings: Settings, session: Session | None = None) -> None:
@@ -27,6 +29,8 @@ class AwsPorts:
         self.clock = SystemClock()
         self.ids = SystemIds()
         self.tasks = ThreadTasks(self.clock)
+        self.caches = Caches(self.clock.now)
+        self.counter = token_counter
 
     @cached_property
     def table(self) -> Table:

@@ -1,4 +1,4 @@
-"""The doors of the product: what the use cases need from the outside, and nothing more.
+"""Ports: the interfaces that the use cases need from the outside, and nothing more.
 
 Every port has one contract suite under ``tests/contract`` that runs unchanged on each of its engines.
 Adapters translate vendor errors into the exceptions defined here; nobody else catches a vendor error.
@@ -12,7 +12,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from neve.caching import Caches
 from neve.domain.recall.query import TextQuery as TextQuery
+from neve.domain.tokens import Counter, CounterName
+from neve.observing import Observer
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -396,6 +399,9 @@ class Clock(Protocol):
     def monotonic_ms(self) -> float:
         """Milliseconds that only move forward; the scale of every time budget."""
 
+    def sleep(self, seconds: float) -> None:
+        """Returns when so many seconds have passed on this clock."""
+
 
 class Ids(Protocol):
     def ulid(self, at: datetime) -> str: ...
@@ -417,3 +423,50 @@ class Tasks(Protocol):
     """Runs work beside the caller. The context variables of the caller are visible to the work."""
 
     def start(self, work: Callable[[], T]) -> Task[T]: ...
+
+
+# --- all of them ----------------------------------------------------------------------------------
+
+
+class Ports(Protocol):
+    """Everything a use case may ask for. One object a process, made by the composition root."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def objects(self) -> ObjectStore: ...
+    @property
+    def queue(self) -> Queue: ...
+    @property
+    def search(self) -> SearchIndex: ...
+    @property
+    def embedder(self) -> Embedder: ...
+    @property
+    def observer(self) -> Observer: ...
+    @property
+    def counter(self) -> Callable[[CounterName], Counter]:
+        """The token counter of a name. Raises NeveError ``invalid_policy`` when its data is not installed."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def ids(self) -> Ids: ...
+    @property
+    def tasks(self) -> Tasks: ...
+    @property
+    def caches(self) -> Caches: ...
+
+
+class IndexingPorts(Protocol):
+    """What it takes to bring rows into a search index."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def search(self) -> SearchIndex: ...
+    @property
+    def embedder(self) -> Embedder: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def ids(self) -> Ids: ...

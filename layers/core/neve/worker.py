@@ -15,15 +15,14 @@ from typing import Any
 from aws_lambda_powertools.utilities.batch import SqsFifoPartialProcessor, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from neve import observability, wiring
+from neve import observability
 from neve.correlation import FIELD, correlated
-from neve.http.tenancy import policies
-from neve.ports import Message, QueueName
+from neve.ports import Message, Ports, QueueName
+from neve.scope import SessionScope
 from neve.usecases.observe.lease import LeaseHeld
-from neve.wiring import Ports, Tenant
+from neve.usecases.tenants.policy_in_force import tenant_scope
 
-Work = Callable[[Ports, Tenant, dict[str, Any]], None]
-Pause = Callable[[float], None]
+Work = Callable[[SessionScope, dict[str, Any]], None]
 
 POSTPONED_S = 2.0
 """Pause of a queue without a delay before a message is sent again. Between two passes that appends asked for lie the
@@ -31,11 +30,11 @@ POSTPONED_S = 2.0
 
 
 def process_fifo(
-    event: Mapping[str, Any], context: Any, queue: str, work: Work, pause: Pause | None = None
+    ports: Ports, event: Mapping[str, Any], context: Any, queue: QueueName, work: Work, pause_s: float = 0.0
 ) -> dict[str, Any]:
     """The partial batch answer. A failed message holds back the later ones of its group only. ``work`` raises to have
-    its message delivered again, LeaseHeld to have it postponed: it is sent to ``queue``, where it came from, once more.
-    ``pause`` (seconds) waits before that; None when the queue has a delay of its own."""
+    its message delivered again, LeaseHeld to have it postponed: it is sent to ``queue``, where it came from, once more,
+    ``pause_s`` later (0 when the queue has a delay of its own)."""
 
     def handle(record: SQSRecord) -> None:
         body: dict[str, Any] = json.loads(record.body)
@@ -49,13 +48,13 @@ def process_fifo(
         observability.worked(queue, body.get(FIELD, record.message_id))
 
     def work_or_postpone(record: SQSRecord, body: dict[str, Any]) -> None:
-        ports = wiring.ports()
+        user = tenant_scope(ports, body["tenant"]).of_user(body["user"])
         try:
-            work(ports, policies.tenant(ports, body["tenant"], without_store=False), body)
+            work(user.of_session(body["session"]), body)
         except LeaseHeld:
-            if pause is not None:
-                pause(POSTPONED_S)
-            _send_again(ports, QueueName(queue), record, body)
+            if pause_s:
+                ports.clock.sleep(pause_s)
+            _send_again(ports, queue, record, body)
 
     # one processor a call: it holds the state of its batch
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)

@@ -56,6 +56,9 @@ class ManualClock:
     def monotonic_ms(self) -> float:
         return self._now.timestamp() * 1000
 
+    def sleep(self, seconds: float) -> None:
+        self.advance(seconds)
+
     def advance(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
 

@@ -351,7 +351,7 @@ def world_on(table: Table, folder: Path) -> World:
 
 
 def texts(world: World) -> list[str]:
-    page = list_events(world, world.tenant, "ann", "s1", 1, 200)
+    page = list_events(world.user("ann").of_session("s1"), 1, 200)
     assert [event.seq for event in page.events] == list(range(1, len(page.events) + 1))
     return [str(event.content) for event in page.events]
 
@@ -438,8 +438,8 @@ def test_an_append_that_stays_without_an_answer_may_be_repeated(
     events = [NewEvent(EventType.USER_MESSAGE, "hello", client_id="c1")]
     real.script.extend([PassOn(), *[LoseAnswer()] * SENT])
     with pytest.raises(StoreUnavailable, match="ConnectionClosedError"):
-        append_events(world, world.tenant, "ann", "s1", events)
-    assert append_events(world, world.tenant, "ann", "s1", events).seqs == [1]
+        append_events(world.user("ann").of_session("s1"), events)
+    assert append_events(world.user("ann").of_session("s1"), events).seqs == [1]
     assert texts(world) == ["hello"]
 
 
@@ -450,8 +450,8 @@ def test_a_lease_whose_answer_was_lost_is_held(
     world = world_on(proxied, tmp_path)
     world.open()
     real.script.extend([PassOn(), LoseAnswer()])
-    leased = take_lease(world, world.tenant, "ann", "s1")
-    stored = direct.get(world.tenant.keys.marker("ann", "s1"))
+    leased = take_lease(world.user("ann").of_session("s1"))
+    stored = direct.get(world.tenant.keys.of_user("ann").of_session("s1").marker)
     assert stored is not None
     assert rows.read_marker(stored) == leased
     assert leased.lease_token == 1
@@ -484,5 +484,5 @@ def test_a_pack_from_an_unavailable_table_is_no_error(
 ) -> None:
     world = world_on(table, tmp_path)
     proxy.script.extend([THROTTLED] * SENT)
-    view = read_pack(world, world.tenant, "ann", "s1")
+    view = read_pack(world.user("ann").of_session("s1"))
     assert (view.state, view.degraded) == ("unavailable", ("pack:unavailable",))

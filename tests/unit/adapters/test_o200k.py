@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from neve.adapters import o200k
+from neve.adapters.o200k import token_counter
 from neve.domain.errors import NeveError
-from neve.domain.tokens import counter, trim_to
+from neve.domain.tokens import trim_to
 
 MERGES = [bytes([n]) for n in range(256)] + [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b"ld", b" world"]
 
@@ -32,12 +33,12 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("text", "tokens"), [("", 0), ("hello", 1), ("hello world", 2), ("hex", 2), ("🟡", 4), ("<|endoftext|>", 13)]
 )
 def test_counts_by_the_merge_table(table: Path, text: str, tokens: int) -> None:
-    assert counter("o200k_base")(text) == tokens
+    assert token_counter("o200k_base")(text) == tokens
 
 
 def test_trimming_uses_the_counter(table: Path) -> None:
-    assert trim_to("hello world hello world", 3, marker="…", count=counter("o200k_base")) == "…"
-    assert trim_to("hello world hello world", 4, marker="…", count=counter("o200k_base")) == "hello…"
+    assert trim_to("hello world hello world", 3, marker="…", count=token_counter("o200k_base")) == "…"
+    assert trim_to("hello world hello world", 4, marker="…", count=token_counter("o200k_base")) == "hello…"
 
 
 def test_a_missing_folder_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +63,7 @@ def test_a_missing_package_is_said(table: Path, monkeypatch: pytest.MonkeyPatch)
 
 def _refused(why: str) -> None:
     with pytest.raises(NeveError) as refused:
-        counter("o200k_base")
+        token_counter("o200k_base")
     assert refused.value.code == "invalid_policy"
     assert why in refused.value.detail
     assert [error.field for error in refused.value.errors] == ["token_counter"]

@@ -243,7 +243,7 @@ def test_the_index_behind_the_alias_is_looked_up_again_after_a_while(
     for _ in range(3):
         index.model()
     assert len(stub.asked["_mapping"]) == 1
-    now[0] += opensearch_places.SEEN_S
+    now[0] += opensearch_places.ALIAS_TTL_S
     index.model()
     assert len(stub.asked["_mapping"]) == 2
 

@@ -219,15 +219,15 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def remember(world: World, text: str) -> None:
-    create_memory(world, world.tenant, "ann", NewMemory(text))
+    create_memory(world.user("ann"), NewMemory(text))
 
 
 def served(world: World) -> PackView:
-    return read_pack(world, world.tenant, "ann", "s1")
+    return read_pack(world.user("ann").of_session("s1"))
 
 
 def rebuild(world: World) -> int:
-    return build_pack(world, world.tenant, "ann", "s1", "horizon").manifest.pack_version
+    return build_pack(world.user("ann").of_session("s1"), "horizon").manifest.pack_version
 
 
 def refuse_the_pointer(world: World) -> None:
@@ -245,12 +245,12 @@ def test_the_next_build_takes_over_the_object(world: World) -> None:
     refuse_the_pointer(world)
     with pytest.raises(StoreUnavailable, match="throttled"):
         rebuild(world)
-    left = world.objects.get(world.tenant.keys.pack_object("ann", "s1", 2))
+    left = world.objects.get(world.tenant.keys.of_user("ann").of_session("s1").pack_object(2))
     assert left is not None
     after = served(world)
     assert (after.text, after.manifest, after.degraded) == (before.text, before.manifest, ("pack:stale",))
     assert rebuild(world) == 2
-    assert world.objects.get(world.tenant.keys.pack_object("ann", "s1", 2)) == left
+    assert world.objects.get(world.tenant.keys.of_user("ann").of_session("s1").pack_object(2)) == left
     view = served(world)
     assert view.text is not None
     assert "likes tea" in view.text
@@ -268,5 +268,5 @@ def test_the_next_build_steps_over_an_object_of_other_rows(world: World) -> None
     view = served(world)
     assert view.text is not None
     assert "likes coffee" in view.text
-    versions, _ = pack_versions(world, world.tenant, "ann", "s1", 10, None)
+    versions, _ = pack_versions(world.user("ann").of_session("s1"), 10, None)
     assert [manifest.pack_version for manifest in versions] == [3, 1]

@@ -12,7 +12,7 @@ import pytest
 
 from neve.adapters.aws import secrets
 from neve.adapters.aws.clients import aws_client
-from neve.adapters.aws.secrets import KEPT_S, read_secret
+from neve.adapters.aws.secrets import TTL_S, read_secret
 from neve.ports import ModelUnavailable
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, json_error
 
@@ -55,7 +55,7 @@ def test_a_value_is_read_once_and_again_when_it_is_old(
 ) -> None:
     server.replies = [holding(SecretString="first\n"), holding(SecretString="second")]
     assert read_secret(client, arn) == "first"
-    clock[0] += KEPT_S - 1
+    clock[0] += TTL_S - 1
     assert read_secret(client, arn) == "first"
     clock[0] += 1
     assert read_secret(client, arn) == "second"

@@ -15,6 +15,7 @@ from local.workers.worker_events import sequence_number, stream_event
 from neve import wiring
 from neve.domain.records import EventType, Status
 from neve.ports import QueueName
+from neve.store.keys import SessionKeys
 from neve.store.stream_records import Change, read_change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.memories.delete_memory import delete_memory
@@ -36,7 +37,7 @@ def world(tmp_path: Path) -> Iterator[RecallWorld]:
 
 def append(world: RecallWorld, *types: EventType) -> None:
     events = [NewEvent(kind, "text", event_data={"tool_use_id": "t", "name": "n"}) for kind in types]
-    append_events(world, world.tenant, "ann", "s1", events)
+    append_events(world.user("ann").of_session("s1"), events)
 
 
 def observed(world: RecallWorld) -> list[int]:
@@ -58,7 +59,7 @@ def test_a_memory_is_embedded_when_it_comes_when_its_rev_moves_and_when_it_goes(
     assert world.dispatch() == []
     world.change(tea, status=Status.RESOLVED, rev=2)
     assert [message.body for message in world.dispatch()] == [base | {"rev": 2}]
-    delete_memory(world, world.tenant, "ann", tea, None)
+    delete_memory(world.user("ann"), tea, None)
     assert [message.body for message in world.dispatch()] == [base | {"rev": 2}]
 
 
@@ -95,7 +96,7 @@ def test_a_complete_turn_is_observed(world: RecallWorld) -> None:
     world.dispatch()
     [(queue, message)] = world.queue.sent
     assert queue is QueueName.EXTRACT
-    assert message.body["job_id"] == observation_job_id(world.tenant.id, "ann", "s1", 1, 2)
+    assert message.body["job_id"] == observation_job_id(SessionKeys(world.tenant.id, "ann", "s1"), 1, 2)
     assert message.dedup_id == message.body["job_id"] and message.body["last_seq"] == 2
 
 
@@ -162,9 +163,9 @@ def test_older_news_and_a_lost_race_do_not_move_the_access_back(world: RecallWor
 def test_a_memory_that_is_gone_by_then_is_left_out(world: RecallWorld) -> None:
     tea = world.remember("tea")
     world.ask("tea")
-    delete_memory(world, world.tenant, "ann", tea, None)
+    delete_memory(world.user("ann"), tea, None)
     world.pump()
-    assert world.rows.get(world.tenant.keys.memory("ann", tea)) is None
+    assert world.rows.get(world.tenant.keys.of_user("ann").memory(tea)) is None
 
 
 # --- records ------------------------------------------------------------------------------------
@@ -242,10 +243,9 @@ def test_a_batch_that_fails_is_named_from_its_first_failure_on(
 def test_the_embed_function_names_the_messages_that_failed(
     installed: RecallWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embed_app, "pause", installed.pauses.append)
     good, bad = installed.remember("tea"), installed.remember("POISON")
     installed.faults.replace([{"target": "embed", "fault": "error", "match": "POISON"}])
     records = [{"messageId": m.body["id"], "body": json.dumps(m.body)} for m in installed.dispatch()]
     assert {record["messageId"] for record in records} == {good, bad}
     assert embed_app.handler({"Records": records}, None) == {"batchItemFailures": [{"itemIdentifier": bad}]}
-    assert installed.pauses == [0.5, 1.0]
+    assert installed.clock.slept == [0.5, 1.0]

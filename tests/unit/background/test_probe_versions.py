@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +26,7 @@ from neve.domain.times import iso
 from neve.ports import StoreUnavailable
 from neve.store.tenants import TenantRow, put_tenant
 from neve.usecases.background.probe_versions import TENANT, Probe, ProbeFailed, Versions
+from tests.unit.world import HandClock, World
 
 VERSIONS = Versions("arn:records:7", "arn:embed:7", "arn:recall:7")
 HOOK = {"DeploymentId": "d-1", "LifecycleEventHookExecutionId": "hook-1"}
@@ -45,7 +47,7 @@ class Fleet:
         self.created = reply(201, MEMORY)
         self.embedded: Any = {"batchItemFailures": []}
         self.events: list[dict[str, Any]] = []
-        self.now = 0.0
+        self.clock = HandClock()
 
     def invoke(self, version: str, event: dict[str, Any]) -> Any:
         self.events.append(event)
@@ -62,11 +64,8 @@ class Fleet:
             return self.created
         return reply(200, MEMORY | {"embedding_state": self.states.pop(0) if len(self.states) > 1 else self.states[0]})
 
-    def pause(self, seconds: float) -> None:
-        self.now += seconds
-
     def probe(self) -> Probe:
-        return Probe(VERSIONS, self.invoke, "t0-a", lambda: self.now, self.pause)
+        return Probe(VERSIONS, self.invoke, "t0-a", self.clock)
 
 
 def test_what_new_versions_write_new_versions_recall() -> None:
@@ -101,7 +100,7 @@ def test_it_holds_on_the_functions_of_this_repository(tmp_path: Path) -> None:
                 deleted.append(json.loads(answer["body"])["id"])
             return answer
 
-        Probe(Versions("records", "embed", "recall"), call, "t0-a", lambda: 0.0, lambda _: None).run()
+        Probe(Versions("records", "embed", "recall"), call, "t0-a", HandClock()).run()
         assert len(deleted) == 1
 
 
@@ -132,7 +131,7 @@ def test_each_broken_step_is_named_and_what_was_written_is_removed(broken: Any, 
         fleet.probe().run()
     written = broken is not refused
     assert (fleet.called[-1][1] == "DELETE") is written
-    assert fleet.now <= 61
+    assert sum(fleet.clock.slept) <= 61
 
 
 # --- the adapter ----------------------------------------------------------------------------------
@@ -202,7 +201,9 @@ class Deployed:
 
 @pytest.mark.parametrize("name", ["", "RECALL_VERSION"])
 @pytest.mark.parametrize("broken", [None, refused, by_a_word_only])
-def test_the_hook_always_gives_a_verdict(name: str, broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hook_always_gives_a_verdict(
+    name: str, broken: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     fleet = Fleet()
     if broken is not None:
         broken(fleet)
@@ -211,13 +212,10 @@ def test_the_hook_always_gives_a_verdict(name: str, broken: Any, monkeypatch: py
         monkeypatch.setenv(f"{variable}_VERSION", version)
     if name:
         monkeypatch.delenv(name)
-    loaded: dict[str, Any] = {}
-    functions = Functions(read_template().functions, lambda module: loaded.update(module=module))
+    functions = Functions(read_template().functions)
     functions.load("pre_traffic")
-    monkeypatch.setattr(loaded["module"], "connect", lambda: deployed)
-    monkeypatch.setattr(loaded["module"], "pause", lambda _: None)
-    clock = iter(range(0, 100_000, 7))
-    monkeypatch.setattr(loaded["module"], "seconds", lambda: float(next(clock)))
+    monkeypatch.setattr(sys.modules["neve_function_pre_traffic"], "connect", lambda: deployed)
+    monkeypatch.setattr(wiring, "_installed", [World.make(tmp_path)])
     expected = broken is None and not name
     assert functions.invoke("pre_traffic", HOOK) == {"passed": expected}
     assert deployed.verdicts == [expected]

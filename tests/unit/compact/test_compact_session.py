@@ -26,7 +26,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     world = World.make(tmp_path)
     world.with_policy(window=2_000)
     world.open()
-    read_pack(world, world.tenant, "ann", "s1")
+    read_pack(world.user("ann").of_session("s1"))
     yield world
     world.table.close()
 
@@ -37,14 +37,14 @@ def turns(world: World, count: int, tokens: int = 200) -> None:
 
 
 def ask(world: World) -> tuple[Job, dict[str, Any]]:
-    job = request_compaction(world, world.tenant, "ann", "s1", "manual", wait=False)
+    job = request_compaction(world.user("ann").of_session("s1"), "manual", wait=False)
     return job, world.queue.sent[-1][1].body
 
 
 def compact(world: World) -> Job:
     job, body = ask(world)
-    compact_session(world, world.tenant, body)
-    return get_job(world, world.tenant, "ann", job.id)
+    compact_session(world.user(body["user"]).of_session(body["session"]), body)
+    return get_job(world.user("ann"), job.id)
 
 
 def test_twelve_turns_cover_three_to_nine(world: World) -> None:
@@ -53,19 +53,19 @@ def test_twelve_turns_cover_three_to_nine(world: World) -> None:
     job = compact(world)
     assert job.status == "done"
     assert job.result["covers"] == {"from": 5, "to": 18}
-    view = get_session(world, world.tenant, "ann", "s1")
+    view = get_session(world.user("ann").of_session("s1"))
     assert (view.epoch.epoch, view.epoch.covers_to, view.marker.observed_seq) == (1, 18, 24)
-    assert list_events(world, world.tenant, "ann", "s1", 1, 100).covers == (5, 18)
-    versions, _ = pack_versions(world, world.tenant, "ann", "s1", 10, None)
+    assert list_events(world.user("ann").of_session("s1"), 1, 100).covers == (5, 18)
+    versions, _ = pack_versions(world.user("ann").of_session("s1"), 10, None)
     assert [version.trigger for version in versions] == ["horizon", "initial"]
 
 
 def test_nothing_to_cover_moves_nothing(world: World) -> None:
     turns(world, 5)
-    before = get_session(world, world.tenant, "ann", "s1").epoch
+    before = get_session(world.user("ann").of_session("s1")).epoch
     job = compact(world)
     assert job.result == {"outcome": "nothing_to_cover", "epoch": 0}
-    assert get_session(world, world.tenant, "ann", "s1").epoch == before
+    assert get_session(world.user("ann").of_session("s1")).epoch == before
 
 
 def test_a_second_compaction_extends_the_covers(world: World) -> None:
@@ -80,9 +80,9 @@ def test_a_redelivered_message_moves_the_horizon_once(world: World) -> None:
     turns(world, 12)
     job, body = ask(world)
     for _ in range(3):
-        compact_session(world, world.tenant, body)
-    assert get_session(world, world.tenant, "ann", "s1").epoch.epoch == 1
-    assert get_job(world, world.tenant, "ann", job.id).result["outcome"] == "covered"
+        compact_session(world.user(body["user"]).of_session(body["session"]), body)
+    assert get_session(world.user("ann").of_session("s1")).epoch.epoch == 1
+    assert get_job(world.user("ann"), job.id).result["outcome"] == "covered"
 
 
 def test_without_the_model_the_horizon_does_not_move(world: World) -> None:
@@ -90,23 +90,23 @@ def test_without_the_model_the_horizon_does_not_move(world: World) -> None:
     _, body = ask(world)
     world.observer.answers = [ModelUnavailable("529")]
     with pytest.raises(ModelUnavailable):
-        compact_session(world, world.tenant, body)
-    assert get_session(world, world.tenant, "ann", "s1").epoch.epoch == 0
-    compact_session(world, world.tenant, body)
-    assert get_session(world, world.tenant, "ann", "s1").epoch.epoch == 1
+        compact_session(world.user(body["user"]).of_session(body["session"]), body)
+    assert get_session(world.user("ann").of_session("s1")).epoch.epoch == 0
+    compact_session(world.user(body["user"]).of_session(body["session"]), body)
+    assert get_session(world.user("ann").of_session("s1")).epoch.epoch == 1
 
 
 def test_beside_a_pass_of_the_session_nothing_moves(world: World) -> None:
     turns(world, 12)
     job, body = ask(world)
-    token = take_lease(world, world.tenant, "ann", "s1").lease_token
+    token = take_lease(world.user("ann").of_session("s1")).lease_token
     with pytest.raises(LeaseHeld):
-        compact_session(world, world.tenant, body)
-    assert get_session(world, world.tenant, "ann", "s1").epoch.epoch == 0
-    assert get_job(world, world.tenant, "ann", job.id).status == "queued"
-    release_lease(world, world.tenant, "ann", "s1", token)
-    compact_session(world, world.tenant, body)
-    assert get_job(world, world.tenant, "ann", job.id).result["outcome"] == "covered"
+        compact_session(world.user(body["user"]).of_session(body["session"]), body)
+    assert get_session(world.user("ann").of_session("s1")).epoch.epoch == 0
+    assert get_job(world.user("ann"), job.id).status == "queued"
+    release_lease(world.user("ann").of_session("s1"), token)
+    compact_session(world.user(body["user"]).of_session(body["session"]), body)
+    assert get_job(world.user("ann"), job.id).result["outcome"] == "covered"
 
 
 def test_the_newest_turn_is_never_covered(world: World) -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.tokens import IMAGE_TOKENS, compact_json, counter, estimate, event_tokens, keep_ends, trim_to
+from neve.adapters.o200k import token_counter
+from neve.domain.tokens import IMAGE_TOKENS, compact_json, estimate, event_tokens, keep_ends, trim_to
 from tests.unit.domain_rows import image, text_block
 
 FAMILY = "👨‍👩‍👧"
@@ -63,7 +64,7 @@ def test_arguments_that_nest_too_deep_become_an_ellipsis() -> None:
 
 
 def test_the_default_counter_is_the_estimate() -> None:
-    assert counter("estimate")("x" * 100) == 32
+    assert token_counter("estimate")("x" * 100) == 32
 
 
 def test_trim_keeps_what_fits() -> None:

@@ -14,6 +14,7 @@ from neve.domain.times import iso
 from neve.ports import Owner, StoreUnavailable, WriteOp
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.store.keys import Keys, UserKeys
 from neve.usecases.erase.erase_user import NoSuchUser, Removed, begin_erasure, erase_user, finish_erasure
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.tenants.directory import users_of
@@ -36,10 +37,10 @@ def live(world: RecallWorld, *users: str) -> None:
         world.open(user=user)
         world.say(f"I moved to Lisbon with {MARKER}.", "Noted.", user=user)
         world.remember(f"Lives in Lisbon, {MARKER}", user=user)
-        build_pack(world, world.tenant, user, "s1", "initial")
+        build_pack(world.user(user).of_session("s1"), "initial")
         world.pump()
         world.ask("Lisbon", user=user)
-        world.objects.put(keys.image_object(user, "abc"), b"png", content_type="image/png")
+        world.objects.put(keys.of_user(user).image_object("abc"), b"png", content_type="image/png")
         idem = IdempotencyKey(f"POST /v1/users/{user}/memories", "k1", "0" * 64)
         job = Job(f"job_01J{user.upper():0>23}", "observe", "done", iso(now), user_id=user, result={"text": MARKER})
         reply = idempotency.done(keys, idem, StoredReply(201, {"text": MARKER}), now)
@@ -50,19 +51,28 @@ def live(world: RecallWorld, *users: str) -> None:
 def left(world: RecallWorld, user: str) -> list[str]:
     """Names of what is kept of a user, but for the head."""
     keys = world.tenant.keys
-    own = [keys.user(user), keys.log(user, "s1"), keys.ledger(user), keys.vectors(user)]
+    own = [
+        keys.of_user(user).partition,
+        keys.of_user(user).of_session("s1").log,
+        keys.of_user(user).ledger,
+        keys.of_user(user).vectors,
+    ]
     found = [item for part in own for item in world.rows.query(part, limit=1000).items if item["sk"] != "HEAD"]
-    found += [i for i in world.rows.query(keys.jobs(), limit=1000).items if i.get("user_id") == user]
-    found += [i for i in world.rows.query(keys.answers(), limit=1000).items if f"/users/{user}/" in i["sk"]]
+    found += [i for i in world.rows.query(keys.jobs, limit=1000).items if i.get("user_id") == user]
+    found += [i for i in world.rows.query(keys.answers, limit=1000).items if f"/users/{user}/" in i["sk"]]
     names = [item["pk"] + item["sk"] for item in found]
-    names += [name for prefix in keys.objects_of(user) for name in world.objects.list(prefix)]
+    names += [
+        name
+        for prefix in (keys.of_user(user).packs_prefix, keys.of_user(user).images_prefix)
+        for name in world.objects.list(prefix)
+    ]
     return names + [f"{n} passages" for n in [world.index.count(Owner(keys.tenant, user))] if n]
 
 
 def erase(world: RecallWorld, user: str = "ann", *, close: bool = False) -> Removed:
-    begin_erasure(world, world.tenant.id, user)
-    removed = erase_user(world, world.tenant.id, user)
-    finish_erasure(world, world.tenant.id, user, close=close)
+    begin_erasure(world.table, UserKeys(world.tenant.id, user))
+    removed = erase_user(world, UserKeys(world.tenant.id, user))
+    finish_erasure(world, UserKeys(world.tenant.id, user), close=close)
     return removed
 
 
@@ -81,13 +91,13 @@ def test_an_erased_user_leaves_nothing_and_nobody_else_notices(world: RecallWorl
 def test_the_id_is_a_new_user_of_a_higher_incarnation(world: RecallWorld) -> None:
     live(world, "ann")
     erase(world)
-    head = rows.read_head(world.rows.get(world.tenant.keys.head("ann")))
+    head = rows.read_head(world.rows.get(world.tenant.keys.of_user("ann").head))
     assert (head.incarnation, head.state) == (2, "active")
     world.open()
     world.say("I live in Porto now.", "Noted.")
     world.pump()
     assert world.found("Porto")[0] == "evt:s1:1"
-    assert list(users_of(world, world.tenant.id)) == ["ann"]
+    assert list(users_of(world.table, Keys(world.tenant.id))) == ["ann"]
 
 
 def test_a_closed_user_is_refused_for_good(world: RecallWorld) -> None:
@@ -97,12 +107,12 @@ def test_a_closed_user_is_refused_for_good(world: RecallWorld) -> None:
         world.remember("Back again")
     assert refused.value.code == "user_closed"
     with pytest.raises(NoSuchUser):
-        begin_erasure(world, world.tenant.id, "ann")
+        begin_erasure(world.table, UserKeys(world.tenant.id, "ann"))
 
 
 def test_writes_are_refused_and_reads_empty_from_the_first_step(world: RecallWorld) -> None:
     live(world, "ann")
-    begin_erasure(world, world.tenant.id, "ann")
+    begin_erasure(world.table, UserKeys(world.tenant.id, "ann"))
     with pytest.raises(NeveError) as refused:
         world.say("One more thing.")
     assert refused.value.code == "erasing"
@@ -115,45 +125,45 @@ def test_messages_of_the_old_incarnation_write_nothing(world: RecallWorld) -> No
     world.say(f"My bees are well, {MARKER}.", "Good.")
     late = world.dispatch()
     assert late
-    begin_erasure(world, world.tenant.id, "ann")
+    begin_erasure(world.table, UserKeys(world.tenant.id, "ann"))
     world.embed(late)
-    erase_user(world, world.tenant.id, "ann")
+    erase_user(world, UserKeys(world.tenant.id, "ann"))
     world.embed(late)
-    finish_erasure(world, world.tenant.id, "ann", close=False)
+    finish_erasure(world, UserKeys(world.tenant.id, "ann"), close=False)
     world.embed(late)
     assert left(world, "ann") == []
 
 
 def test_a_second_look_finds_what_came_late(world: RecallWorld) -> None:
     live(world, "ann")
-    begin_erasure(world, world.tenant.id, "ann")
-    erase_user(world, world.tenant.id, "ann")
-    world.objects.put(world.tenant.keys.image_object("ann", "late"), b"png", content_type="image/png")
-    assert erase_user(world, world.tenant.id, "ann") == Removed(users=1, objects=1)
+    begin_erasure(world.table, UserKeys(world.tenant.id, "ann"))
+    erase_user(world, UserKeys(world.tenant.id, "ann"))
+    world.objects.put(world.tenant.keys.of_user("ann").image_object("late"), b"png", content_type="image/png")
+    assert erase_user(world, UserKeys(world.tenant.id, "ann")) == Removed(users=1, objects=1)
     assert left(world, "ann") == []
 
 
 def test_an_erasure_that_broke_off_goes_on(world: RecallWorld) -> None:
     live(world, "ann")
-    begun = begin_erasure(world, world.tenant.id, "ann")
+    begun = begin_erasure(world.table, UserKeys(world.tenant.id, "ann"))
     table = world.table
     world.table = cast("Any", Failing(world.rows, after=1))
     with pytest.raises(StoreUnavailable):
-        erase_user(world, world.tenant.id, "ann")
+        erase_user(world, UserKeys(world.tenant.id, "ann"))
     world.table = table
-    assert begin_erasure(world, world.tenant.id, "ann") == begun
-    erase_user(world, world.tenant.id, "ann")
-    finish_erasure(world, world.tenant.id, "ann", close=False)
+    assert begin_erasure(world.table, UserKeys(world.tenant.id, "ann")) == begun
+    erase_user(world, UserKeys(world.tenant.id, "ann"))
+    finish_erasure(world, UserKeys(world.tenant.id, "ann"), close=False)
     assert left(world, "ann") == []
 
 
 def test_only_a_user_who_is_there_can_be_erased_and_only_a_begun_erasure_finished(world: RecallWorld) -> None:
     live(world, "ann")
     with pytest.raises(NoSuchUser):
-        begin_erasure(world, world.tenant.id, "nobody")
+        begin_erasure(world.table, UserKeys(world.tenant.id, "nobody"))
     with pytest.raises(NoSuchUser):
-        finish_erasure(world, world.tenant.id, "ann", close=True)
-    assert rows.read_head(world.rows.get(world.tenant.keys.head("ann"))).state == "active"
+        finish_erasure(world, UserKeys(world.tenant.id, "ann"), close=True)
+    assert rows.read_head(world.rows.get(world.tenant.keys.of_user("ann").head)).state == "active"
 
 
 class Failing:

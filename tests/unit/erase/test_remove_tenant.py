@@ -9,7 +9,8 @@ import pytest
 
 from neve.domain.tenants.policy import Policy
 from neve.ports import Owner, StoreUnavailable
-from neve.store.keys import tenant_row
+from neve.scope import Tenant, TenantScope
+from neve.store.keys import Keys, tenant_row
 from neve.usecases.erase.erase_user import Removed
 from neve.usecases.erase.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
 from neve.usecases.pack.build_pack import build_pack
@@ -17,7 +18,6 @@ from neve.usecases.tenants.create_key import create_key
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.directory import all_tenants, users_of
 from neve.usecases.tenants.revoke_key import revoke_key
-from neve.wiring import Tenant
 from tests.unit.recall_world import RecallWorld
 
 
@@ -36,30 +36,40 @@ def live_in(world: RecallWorld, tenant: str, *users: str) -> None:
         world.open(user=user)
         world.say("I moved to Lisbon with zanzibar-marker.", "Noted.", user=user)
         world.remember(f"Lives in Lisbon, zanzibar-marker, says {tenant}", user=user)
-        build_pack(world, world.tenant, user, "s1", "initial")
+        build_pack(world.user(user).of_session("s1"), "initial")
         world.pump()
         world.ask("Lisbon", user=user)
-        world.objects.put(world.tenant.keys.image_object(user, "abc"), b"png", content_type="image/png")
+        world.objects.put(world.tenant.keys.of_user(user).image_object("abc"), b"png", content_type="image/png")
     world.pump()
 
 
 def everything(world: RecallWorld, tenant: str, *users: str) -> list[str]:
     """Names of what is left of a tenant."""
     keys = Tenant(tenant, Policy()).keys
-    partitions = [keys.jobs(), keys.answers(), keys.secrets()]
+    partitions = [keys.jobs, keys.answers, keys.secrets]
     for user in users:
-        partitions += [keys.user(user), keys.log(user, "s1"), keys.ledger(user), keys.vectors(user)]
+        partitions += [
+            keys.of_user(user).partition,
+            keys.of_user(user).of_session("s1").log,
+            keys.of_user(user).ledger,
+            keys.of_user(user).vectors,
+        ]
     left = [item["pk"] + item["sk"] for part in partitions for item in world.rows.query(part, limit=1000).items]
-    left += [name for user in users for prefix in keys.objects_of(user) for name in world.objects.list(prefix)]
+    left += [
+        name
+        for user in users
+        for prefix in (keys.of_user(user).packs_prefix, keys.of_user(user).images_prefix)
+        for name in world.objects.list(prefix)
+    ]
     return left + [f"{n} passages" for user in users if (n := world.index.count(Owner(tenant, user)))]
 
 
 def test_the_directory_names_every_tenant_and_user(world: RecallWorld) -> None:
     live_in(world, "acme", "ann", "bob")
     live_in(world, "other", "ann")
-    assert list(all_tenants(world)) == ["acme", "other"]
-    assert list(users_of(world, "acme")) == ["ann", "bob"]
-    assert list(users_of(world, "nobody")) == []
+    assert list(all_tenants(world.table)) == ["acme", "other"]
+    assert list(users_of(world.table, Keys("acme"))) == ["ann", "bob"]
+    assert list(users_of(world.table, Keys("nobody"))) == []
 
 
 def test_a_removed_tenant_leaves_nothing_and_nobody_else_notices(world: RecallWorld) -> None:
@@ -77,15 +87,15 @@ def test_a_removed_tenant_leaves_nothing_and_nobody_else_notices(world: RecallWo
     assert everything(world, "acme", "ann", "bob") == []
     assert world.rows.get(tenant_row("acme")) is None
     assert everything(world, "other", "ann") == kept
-    assert list(all_tenants(world)) == ["other"]
+    assert list(all_tenants(world.table)) == ["other"]
     assert erase_tenant(world, "acme") == Removed(rows=1)  # the tenant's own row is named whether it is there or not
 
 
 def test_the_keys_go_first_revoked_ones_too(world: RecallWorld) -> None:
     first = create_tenant(world, "acme", "first")
     tenant = Tenant("acme", Policy())
-    create_key(world, tenant, ["admin"])
-    revoke_key(world, tenant, first.key_id)
+    create_key(TenantScope(world, tenant), ["admin"])
+    revoke_key(TenantScope(world, tenant), first.key_id)
     assert close_tenant(world, "acme") == 2
     assert close_tenant(world, "acme") == 0
     with pytest.raises(NoSuchTenant):

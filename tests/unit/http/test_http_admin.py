@@ -15,12 +15,12 @@ from neve.domain.records import Job, Kind, Status
 from neve.domain.tenants.policy import Policy
 from neve.http.schemas.jobs.jobs import DRAIN_EMBEDDINGS, READ_ADMIN_JOB
 from neve.http.schemas.tenants.admin import CREATE_KEY, HEALTH, READ_POLICY, REVOKE_KEY, STATS, USAGE, WRITE_POLICY
-from neve.http.tenancy import policies
 from neve.ports import Embedder, Expect, IndexModel, Put, SearchIndex, StoreUnavailable
 from neve.store import rows
 from neve.store.embedder_health import put_embedder_health
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.tenants.policy_in_force import tenant_scope
 from neve.usecases.tenants.usage import usage_put
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
@@ -150,13 +150,15 @@ def test_stats_count_rows(world: AdminWorld, api: Api, monkeypatch: pytest.Monke
     world.say("a", "b", "c")
     world.say("d", session="s2")
     for n in range(5):
-        create_memory(world, world.tenant, "ann", NewMemory(f"note {n}", Kind.NOTE))
-    done = create_memory(world, world.tenant, "ann", NewMemory("done", Kind.MANUAL))
-    update_memory(world, world.tenant, "ann", done.id, MemoryChange({"status": Status.RESOLVED}), None)
-    create_memory(world, world.tenant, "bob", NewMemory("other", Kind.NOTE))
+        create_memory(world.user("ann"), NewMemory(f"note {n}", Kind.NOTE))
+    done = create_memory(world.user("ann"), NewMemory("done", Kind.MANUAL))
+    update_memory(world.user("ann"), done.id, MemoryChange({"status": Status.RESOLVED}), None)
+    create_memory(world.user("bob"), NewMemory("other", Kind.NOTE))
     keys = world.tenant.keys
-    key = keys.vector("ann", "f" * 64, "bge-small")
-    world.table.write([usage_put(keys, "ann", None, {"embedded_texts": 3, "reused_vectors": 1, "model_calls": 2})])
+    key = keys.of_user("ann").vector("f" * 64, "bge-small")
+    world.table.write(
+        [usage_put(keys.of_user("ann"), None, {"embedded_texts": 3, "reused_vectors": 1, "model_calls": 2})]
+    )
     vector = {"pk": key.pk, "sk": key.sk, "type": "vector", "vector": b"1234"}
     world.table.write([Put(vector, Expect.ABSENT)])
     found = api.call("GET", STATS.path, user_id="ann").json
@@ -175,7 +177,7 @@ def test_usage_is_the_sum_over_users_of_this_tenant(
     monkeypatch.setattr("neve.usecases.tenants.tenant_usage.PAGE", 2)
     for n in range(5):
         counted = {"model_calls": n, "model_input_tokens": 10 * n}
-        world.table.write([usage_put(world.tenant.keys, f"u{n}", None, counted)])
+        world.table.write([usage_put(world.tenant.keys.of_user(f"u{n}"), None, counted)])
     found = api.call("GET", USAGE.path).json
     assert found["users"] == 5
     assert (found["usage"]["model_calls"], found["usage"]["model_input_tokens"]) == (10, 100)
@@ -207,7 +209,7 @@ def test_policy_is_replaced(api: Api, world: AdminWorld) -> None:
     assert written.json["policy"] == {"window": 2_000, "recall_k": 3}
     assert written.json["in_force"]["session_reflection_trigger"] == 650
     assert written.json["rev"] == 2
-    assert policies.tenant(world, "acme", without_store=False).policy == Policy(window=2_000, recall_k=3)
+    assert tenant_scope(world, "acme").policy == Policy(window=2_000, recall_k=3)
     assert put_policy(api, {"window": 2_000, "recall_k": 3}).json["rev"] == 2
     assert put_policy(api, {}).json == api.call("GET", READ_POLICY.path).json
     assert api.call("GET", READ_POLICY.path).json["policy"] == {}
@@ -257,7 +259,10 @@ def test_concurrent_policy(api: Api, world: AdminWorld) -> None:
 
     world.table.before_write = other
     reply = put_policy(api, {"recall_k": 3})
-    assert (reply.status, reply.json["code"]) == (409, "conflict")
+    assert (reply.status, reply.json["rev"], reply.json["policy"]) == (200, 3, {"recall_k": 3}), "it was second"
+    world.table.before_write = other
+    reply = put_policy(api, {"recall_k": 4}, '"3"')
+    assert (reply.status, reply.json["code"]) == (412, "precondition_failed")
 
 
 # --- E17: keys ----------------------------------------------------------------------------------

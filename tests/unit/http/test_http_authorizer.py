@@ -11,12 +11,11 @@ from functions.authorizer import app
 from neve import wiring
 from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
-from neve.http.api_keys import Callers
 from neve.ports import StoreUnavailable
+from neve.scope import Tenant, TenantScope
 from neve.usecases.tenants.create_key import CreatedKey, create_key
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.revoke_key import revoke_key
-from neve.wiring import Tenant
 from tests.unit.world import World
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/prod/GET/v1/users/ann/pack"
@@ -26,7 +25,6 @@ ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/prod/GET/v1/users/ann/p
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     world = World.make(tmp_path)
     monkeypatch.setattr(wiring, "_installed", [world])
-    monkeypatch.setattr(app, "callers", Callers())
     return world
 
 
@@ -97,16 +95,16 @@ def test_one_read_a_call(world: World, key: CreatedKey) -> None:
 
 
 def test_revoked_key_is_refused_at_once(world: World, key: CreatedKey) -> None:
-    second = create_key(world, world.tenant, ["admin", "chat"], "second")
+    second = create_key(world.scope, ["admin", "chat"], "second")
     authorize(f"Bearer {key.key}")
-    revoke_key(world, world.tenant, key.key_id)
+    revoke_key(world.scope, key.key_id)
     assert refused(f"Bearer {key.key}")
     assert authorize(f"Bearer {second.key}")["context"]["scopes"] == "chat admin"
-    revoke_key(world, world.tenant, key.key_id)
+    revoke_key(world.scope, key.key_id)
 
 
 def test_outage_of_the_store(world: World, key: CreatedKey, monkeypatch: pytest.MonkeyPatch) -> None:
-    second = create_key(world, world.tenant, ["chat"])
+    second = create_key(world.scope, ["chat"])
     known = authorize(f"Bearer {key.key}")
 
     def down(_: object) -> None:
@@ -125,9 +123,9 @@ def test_outage_of_the_store(world: World, key: CreatedKey, monkeypatch: pytest.
 
 
 def test_revoked_key_is_not_remembered(world: World, key: CreatedKey, monkeypatch: pytest.MonkeyPatch) -> None:
-    create_key(world, world.tenant, ["admin"])
+    create_key(world.scope, ["admin"])
     authorize(f"Bearer {key.key}")
-    revoke_key(world, world.tenant, key.key_id)
+    revoke_key(world.scope, key.key_id)
     assert refused(f"Bearer {key.key}")
 
     def down(_: object) -> None:
@@ -145,33 +143,32 @@ def code_of(call: Any, *args: Any) -> str:
 
 
 def test_two_live_keys_at_most(world: World, key: CreatedKey) -> None:
-    second = create_key(world, world.tenant, ["chat"])
-    assert code_of(create_key, world, world.tenant, ["chat"]) == "too_many_keys"
-    revoke_key(world, world.tenant, second.key_id)
-    create_key(world, world.tenant, ["chat"])
+    second = create_key(world.scope, ["chat"])
+    assert code_of(create_key, world.scope, ["chat"]) == "too_many_keys"
+    revoke_key(world.scope, second.key_id)
+    create_key(world.scope, ["chat"])
 
 
 def test_last_admin_key_stays(world: World, key: CreatedKey) -> None:
-    second = create_key(world, world.tenant, ["chat", "records"])
-    assert code_of(revoke_key, world, world.tenant, key.key_id) == "last_admin_key"
-    revoke_key(world, world.tenant, second.key_id)
+    second = create_key(world.scope, ["chat", "records"])
+    assert code_of(revoke_key, world.scope, key.key_id) == "last_admin_key"
+    revoke_key(world.scope, second.key_id)
 
 
 def test_foreign_key_is_not_found(world: World, key: CreatedKey) -> None:
     create_tenant(world, "other")
     other = Tenant("other", Policy())
-    assert code_of(revoke_key, world, other, key.key_id) == "key_not_found"
-    assert code_of(revoke_key, world, world.tenant, "nope") == "key_not_found"
+    assert code_of(revoke_key, TenantScope(world, other), key.key_id) == "key_not_found"
+    assert code_of(revoke_key, world.scope, "nope") == "key_not_found"
     authorize(f"Bearer {key.key}")
 
 
 def test_concurrent_keys_do_not_become_three(world: World, key: CreatedKey) -> None:
     def other() -> None:
-        create_key(world, world.tenant, ["chat"])
+        create_key(world.scope, ["chat"])
 
     world.table.before_write = other
-    assert code_of(create_key, world, world.tenant, ["chat"]) == "conflict"
-    assert code_of(create_key, world, world.tenant, ["chat"]) == "too_many_keys"
+    assert code_of(create_key, world.scope, ["chat"]) == "too_many_keys"
 
 
 def test_tenant_exists_once(world: World, key: CreatedKey) -> None:
@@ -179,4 +176,4 @@ def test_tenant_exists_once(world: World, key: CreatedKey) -> None:
 
 
 def test_tenant_that_is_gone(world: World) -> None:
-    assert code_of(create_key, world, world.tenant, ["chat"]) == "unauthorized"
+    assert code_of(create_key, world.scope, ["chat"]) == "unauthorized"

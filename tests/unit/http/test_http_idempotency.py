@@ -78,24 +78,24 @@ def test_a_refusal_is_not_kept(world: World) -> None:
 def test_running_call_refuses_a_second_one(world: World) -> None:
     def again() -> StoredReply:
         with pytest.raises(NeveError) as refusal:
-            run_once(world, world.tenant, KEY, lambda: StoredReply(200))
+            run_once(world.scope, KEY, lambda: StoredReply(200))
         assert refusal.value.code == "idempotency_in_progress"
         assert refusal.value.retry_after_s is not None
         assert 0 < refusal.value.retry_after_s <= 60
         return StoredReply(201, {"by": "first"})
 
-    assert run_once(world, world.tenant, KEY, again).body == {"by": "first"}
+    assert run_once(world.scope, KEY, again).body == {"by": "first"}
 
 
 def test_two_claims_at_the_same_moment(world: World) -> None:
     def other() -> None:
-        run_once(world, world.tenant, KEY, lambda: StoredReply(201, {"by": "other"}))
+        run_once(world.scope, KEY, lambda: StoredReply(201, {"by": "other"}))
 
     world.table.before_write = other
     with pytest.raises(NeveError) as refusal:
-        run_once(world, world.tenant, KEY, lambda: StoredReply(201, {"by": "us"}))
+        run_once(world.scope, KEY, lambda: StoredReply(201, {"by": "us"}))
     assert refusal.value.code == "idempotency_in_progress"
-    assert run_once(world, world.tenant, KEY, lambda: StoredReply(500)).body == {"by": "other"}
+    assert run_once(world.scope, KEY, lambda: StoredReply(500)).body == {"by": "other"}
 
 
 def test_claim_of_a_crashed_call_ends_after_a_minute(world: World) -> None:
@@ -106,13 +106,13 @@ def test_claim_of_a_crashed_call_ends_after_a_minute(world: World) -> None:
         raise Crash
 
     with pytest.raises(Crash):
-        run_once(world, world.tenant, KEY, crash)
+        run_once(world.scope, KEY, crash)
     world.clock.move(seconds=59)
     with pytest.raises(NeveError):
-        run_once(world, world.tenant, KEY, lambda: StoredReply(200))
+        run_once(world.scope, KEY, lambda: StoredReply(200))
     world.clock.move(seconds=1)
-    assert run_once(world, world.tenant, KEY, lambda: StoredReply(200, {"by": "second"})).body == {"by": "second"}
-    assert run_once(world, world.tenant, KEY, lambda: StoredReply(500)).body == {"by": "second"}
+    assert run_once(world.scope, KEY, lambda: StoredReply(200, {"by": "second"})).body == {"by": "second"}
+    assert run_once(world.scope, KEY, lambda: StoredReply(500)).body == {"by": "second"}
 
 
 def test_work_that_is_done_is_answered_although_its_record_cannot_be_written(
@@ -125,7 +125,7 @@ def test_work_that_is_done_is_answered_although_its_record_cannot_be_written(
         monkeypatch.setattr(world.table, "write", down)
         return StoredReply(201, {"by": "us"})
 
-    assert run_once(world, world.tenant, KEY, work).body == {"by": "us"}
+    assert run_once(world.scope, KEY, work).body == {"by": "us"}
 
 
 def test_store_that_is_down_refuses_before_the_work(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_store_that_is_down_refuses_before_the_work(world: World, monkeypatch: p
 
     monkeypatch.setattr(world.table, "get", down)
     with pytest.raises(StoreUnavailable):
-        run_once(world, world.tenant, KEY, lambda: pytest.fail("must not run"))
+        run_once(world.scope, KEY, lambda: pytest.fail("must not run"))
 
 
 def test_record_as_part_of_a_transaction(world: World) -> None:

@@ -97,7 +97,7 @@ def test_images_are_named_by_upload_and_never_by_store_key(api: Api, world: Worl
     assert upload.status == 201
     assert upload.json["headers"] == {"Content-Type": "image/png"}
     world.objects.put(
-        world.tenant.keys.image_object("ann", upload.json["upload_id"]), b"bytes", content_type="image/png"
+        world.tenant.keys.of_user("ann").image_object(upload.json["upload_id"]), b"bytes", content_type="image/png"
     )
     image = {"type": "image", "media_type": "image/png"}
     blocks = [
@@ -225,12 +225,12 @@ def test_a_job_whose_message_was_not_sent_ends_although_another_pass_came_first(
     with monkeypatch.context() as broken:
         broken.setattr(world.queue, "send", refuse)
         assert api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1").status == 503
-    observe_session(world, world.tenant, "ann", "s1", 1, closing=True)
+    observe_session(world.user("ann").of_session("s1"), 1, closing=True)
     asked = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1").json
     assert asked["status"] == "queued"
     [(queue, message)] = world.queue.sent
     assert (queue, message.body["job_id"]) == (QueueName.EXTRACT, asked["id"])
-    extract_session(world, world.tenant, message.body)
+    extract_session(world.user("ann").of_session("s1"), message.body)
     ended = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1")
     assert (ended.status, ended.json["id"], ended.json["status"]) == (200, asked["id"], "done")
     assert len(world.queue.sent) == 1

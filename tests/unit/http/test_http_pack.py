@@ -11,15 +11,12 @@ from functions.pack.app import router
 from neve.http.schemas.pack.packs import PACK, PACK_DIFF, PACK_VERSIONS
 from neve.http.schemas.sessions.sessions import SESSION, SESSIONS
 from neve.ports import StoreUnavailable
-from neve.usecases.pack import read_pack as read_pack_module
-from neve.usecases.pack.read_pack import PackCache
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    monkeypatch.setattr(read_pack_module, "_cache", PackCache())
     yield from installed(World.make(tmp_path))
 
 
@@ -208,7 +205,7 @@ def test_object_store_down(api: Api, world: World, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(world.objects, "get", down)
     cached = pack(api)
     assert (cached.status, cached.text, cached.headers["ETag"]) == (200, good.text, good.headers["ETag"])
-    monkeypatch.setattr(read_pack_module, "_cache", PackCache())
+    world.forget()
     partial = pack(api, "session_id=s1&format=text")
     assert (partial.status, partial.text) == (200, "")
     assert partial.headers["X-Neve-Degraded"] == "pack:partial"

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
+from neve import wiring
 from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
@@ -19,10 +20,10 @@ from neve.http.problems import PROBLEMS, as_refusal, problem_body
 from neve.http.request import MAX_BODY_BYTES
 from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas.fields import Identifier, Limit, Time
-from neve.http.tenancy import policies
 from neve.ports import BadCursor, Conflict, StoreUnavailable
 from neve.store.keys import tenant_row
 from neve.store.tenants import read_tenant
+from neve.usecases.tenants.policy_in_force import tenant_scope
 from neve.usecases.tenants.write_policy import write_policy
 from tests.unit.api_world import Api, Reply, installed, proxy_event
 from tests.unit.world import World
@@ -98,7 +99,7 @@ OPEN = Operation(
 
 failures: list[Exception] = []
 made: list[str] = []
-router = Router("things")
+router = Router("things", wiring.ports)
 
 
 @router.on(PUT_THING)
@@ -107,7 +108,7 @@ def put_thing(call: Call[Nothing, ThingBody]) -> Answer:
         if failures:
             raise failures.pop()
         made.append(call.body.name)
-        return Answer(200, ThingView(user=call.user, name=call.body.name, limit=call.if_match))
+        return Answer(200, ThingView(user=call.user.user, name=call.body.name, limit=call.if_match))
 
     return once(call, work)
 
@@ -116,7 +117,7 @@ def put_thing(call: Call[Nothing, ThingBody]) -> Answer:
 def list_things(call: Call[ThingQuery, Nothing]) -> Answer:
     if failures:
         raise failures.pop()
-    view = ThingView(user=call.user, limit=call.query.limit)
+    view = ThingView(user=call.user.user, limit=call.query.limit)
     return Answer(body=view, degraded=["vector:error", "pack:stale"] if call.query.kind == "b" else ())
 
 
@@ -464,30 +465,26 @@ def test_unknown_codes_are_internal() -> None:
 
 
 def test_policy_is_held_for_a_minute(world: World, api: Api) -> None:
-    policies.forget("acme")
     api.call("GET", THINGS, user_id="ann")
-    write_policy(world, world.tenant, Policy(recall_k=7))
-    held = policies.tenant(world, "acme", without_store=False)
+    write_policy(world.scope, Policy(recall_k=7))
+    held = tenant_scope(world, "acme")
     world.clock.move(seconds=59)
-    assert policies.tenant(world, "acme", without_store=False).policy.recall_k == held.policy.recall_k == 5
+    assert tenant_scope(world, "acme").policy.recall_k == held.policy.recall_k == 5
     world.clock.move(seconds=1)
-    assert policies.tenant(world, "acme", without_store=False).policy.recall_k == 7
+    assert tenant_scope(world, "acme").policy.recall_k == 7
 
 
 def test_policy_of_another_set_of_engines_is_not_used(world: World, tmp_path: Path) -> None:
-    write_policy(world, world.tenant, Policy(recall_k=9))
-    policies.forget("acme")
-    assert policies.tenant(world, "acme", without_store=False).policy.recall_k == 9
+    write_policy(world.scope, Policy(recall_k=9))
+    assert tenant_scope(world, "acme").policy.recall_k == 9
     other = World.make(tmp_path / "other")
     row = read_tenant(world.table.get(tenant_row("acme")) or {})
     assert row.policy.recall_k == 9
     for _ in installed(other):
-        assert policies.tenant(other, "acme", without_store=False).policy.recall_k == 5
+        assert tenant_scope(other, "acme").policy.recall_k == 5
 
 
 def test_chat_reads_are_answered_without_a_policy(world: World, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    policies.forget("acme")
-
     def down(_: object) -> None:
         raise StoreUnavailable("table", "down")
 

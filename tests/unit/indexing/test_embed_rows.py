@@ -10,7 +10,9 @@ import pytest
 
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.records import EmbeddingState, Kind, Priority, Status
+from neve.domain.tenants.policy import Policy
 from neve.ports import Message, Owner, Passage
+from neve.scope import Tenant
 from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
@@ -35,7 +37,7 @@ def embed_calls(world: RecallWorld) -> list[dict[str, Any]]:
 
 
 def usage(world: RecallWorld, user: str = "ann") -> tuple[int, int]:
-    used = user_stats(world, world.tenant, user).usage
+    used = user_stats(world.user(user)).usage
     return used.embedded_texts, used.reused_vectors
 
 
@@ -50,7 +52,7 @@ def indexed(world: RecallWorld, user: str = "ann") -> int:
 
 
 def due(world: RecallWorld) -> int:
-    job = drain_embeddings(world, world.tenant, None, wait=False)
+    job = drain_embeddings(world.scope, None, wait=False)
     world.queue.sent.clear()
     return int(job.result["pending"])
 
@@ -112,7 +114,7 @@ def test_every_passage_is_embedded_and_a_shortened_row_leaves_none_behind(world:
     tea = world.remember("Mary drinks tea.\n\nShe grows roses.\n\nShe lives in Cork.")
     world.pump()
     assert (indexed(world), usage(world)) == (3, (3, 0))
-    update_memory(world, world.tenant, "ann", tea, MemoryChange({"text": "She grows roses."}), None)
+    update_memory(world.user("ann"), tea, MemoryChange({"text": "She grows roses."}), None)
     world.pump()
     assert (indexed(world), usage(world)) == (1, (3, 1)), "the vector of the paragraph that stayed is used again"
     assert world.found("roses", legs=("vector",), threshold=0.0) == [tea]
@@ -121,7 +123,7 @@ def test_every_passage_is_embedded_and_a_shortened_row_leaves_none_behind(world:
 def test_a_change_of_tags_costs_no_embedding(world: RecallWorld) -> None:
     tea = world.remember("Mary drinks tea")
     world.pump()
-    update_memory(world, world.tenant, "ann", tea, MemoryChange({"tags": ("hot",)}), None)
+    update_memory(world.user("ann"), tea, MemoryChange({"tags": ("hot",)}), None)
     world.pump()
     assert len(embed_calls(world)) == 1
     assert world.memory(tea).embedding_state is EmbeddingState.READY
@@ -130,7 +132,7 @@ def test_a_change_of_tags_costs_no_embedding(world: RecallWorld) -> None:
 def test_deleted_and_archived_rows_leave_the_index(world: RecallWorld) -> None:
     gone, archived = world.remember("Mary drinks tea"), world.remember("Mary grows roses")
     world.pump()
-    delete_memory(world, world.tenant, "ann", gone, None)
+    delete_memory(world.user("ann"), gone, None)
     world.change(archived, status=Status.ARCHIVED, rev=2, rev_at=world.ago(seconds=0))
     world.pump()
     assert indexed(world) == 0 and due(world) == 0
@@ -143,15 +145,15 @@ def test_a_deleted_row_that_is_imported_again_is_recalled_at_once_and_later(
     tea = world.remember("Ann likes green tea")
     world.pump()
     for tag in ("a", "b"):
-        update_memory(world, world.tenant, "ann", tea, MemoryChange({"tags": (tag,)}), None)
+        update_memory(world.user("ann"), tea, MemoryChange({"tags": (tag,)}), None)
     world.pump()
     for times in (1, 2):
-        delete_memory(world, world.tenant, "ann", tea, None)
+        delete_memory(world.user("ann"), tea, None)
         if index_knows_of_the_deletion:
             world.pump()
             assert world.found("green tea") == []
         line = ImportedRow("Ann likes green tea", Kind.MANUAL, id=tea)
-        assert import_memories(world, world.tenant, "ann", [line]).imported == [tea]
+        assert import_memories(world.user("ann"), [line]).imported == [tea]
         assert world.found("green tea") == [tea]
         world.pump()
         assert world.memory(tea).rev_at is None
@@ -182,7 +184,7 @@ def test_a_busy_embedder_is_asked_three_times(world: RecallWorld) -> None:
     world.pump()
     assert world.memory(tea).embedding_state is EmbeddingState.READY
     assert [call["outcome"] for call in embed_calls(world)] == ["EmbeddingRetryable", "EmbeddingRetryable", "ok"]
-    assert world.pauses == [0.5, 1.0]
+    assert world.clock.slept == [0.5, 1.0]
 
 
 def test_after_three_attempts_the_message_goes_back_and_the_row_is_found_by_its_words(world: RecallWorld) -> None:
@@ -203,7 +205,7 @@ def test_a_refusing_embedder_is_asked_once_and_health_says_why(world: RecallWorl
     rows = [world.remember(f"Mary drinks tea {n}") for n in range(3)]
     fail(world, {"fault": "status:403"})
     world.pump()
-    assert len(embed_calls(world)) == 1 and world.pauses == []
+    assert len(embed_calls(world)) == 1 and world.clock.slept == []
     assert {world.memory(row).embedding_state for row in rows} == {EmbeddingState.FAILED}
     assert health(world) == ("unavailable", "injected fault: status 403")
     world.clock.move(hours=1)
@@ -280,7 +282,7 @@ def test_vectors_of_another_model_are_not_put_into_the_index(world: RecallWorld)
 def test_a_row_deleted_while_it_was_indexed_leaves_the_index(world: RecallWorld) -> None:
     tea = world.remember("Mary drinks tea")
     messages = world.dispatch()
-    in_between(world, lambda: delete_memory(world, world.tenant, "ann", tea, None))
+    in_between(world, lambda: delete_memory(world.user("ann"), tea, None))
     assert world.embed(messages) == {}
     assert indexed(world) == 0
 
@@ -288,9 +290,7 @@ def test_a_row_deleted_while_it_was_indexed_leaves_the_index(world: RecallWorld)
 def test_a_row_edited_while_it_was_indexed_stays_pending_for_its_own_message(world: RecallWorld) -> None:
     tea = world.remember("Mary drinks tea")
     messages = world.dispatch()
-    in_between(
-        world, lambda: update_memory(world, world.tenant, "ann", tea, MemoryChange({"text": "Mary drinks rum"}), None)
-    )
+    in_between(world, lambda: update_memory(world.user("ann"), tea, MemoryChange({"text": "Mary drinks rum"}), None))
     assert world.embed(messages) == {}
     edited = world.memory(tea)
     assert (edited.rev, edited.embedding_state) == (2, EmbeddingState.PENDING) and edited.rev_at is not None
@@ -302,7 +302,7 @@ def test_a_row_edited_while_it_was_indexed_stays_pending_for_its_own_message(wor
 def test_an_older_message_after_a_newer_one_changes_nothing(world: RecallWorld) -> None:
     tea = world.remember("Mary drinks tea")
     old = world.dispatch()
-    update_memory(world, world.tenant, "ann", tea, MemoryChange({"text": "Mary drinks rum"}), None)
+    update_memory(world.user("ann"), tea, MemoryChange({"text": "Mary drinks rum"}), None)
     world.pump()
     assert world.embed(old) == {}
     assert world.found("rum", legs=("vector",), threshold=0.0) == [tea] and indexed(world) == 1
@@ -372,7 +372,7 @@ def test_the_sweep_leaves_failed_rows_to_whoever_asks(world: RecallWorld) -> Non
     world.clock.move(days=1)
     assert requeue_pending(world, world.clock.now()) == 0
     fail(world)
-    job = drain_embeddings(world, world.tenant, "ann", wait=False)
+    job = drain_embeddings(world.scope, "ann", wait=False)
     assert (job.kind, job.status, job.result) == ("drain_embeddings", "done", {"queued": 1, "pending": 1})
     assert world.memory(tea).embedding_state is EmbeddingState.PENDING
     assert world.embed(queued(world)) == {}
@@ -386,11 +386,12 @@ def test_a_drain_is_of_one_tenant_and_if_asked_of_one_user(world: RecallWorld) -
     theirs = RecallWorld(
         world.rows, world.objects, world.index, world.faults, world.clock, world.calls, world.inner_embedder
     )
+    theirs.tenant = Tenant("other", Policy())
     theirs.remember("tea")
     lost(theirs)
-    assert drain_embeddings(world, world.tenant, "bob", wait=False).result["queued"] == 1
+    assert drain_embeddings(world.scope, "bob", wait=False).result["queued"] == 1
     assert [message.body["id"] for message in queued(world)] == [bobs]
-    assert drain_embeddings(world, world.tenant, None, wait=False).result["queued"] == 2
+    assert drain_embeddings(world.scope, None, wait=False).result["queued"] == 2
     assert {message.body["id"] for message in queued(world)} == {anns, bobs}
 
 
@@ -404,7 +405,7 @@ def test_a_drain_that_waits_ends_when_nothing_is_pending(world: RecallWorld) -> 
         world.embed(messages)
 
     world.queue.send = at_once  # type: ignore[method-assign]
-    job = drain_embeddings(world, world.tenant, "ann", wait=True)
+    job = drain_embeddings(world.scope, "ann", wait=True)
     assert (job.status, job.result) == ("done", {"queued": 1, "pending": 0})
 
 
@@ -427,7 +428,7 @@ def test_a_row_that_was_indexed_or_deleted_at_the_same_time_is_not_queued(world:
     world.clock.move(minutes=20)
 
     def delete() -> None:
-        delete_memory(world, world.tenant, "ann", deleted_now, None)
+        delete_memory(world.user("ann"), deleted_now, None)
 
     world.rows.before_write = delete
     assert requeue_pending(world, world.clock.now()) == 0

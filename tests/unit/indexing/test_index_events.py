@@ -44,12 +44,12 @@ def written(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> list[Passage
 
 
 def indexed_seq(world: RecallWorld, session: str = "s1") -> int:
-    item = world.rows.get(world.tenant.keys.indexed("ann", session))
+    item = world.rows.get(world.tenant.keys.of_user("ann").of_session(session).indexed)
     return item["indexed_seq"] if item else 0
 
 
 def lacking_from(world: RecallWorld) -> int | None:
-    item = world.rows.get(world.tenant.keys.indexed("ann", "s1"))
+    item = world.rows.get(world.tenant.keys.of_user("ann").of_session("s1").indexed)
     return item.get("without_vectors_from") if item else None
 
 
@@ -126,7 +126,7 @@ def test_the_index_follows_the_log(world: RecallWorld, written: list[Passage]) -
 def test_tool_events_are_stepped_over(world: RecallWorld, written: list[Passage]) -> None:
     call = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})
     events = [NewEvent(EventType.USER_MESSAGE, "find tea"), call, NewEvent(EventType.ASSISTANT_RESPONSE, "found")]
-    append_events(world, world.tenant, "ann", "s1", events)
+    append_events(world.user("ann").of_session("s1"), events)
     world.pump()
     assert [(p.seq_from, p.previous) for p in written] == [(1, ""), (3, "user: find tea")]
     assert indexed_seq(world) == 3
@@ -210,11 +210,11 @@ def test_a_refusing_embedder_leaves_words_and_a_drain_heals_it(world: RecallWorl
     world.say("that is all")
     world.pump()
     assert lacking_from(world) == 1, "only a drain goes back"
-    assert drain_embeddings(world, world.tenant, "ann", wait=False).result["queued"] == 1
+    assert drain_embeddings(world.scope, "ann", wait=False).result["queued"] == 1
     assert world.embed(sent(world)) == {}
     assert (indexed_seq(world), lacking_from(world)) == (4, None)
     assert world.found("automobile") == ["evt:s1:3"]
-    assert drain_embeddings(world, world.tenant, "ann", wait=False).result["queued"] == 0
+    assert drain_embeddings(world.scope, "ann", wait=False).result["queued"] == 0
 
 
 def sent(world: RecallWorld) -> list[Message]:
@@ -230,12 +230,12 @@ def test_a_drain_over_several_steps_can_break_off(world: RecallWorld) -> None:
         world.pump()
     assert (indexed_seq(world), lacking_from(world)) == (80, 1)
     fail(world, {"fault": "error", "match": "line 79"})
-    drain_embeddings(world, world.tenant, "ann", wait=False)
+    drain_embeddings(world.scope, "ann", wait=False)
     message = sent(world)
     world.embed(message)
     assert lacking_from(world) == 80
     fail(world)
-    drain_embeddings(world, world.tenant, "ann", wait=False)
+    drain_embeddings(world.scope, "ann", wait=False)
     assert world.embed(sent(world)) == {}
     assert lacking_from(world) is None
 
@@ -267,5 +267,5 @@ def test_what_was_indexed_while_the_user_was_erased_is_taken_back(
 
 def erase(world: RecallWorld) -> None:
     keys = world.tenant.keys
-    head = rows.read_head(world.rows.get(keys.head("ann")))
-    world.rows.write([rows.put_head(keys, "ann", replace(head, state="erasing", incarnation=2))])
+    head = rows.read_head(world.rows.get(keys.of_user("ann").head))
+    world.rows.write([rows.put_head(keys.of_user("ann"), replace(head, state="erasing", incarnation=2))])

@@ -104,7 +104,7 @@ def test_what_was_deleted_meanwhile_does_not_come_back_with_an_old_index(domain:
     world.pump()
     world.inner_embedder = NoEmbedder()
     domain.reindex()
-    delete_memory(world, world.tenant, "ann", gone, if_match=None)
+    delete_memory(world.user("ann"), gone, if_match=None)
     world.pump()
     world.inner_embedder = FixtureEmbedder()
     domain.reindex()

@@ -78,7 +78,7 @@ class Engine:
             meanwhile()
             self.switch()
 
-        reindex(self.world, self.target, switch, self.refresh, self.world.pauses.append, self.tell)
+        reindex(self.world, self.target, switch, self.refresh, self.tell)
         self.refresh()
 
     def indexed(self, user: str = "ann") -> int:
@@ -181,7 +181,7 @@ def test_what_was_said_is_reindexed_with_its_neighbours(engine: Engine) -> None:
     engine.reindex()
     assert engine.indexed() == 62
     assert engine.by_vector("user and a kayak")[0] == event_id("s1", 61)
-    found = [hit.id for hit in world.ask("line59", legs=("lexical",), mode="tool", k=10, second_stage=False).hits]
+    found = [hit.id for hit in world.ask("line59", legs=("lexical",), mode="tool", k=10, rerank=False).hits]
     assert found[0] == event_id("s1", 60) and set(found[1:]) == {event_id("s1", n) for n in (58, 59, 61, 62)}
 
 
@@ -195,7 +195,7 @@ def test_what_changes_while_the_new_index_is_filled_is_made_up_for(engine: Engin
     engine.change_model()
 
     def meanwhile() -> None:
-        delete_memory(world, world.tenant, "ann", gone, if_match=None)
+        delete_memory(world.user("ann"), gone, if_match=None)
         memory = world.memory(changed)
         world.change(changed, text="The cooker is red", rev=memory.rev + 1, rev_at=world.ago())
         world.remember("The axe is sharp")
@@ -205,8 +205,10 @@ def test_what_changes_while_the_new_index_is_filled_is_made_up_for(engine: Engin
         engine.pump()
 
     def close(user: str) -> None:
-        item = world.rows.get(world.tenant.keys.head(user))
-        world.rows.write([rows.put_head(world.tenant.keys, user, replace(rows.read_head(item), state="closed"))])
+        item = world.rows.get(world.tenant.keys.of_user(user).head)
+        world.rows.write(
+            [rows.put_head(world.tenant.keys.of_user(user), replace(rows.read_head(item), state="closed"))]
+        )
 
     engine.reindex(meanwhile)
     assert engine.by_vector("kayak blue")[0] == kept
@@ -285,7 +287,7 @@ def test_a_new_index_that_turns_writes_away_for_a_while_is_waited_for(engine: En
     engine.change_model()
     engine.target = TurnsAway(engine.target, 2)
     engine.reindex()
-    assert world.pauses == [1.0, 2.0] and engine.indexed() == 1
+    assert world.clock.slept == [1.0, 2.0] and engine.indexed() == 1
     engine.target = TurnsAway(engine.target, 100)
     with pytest.raises(StoreUnavailable):
         engine.reindex()

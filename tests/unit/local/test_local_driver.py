@@ -365,8 +365,8 @@ def test_leases_of_a_dead_process_end_when_the_next_one_starts(machine: Machine)
     put_job.item.update({"due_pk": "DUE#replace#0", "due_sk": "x", "tenant_id": "t"})
     machine.table.write(
         [
-            rows.put_marker(keys, "u", SessionMarker("s", observed_seq=4, lease_token=7, lease_until=future)),
-            rows.put_head(keys, "u", UserHead(replacement_job=job.id)),
+            rows.put_marker(keys.of_user("u"), SessionMarker("s", observed_seq=4, lease_token=7, lease_until=future)),
+            rows.put_head(keys.of_user("u"), UserHead(replacement_job=job.id)),
             put_job,
         ]
     )
@@ -376,7 +376,7 @@ def test_leases_of_a_dead_process_end_when_the_next_one_starts(machine: Machine)
     for queue in ("extract", "embed"):
         assert machine.queue.receive(queue, 1, machine.clock.now())
     take_over(machine.queue, machine.table)
-    marker = rows.read_marker(machine.table.get(keys.marker("u", "s")) or {})
+    marker = rows.read_marker(machine.table.get(keys.of_user("u").of_session("s").marker) or {})
     assert (marker.lease_until, marker.lease_token, marker.observed_seq) == (None, 7, 4)
     item = machine.table.get(keys.job(job.id)) or {}
     assert rows.read_job(item).state == state | {"lease_until": job.created_at}

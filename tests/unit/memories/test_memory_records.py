@@ -31,15 +31,15 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def texts(world: World, **where: object) -> list[str]:
-    memories, _ = list_memories(world, world.tenant, "ann", MemoryFilter(**where), 200, None)  # type: ignore[arg-type]
+    memories, _ = list_memories(world.user("ann"), MemoryFilter(**where), 200, None)  # type: ignore[arg-type]
     return [memory.text for memory in memories]
 
 
 def test_a_created_memory_has_its_defaults_and_two_port_calls(world: World) -> None:
     world.table.calls.clear()
-    memory = create_memory(world, world.tenant, "ann", NewMemory("likes tea"))
+    memory = create_memory(world.user("ann"), NewMemory("likes tea"))
     assert dict(world.table.calls) == {"get_many": 1, "write": 1}
-    assert get_memory(world, world.tenant, "ann", memory.id) == memory
+    assert get_memory(world.user("ann"), memory.id) == memory
     assert (memory.kind, memory.priority, memory.importance, memory.scope) == (
         Kind.MANUAL,
         Priority.HIGH,
@@ -51,22 +51,22 @@ def test_a_created_memory_has_its_defaults_and_two_port_calls(world: World) -> N
 
 def test_an_idempotency_key_creates_once(world: World) -> None:
     key = IdempotencyKey("POST /memories", "k", "sha")
-    first = create_memory(world, world.tenant, "ann", NewMemory("likes tea"), key)
-    assert create_memory(world, world.tenant, "ann", NewMemory("likes tea"), key).id == first.id
+    first = create_memory(world.user("ann"), NewMemory("likes tea"), key)
+    assert create_memory(world.user("ann"), NewMemory("likes tea"), key).id == first.id
     assert texts(world) == ["likes tea"]
 
 
 def test_a_memory_of_an_unknown_session_is_refused(world: World) -> None:
     with pytest.raises(NeveError, match="session_not_found"):
-        create_memory(world, world.tenant, "ann", NewMemory("x", session_id="nope"))
+        create_memory(world.user("ann"), NewMemory("x", session_id="nope"))
     assert texts(world) == []
 
 
 def test_rev_moves_with_what_is_searched_and_only_then(world: World) -> None:
-    memory_id = create_memory(world, world.tenant, "ann", NewMemory("likes tea")).id
+    memory_id = create_memory(world.user("ann"), NewMemory("likes tea")).id
 
     def rev_after(**fields: object) -> int:
-        return update_memory(world, world.tenant, "ann", memory_id, MemoryChange(fields), None).rev
+        return update_memory(world.user("ann"), memory_id, MemoryChange(fields), None).rev
 
     assert rev_after(importance=5, priority=Priority.LOW, label="a", confidence=0.5) == 1
     assert rev_after(text="likes green tea") == 2
@@ -74,7 +74,7 @@ def test_rev_moves_with_what_is_searched_and_only_then(world: World) -> None:
     assert rev_after(group="g") == 4
     assert rev_after(status=Status.RESOLVED) == 5
     assert rev_after(status=Status.RESOLVED) == 5
-    memory = get_memory(world, world.tenant, "ann", memory_id)
+    memory = get_memory(world.user("ann"), memory_id)
     assert (memory.text, memory.provenance.by, memory.embedding_state) == (
         "likes green tea",
         "human_edit",
@@ -83,50 +83,50 @@ def test_rev_moves_with_what_is_searched_and_only_then(world: World) -> None:
 
 
 def test_if_match_guards_change_and_deletion(world: World) -> None:
-    memory_id = create_memory(world, world.tenant, "ann", NewMemory("likes tea")).id
-    update_memory(world, world.tenant, "ann", memory_id, MemoryChange({"text": "b"}), 1)
+    memory_id = create_memory(world.user("ann"), NewMemory("likes tea")).id
+    update_memory(world.user("ann"), memory_id, MemoryChange({"text": "b"}), 1)
     for attempt in (
-        lambda: update_memory(world, world.tenant, "ann", memory_id, MemoryChange({"text": "c"}), 1),
-        lambda: delete_memory(world, world.tenant, "ann", memory_id, 1),
+        lambda: update_memory(world.user("ann"), memory_id, MemoryChange({"text": "c"}), 1),
+        lambda: delete_memory(world.user("ann"), memory_id, 1),
     ):
         with pytest.raises(NeveError, match="precondition_failed"):
             attempt()
     assert texts(world) == ["b"]
-    delete_memory(world, world.tenant, "ann", memory_id, 2)
+    delete_memory(world.user("ann"), memory_id, 2)
     assert texts(world) == []
 
 
 def test_a_changed_text_recounts_the_live_list(world: World) -> None:
-    memory_id = create_memory(world, world.tenant, "ann", NewMemory("a", session_id="s1")).id
-    update_memory(world, world.tenant, "ann", memory_id, MemoryChange({"text": "x" * 320}), None)
-    [row] = get_session(world, world.tenant, "ann", "s1").marker.live
+    memory_id = create_memory(world.user("ann"), NewMemory("a", session_id="s1")).id
+    update_memory(world.user("ann"), memory_id, MemoryChange({"text": "x" * 320}), None)
+    [row] = get_session(world.user("ann").of_session("s1")).marker.live
     assert row.tokens == 100
 
 
 def test_listing_filters_and_pages(world: World) -> None:
     for number in range(7):
-        create_memory(world, world.tenant, "ann", NewMemory(str(number), group="even" if number % 2 == 0 else "odd"))
-    create_memory(world, world.tenant, "bob", NewMemory("of bob"))
+        create_memory(world.user("ann"), NewMemory(str(number), group="even" if number % 2 == 0 else "odd"))
+    create_memory(world.user("bob"), NewMemory("of bob"))
     assert texts(world) == list("0123456")
     assert texts(world, group="even") == list("0246")
     pages: list[str] = []
     cursor = None
     while True:
-        page, cursor = list_memories(world, world.tenant, "ann", MemoryFilter(group="odd"), 2, cursor)
+        page, cursor = list_memories(world.user("ann"), MemoryFilter(group="odd"), 2, cursor)
         pages.append("".join(memory.text for memory in page))
         if cursor is None:
             break
     assert pages == ["13", "5"]
     with pytest.raises(NeveError, match=r"query\.cursor"):
-        list_memories(world, world.tenant, "ann", MemoryFilter(), 2, "garbage")
+        list_memories(world.user("ann"), MemoryFilter(), 2, "garbage")
 
 
 def test_archived_rows_are_listed_when_asked_for_and_readable_by_id(world: World) -> None:
-    memory_id = create_memory(world, world.tenant, "ann", NewMemory("old")).id
-    update_memory(world, world.tenant, "ann", memory_id, MemoryChange({"status": Status.ARCHIVED}), None)
+    memory_id = create_memory(world.user("ann"), NewMemory("old")).id
+    update_memory(world.user("ann"), memory_id, MemoryChange({"status": Status.ARCHIVED}), None)
     assert texts(world) == []
     assert texts(world, status="archived") == ["old"]
-    assert get_memory(world, world.tenant, "ann", memory_id).status is Status.ARCHIVED
+    assert get_memory(world.user("ann"), memory_id).status is Status.ARCHIVED
 
 
 def test_an_import_keeps_ids_and_times_and_repeats_to_nothing(world: World) -> None:
@@ -137,12 +137,12 @@ def test_an_import_keeps_ids_and_times_and_repeats_to_nothing(world: World) -> N
         created_at="2026-01-01T00:00:00.000Z",
         last_used_at="2026-02-01T00:00:00.000Z",
     )
-    assert import_memories(world, world.tenant, "ann", [line, line]).imported == [ID]
-    again = import_memories(world, world.tenant, "ann", [line])
+    assert import_memories(world.user("ann"), [line, line]).imported == [ID]
+    again = import_memories(world.user("ann"), [line])
     assert (again.imported, again.unchanged) == ([], [ID])
-    other = import_memories(world, world.tenant, "ann", [ImportedRow("likes milk", Kind.NOTE, id=ID)])
+    other = import_memories(world.user("ann"), [ImportedRow("likes milk", Kind.NOTE, id=ID)])
     assert other.conflicting == [ID]
-    memory = get_memory(world, world.tenant, "ann", ID)
+    memory = get_memory(world.user("ann"), ID)
     assert (memory.text, memory.created_at, memory.last_used_at, memory.provenance.by) == (
         "likes tea",
         "2026-01-01T00:00:00.000Z",
@@ -153,21 +153,21 @@ def test_an_import_keeps_ids_and_times_and_repeats_to_nothing(world: World) -> N
 
 def test_what_is_imported_after_its_deletion_goes_on_from_its_last_rev(world: World) -> None:
     line = ImportedRow("likes tea", Kind.NOTE, id=ID)
-    import_memories(world, world.tenant, "ann", [line])
-    update_memory(world, world.tenant, "ann", ID, MemoryChange({"text": "likes milk"}), None)
-    delete_memory(world, world.tenant, "ann", ID, 2)
-    import_memories(world, world.tenant, "bob", [line])
-    assert import_memories(world, world.tenant, "ann", [line, ImportedRow("other", Kind.NOTE)]).conflicting == []
-    assert [m.rev for m in list_memories(world, world.tenant, "ann", MemoryFilter(), 10, None)[0]] == [3, 1]
-    assert get_memory(world, world.tenant, "bob", ID).rev == 1
+    import_memories(world.user("ann"), [line])
+    update_memory(world.user("ann"), ID, MemoryChange({"text": "likes milk"}), None)
+    delete_memory(world.user("ann"), ID, 2)
+    import_memories(world.user("bob"), [line])
+    assert import_memories(world.user("ann"), [line, ImportedRow("other", Kind.NOTE)]).conflicting == []
+    assert [m.rev for m in list_memories(world.user("ann"), MemoryFilter(), 10, None)[0]] == [3, 1]
+    assert get_memory(world.user("bob"), ID).rev == 1
     with pytest.raises(NeveError, match="precondition_failed"):
-        delete_memory(world, world.tenant, "ann", ID, 2)
+        delete_memory(world.user("ann"), ID, 2)
 
 
 def test_nothing_of_a_deleted_text_stays_behind(world: World) -> None:
-    memory_id = create_memory(world, world.tenant, "ann", NewMemory("the secret recipe", label="recipe")).id
-    delete_memory(world, world.tenant, "ann", memory_id, None)
-    left = world.table.query(world.tenant.keys.user("ann"), limit=100).items
+    memory_id = create_memory(world.user("ann"), NewMemory("the secret recipe", label="recipe")).id
+    delete_memory(world.user("ann"), memory_id, None)
+    left = world.table.query(world.tenant.keys.of_user("ann").partition, limit=100).items
     assert "recipe" not in str(left)
     [kept] = [item for item in left if item["type"] == "deleted_memory"]
     assert kept == {"pk": kept["pk"], "sk": kept["sk"], "type": "deleted_memory", "rev": 1, "version": 0}
@@ -175,30 +175,30 @@ def test_nothing_of_a_deleted_text_stays_behind(world: World) -> None:
 
 def test_a_large_import_is_whole(world: World) -> None:
     lines = [ImportedRow(f"row {number}", Kind.NOTE, session_id="s1") for number in range(100)]
-    assert len(import_memories(world, world.tenant, "ann", lines).imported) == 100
+    assert len(import_memories(world.user("ann"), lines).imported) == 100
     assert texts(world) == [f"row {number}" for number in range(100)]
-    assert len(get_session(world, world.tenant, "ann", "s1").marker.live) == 100
+    assert len(get_session(world.user("ann").of_session("s1")).marker.live) == 100
 
 
 def test_only_a_citation_moves_last_used(world: World) -> None:
-    cited = create_memory(world, world.tenant, "ann", NewMemory("a"))
-    other = create_memory(world, world.tenant, "ann", NewMemory("b"))
+    cited = create_memory(world.user("ann"), NewMemory("a"))
+    other = create_memory(world.user("ann"), NewMemory("b"))
     world.clock.move(days=1)
-    marked = mark_used(world, world.tenant, "ann", [cited.id, cited.id, ID])
+    marked = mark_used(world.user("ann"), [cited.id, cited.id, ID])
     assert (marked.used, marked.unknown) == ([cited.id], [ID])
-    assert get_memory(world, world.tenant, "ann", cited.id).last_used_at > cited.last_used_at
-    assert get_memory(world, world.tenant, "ann", cited.id).rev == 1
-    assert get_memory(world, world.tenant, "ann", other.id) == other
+    assert get_memory(world.user("ann"), cited.id).last_used_at > cited.last_used_at
+    assert get_memory(world.user("ann"), cited.id).rev == 1
+    assert get_memory(world.user("ann"), other.id) == other
 
 
 def test_another_user_sees_and_changes_nothing(world: World) -> None:
-    memory_id = create_memory(world, world.tenant, "ann", NewMemory("secret")).id
+    memory_id = create_memory(world.user("ann"), NewMemory("secret")).id
     for attempt in (
-        lambda: get_memory(world, world.tenant, "bob", memory_id),
-        lambda: update_memory(world, world.tenant, "bob", memory_id, MemoryChange({"text": "x"}), None),
-        lambda: delete_memory(world, world.tenant, "bob", memory_id, None),
+        lambda: get_memory(world.user("bob"), memory_id),
+        lambda: update_memory(world.user("bob"), memory_id, MemoryChange({"text": "x"}), None),
+        lambda: delete_memory(world.user("bob"), memory_id, None),
     ):
         with pytest.raises(NeveError, match="memory_not_found"):
             attempt()
-    assert mark_used(world, world.tenant, "bob", [memory_id]).used == []
+    assert mark_used(world.user("bob"), [memory_id]).used == []
     assert texts(world) == ["secret"]

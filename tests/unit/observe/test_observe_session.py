@@ -11,9 +11,10 @@ import pytest
 from neve.domain.records import EventType, Priority
 from neve.ports import ModelUnavailable
 from neve.store import rows
+from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.lease import LeaseHeld, LeaseLost, take_lease
-from neve.usecases.observe.observe_session import ObservationReport, UserGone, observe_session
+from neve.usecases.observe.observe_session import ObservationReport, observe_session
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.world import NOTHING, World, kept
@@ -28,11 +29,11 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def observe(world: World, *, closing: bool = False) -> ObservationReport:
-    return observe_session(world, world.tenant, "ann", "s1", 1, closing=closing)
+    return observe_session(world.user("ann").of_session("s1"), 1, closing=closing)
 
 
 def marker_of(world: World) -> tuple[int, int]:
-    marker = get_session(world, world.tenant, "ann", "s1").marker
+    marker = get_session(world.user("ann").of_session("s1")).marker
     return marker.observed_seq, marker.offered_seq
 
 
@@ -90,7 +91,7 @@ def test_closing_offers_again_what_was_offered_before(world: World) -> None:
 def test_a_long_tail_takes_consecutive_passes_oldest_first(world: World) -> None:
     world.with_policy(observer_transcript_cap=280, observer_output_cap=100)
     for text in "abcde":
-        append_events(world, world.tenant, "ann", "s1", [NewEvent(EventType.USER_MESSAGE, text * 320)])
+        append_events(world.user("ann").of_session("s1"), [NewEvent(EventType.USER_MESSAGE, text * 320)])
     observe(world)
     ranges = [(m.provenance.seq_from, m.provenance.seq_to) for m in world.memories()]
     assert ranges == [(1, 2), (3, 4), (5, 5)]
@@ -101,7 +102,9 @@ def test_a_tail_longer_than_one_read_is_observed_to_its_end(world: World) -> Non
     world.with_policy(observer_transcript_cap=3_000, observer_output_cap=100)
     data = {"tool_use_id": "t", "name": "read"}
     for _ in range(8):
-        append_events(world, world.tenant, "ann", "s1", [NewEvent(EventType.TOOL_RESULT, "x" * 9_000, event_data=data)])
+        append_events(
+            world.user("ann").of_session("s1"), [NewEvent(EventType.TOOL_RESULT, "x" * 9_000, event_data=data)]
+        )
     observe(world)
     assert marker_of(world)[0] == 8
 
@@ -124,8 +127,8 @@ def test_only_rendered_text_moves_the_marker_without_asking(world: World) -> Non
 
 
 def test_a_citation_moves_last_used_and_only_of_cited_rows(world: World) -> None:
-    cited = create_memory(world, world.tenant, "ann", NewMemory("likes tea", session_id="s1"))
-    other = create_memory(world, world.tenant, "ann", NewMemory("likes coffee", session_id="s1"))
+    cited = create_memory(world.user("ann"), NewMemory("likes tea", session_id="s1"))
+    other = create_memory(world.user("ann"), NewMemory("likes coffee", session_id="s1"))
     world.clock.move(days=1)
     world.observer.answers = [replace(NOTHING, used_memory_ids=(cited.id, "mem_UNKNOWN"))]
     world.say("tea please", "here")
@@ -137,25 +140,25 @@ def test_a_citation_moves_last_used_and_only_of_cited_rows(world: World) -> None
 
 
 def test_prior_memories_are_shown(world: World) -> None:
-    create_memory(world, world.tenant, "ann", NewMemory("likes tea", session_id="s1"))
+    create_memory(world.user("ann"), NewMemory("likes tea", session_id="s1"))
     world.say("hello", "hi")
     observe(world)
     assert [(p.text, p.local) for p in world.observer.passes[0].prior] == [("likes tea", True)]
 
 
 def test_a_conflicting_write_is_redone_and_the_model_is_asked_once(world: World) -> None:
-    cited = create_memory(world, world.tenant, "ann", NewMemory("likes tea"))
+    cited = create_memory(world.user("ann"), NewMemory("likes tea"))
     world.say("tea please", "here")
     world.observer.answers = [kept("🟡 wants tea", 1, 2, used_memory_ids=(cited.id,))]
 
     def another_writer() -> None:
         world.bump_directly(cited.id)
-        create_memory(world, world.tenant, "ann", NewMemory("typed meanwhile", session_id="s1"))
+        create_memory(world.user("ann"), NewMemory("typed meanwhile", session_id="s1"))
 
     world.observer.meanwhile = lambda: setattr(world.table, "before_write", another_writer)
     observe(world)
     assert len(world.observer.passes) == 1
-    live = get_session(world, world.tenant, "ann", "s1").marker.live
+    live = get_session(world.user("ann").of_session("s1")).marker.live
     assert [world.memory(row.id).text for row in live] == ["typed meanwhile", "🟡 wants tea"]
 
 
@@ -185,7 +188,7 @@ def test_a_worker_past_its_lease_writes_nothing_although_nobody_took_it(world: W
 
 def test_two_passes_of_one_session_do_not_run_together(world: World) -> None:
     world.say("I moved", "Oh")
-    take_lease(world, world.tenant, "ann", "s1")
+    take_lease(world.user("ann").of_session("s1"))
     with pytest.raises(LeaseHeld):
         observe(world)
     assert world.observer.passes == []
@@ -204,11 +207,11 @@ def test_a_message_of_an_erased_user_writes_nothing(world: World) -> None:
     world.say("I moved", "Oh")
 
     def erase() -> None:
-        head = rows.read_head(world.table.get(world.tenant.keys.head("ann")))
-        world.table.write([rows.put_head(world.tenant.keys, "ann", replace(head, incarnation=2))])
+        head = rows.read_head(world.table.get(world.tenant.keys.of_user("ann").head))
+        world.table.write([rows.put_head(world.tenant.keys.of_user("ann"), replace(head, incarnation=2))])
 
     world.observer.meanwhile = erase
-    with pytest.raises(UserGone):
+    with pytest.raises(UserErased):
         observe(world)
     assert world.memories() == []
 

@@ -24,7 +24,7 @@ from neve.domain.records import Job
 from neve.domain.tenants.policy import Policy
 from neve.ports import Message, QueueName, StoreUnavailable
 from neve.store import rows
-from neve.store.keys import tenant_row
+from neve.store.keys import SessionKeys, tenant_row
 from neve.store.tenants import put_tenant, read_tenant
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import find_job
@@ -76,10 +76,9 @@ class Line:
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def world(tmp_path: Path) -> Iterator[World]:
     for world in installed(World.make(tmp_path)):
         world.open()
-        monkeypatch.setattr(compact, "pause", lambda s, clock=world.clock: clock.move(seconds=s))
         yield world
         world.table.close()
 
@@ -95,8 +94,8 @@ def line(world: World) -> Iterator[Line]:
 def ask(world: World, name: str) -> Job:
     """E3 or E4, whose message then waits in the queue of that name."""
     if name == "extract":
-        return request_observation(world, world.tenant, "ann", "s1", wait=False)
-    return request_compaction(world, world.tenant, "ann", "s1", "manual", wait=False)
+        return request_observation(world.user("ann").of_session("s1"), wait=False)
+    return request_compaction(world.user("ann").of_session("s1"), "manual", wait=False)
 
 
 def shrink_window(world: World) -> None:
@@ -106,18 +105,18 @@ def shrink_window(world: World) -> None:
 
 
 def status(world: World, job: Job) -> str:
-    found = find_job(world, world.tenant, job.id)
+    found = find_job(world.scope, job.id)
     assert found is not None
     return found.status
 
 
 def busy(world: World) -> int:
     """Another worker's lease on the session; its token."""
-    return take_lease(world, world.tenant, "ann", "s1").lease_token
+    return take_lease(world.user("ann").of_session("s1")).lease_token
 
 
 def free(world: World, token: int) -> None:
-    release_lease(world, world.tenant, "ann", "s1", token)
+    release_lease(world.user("ann").of_session("s1"), token)
 
 
 @pytest.mark.parametrize("name", QUEUES)
@@ -171,15 +170,13 @@ def test_the_lease_of_a_worker_that_died_is_waited_for(world: World, line: Line,
     assert line.counts(name) == (0, 0, 0)
 
 
-def test_only_the_queue_without_a_delay_pauses(world: World, line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses: list[float] = []
-    monkeypatch.setattr(compact, "pause", pauses.append)
+def test_only_the_queue_without_a_delay_pauses(world: World, line: Line) -> None:
     world.say("I moved to Nice", "Lovely")
     busy(world)
     for name in QUEUES:
         ask(world, name)
         assert line.step(name)
-    assert pauses == [POSTPONED_S]
+    assert world.clock.slept == [POSTPONED_S]
     assert (TEMPLATE.queues["compact"].delay_s, TEMPLATE.queues["extract"].delay_s) == (0, 5)
 
 
@@ -224,12 +221,12 @@ def test_two_copies_after_a_crash_do_the_work_once(world: World, line: Line, nam
     free(world, token)
     world.clock.at += timedelta(seconds=TEMPLATE.queues[name].visibility_s + 1)
     assert line.step(name)
-    once = find_job(world, world.tenant, job.id), get_session(world, world.tenant, "ann", "s1"), world.memories()
+    once = find_job(world.scope, job.id), get_session(world.user("ann").of_session("s1")), world.memories()
     assert status(world, job) == "done"
     assert once[1].epoch.epoch == (1 if name == "compact" else 0)
     assert line.step(name)
     assert line.counts(name) == (0, 0, 0)
-    twice = find_job(world, world.tenant, job.id), get_session(world, world.tenant, "ann", "s1"), world.memories()
+    twice = find_job(world.scope, job.id), get_session(world.user("ann").of_session("s1")), world.memories()
     assert twice == once
 
 
@@ -268,8 +265,8 @@ def test_a_message_of_an_erased_user_is_not_put_off(world: World, line: Line) ->
     """Whose work is gone waits for nobody."""
     world.say("I moved to Nice", "Lovely")
     busy(world)
-    line.queue.send(QueueName.EXTRACT, [observation_message(world.tenant.id, "ann", "s1", 7, 2)])
-    assert rows.read_head(world.table.get(world.tenant.keys.head("ann"))).incarnation == 1
+    line.queue.send(QueueName.EXTRACT, [observation_message(SessionKeys(world.tenant.id, "ann", "s1"), 7, 2)])
+    assert rows.read_head(world.table.get(world.tenant.keys.of_user("ann").head)).incarnation == 1
     assert line.step("extract")
     assert line.counts("extract") == (0, 0, 0)
     assert world.observer.passes == []

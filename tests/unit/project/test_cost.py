@@ -99,18 +99,18 @@ def test_the_chat_path_costs_what_is_asserted_on_dynamodb(tmp_path: Path, bill: 
     world = World(tmp_path, rows, FileObjects(tmp_path / "objects", clock, "http://127.0.0.1"), clock)
     world.open()
     world.say("hello", "hi")
-    assert read_pack(world, world.tenant, "ann", "s1").state == "ready"
+    assert read_pack(world.user("ann").of_session("s1")).state == "ready"
     world.table = PricedTable(rows, bill)  # type: ignore[assignment]
     events = [
         NewEvent(EventType.USER_MESSAGE, "Where?", client_id="c1"),
         NewEvent(EventType.ASSISTANT_RESPONSE, "Here."),
     ]
     for event, written, read in zip(events, (8, 6), (3, 2), strict=True):
-        append_events(world, world.tenant, "ann", "s1", [event])
+        append_events(world.user("ann").of_session("s1"), [event])
         units = dict(sum(bill.units.values(), start=type(bill.units[""])()))
         assert units == {"write unit": written, "read unit": read}
         bill.clear()
-    read_pack(world, world.tenant, "ann", "s1", holds=lambda _: True)
+    read_pack(world.user("ann").of_session("s1"), holds=lambda _: True)
     assert spent(bill, "read unit") == 1
 
 

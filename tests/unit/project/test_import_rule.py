@@ -14,33 +14,43 @@ NEVE = ROOT / "layers" / "core" / "neve"
 
 ALLOWED: dict[str, set[str]] = {
     "domain": {"domain", "pydantic", "pydantic_core"},
-    "ports": {"domain"},
+    "caching": set(),
     "observing": {"domain"},
+    "ports": {"caching", "domain", "observing"},
     "attribute_values": {"ports"},
     "config": {"pydantic"},
     "correlation": set(),
     "store": {"attribute_values", "correlation", "domain", "ports", "store", "pydantic", "pydantic_core"},
-    "wiring": {"aws_ports", "config", "domain", "ports", "observing", "store"},
-    "aws_ports": {"adapters", "config", "observers", "observing", "ports", "boto3"},
-    "deployment": {"adapters"},
-    "usecases": {"version", "correlation", "domain", "ports", "observing", "store", "wiring", "usecases"},
-    "adapters": {"attribute_values", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
+    "scope": {"domain", "ports", "store"},
+    "usecases": {
+        *("version", "caching", "correlation", "domain", "ports", "observing", "scope", "store", "usecases"),
+    },
     "observers": {"domain", "ports", "observing", "observers", "pydantic", "pydantic_core"},
+    "adapters": {"attribute_values", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
+    "aws_ports": {"adapters", "caching", "config", "observers", "observing", "ports", "boto3"},
+    "deployment": {"adapters"},
+    "wiring": {"aws_ports", "config", "ports"},
     "observability": {"config", "aws_lambda_powertools"},
     "http": {
-        *("version", "correlation", "domain", "ports", "store", "wiring", "usecases", "observability", "http"),
-        *("pydantic", "pydantic_core"),
+        *("version", "caching", "correlation", "domain", "ports", "scope", "store", "usecases", "observability"),
+        *("http", "pydantic", "pydantic_core"),
     },
     "worker": {
-        *("correlation", "domain", "ports", "wiring", "usecases", "http", "observability"),
+        *("correlation", "domain", "ports", "scope", "usecases", "observability"),
         "aws_lambda_powertools",
     },
     "functions": {
-        *("correlation", "deployment", "domain", "store", "wiring", "usecases", "http", "worker", "observability"),
+        *("correlation", "deployment", "domain", "ports", "store", "wiring", "usecases", "http", "worker"),
+        "observability",
     },
 }
 """Keys are parts of ``neve`` (a package or a module of it) and ``functions``; ``version`` is ``neve/__init__.py``.
-VENDORS: only adapters may import whatever they adapt."""
+VENDORS: only adapters may import whatever they adapt. The composition root (``wiring``) is asked by functions, and by
+``local`` and ``infra`` outside."""
+
+OUTSIDE_WORLD = {"time", "random", "secrets", "uuid", "threading", "socket", "subprocess", "importlib"}
+PURE = {"domain", "usecases", "store", "scope"}
+"""Time, chance and threads come through the ports there (``clock``, ``ids``, ``tasks``)."""
 
 FILES = sorted(path.relative_to(ROOT) for folder in (NEVE, ROOT / "functions") for path in folder.rglob("*.py"))
 
@@ -61,6 +71,8 @@ def imported(source: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             names = [f"neve.{alias.name}" for alias in node.names] if node.module == "neve" else [node.module or ""]
+        elif isinstance(node, ast.Call):
+            names = [dynamic] if (dynamic := imported_by_call(node)) else []
         else:
             continue
         for name in names:
@@ -68,12 +80,26 @@ def imported(source: str) -> Iterator[str]:
             yield name if top != "neve" else f"neve.{rest.partition('.')[0] or 'version'}"
 
 
+def imported_by_call(call: ast.Call) -> str | None:
+    """What ``import_module("x")``, ``importlib.import_module("x")`` and ``__import__("x")`` import. A name that is
+    computed counts as ``a computed name``, which nobody may import."""
+    named = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
+    if named not in ("import_module", "__import__"):
+        return None
+    first = call.args[0] if call.args else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else "a computed name"
+
+
 def allowed(part: str, module: str) -> bool:
     may = ALLOWED[part]
+    if module == "a computed name":
+        return False
     if module.startswith("neve."):
         return module.removeprefix("neve.") in may
     top = module.partition(".")[0]
     if top in ("local", "tests", "evals", "functions"):
+        return False
+    if part in PURE and top in OUTSIDE_WORLD:
         return False
     return top in sys.stdlib_module_names or top in may or "VENDORS" in may
 
@@ -91,11 +117,23 @@ def test_file_imports_only_what_its_part_may(path: Path) -> None:
 def test_the_rule_sees_what_it_should() -> None:
     source = (
         "import local.engine\nfrom neve import wiring\nimport boto3\ndef f():\n    from neve.adapters import clock\n"
+        "    import_module('neve.adapters.o200k')\n    __import__('sqlite3')\n    importlib.import_module(name)\n"
     )
-    assert list(imported(source)) == ["local.engine", "neve.wiring", "boto3", "neve.adapters"]
-    assert [allowed("usecases", module) for module in imported(source)] == [False, True, False, False]
+    found = [
+        *("local.engine", "neve.wiring", "boto3", "neve.adapters", "neve.adapters", "sqlite3", "a computed name"),
+    ]
+    assert list(imported(source)) == found
+    assert [module for module in found if allowed("usecases", module)] == ["sqlite3"]
+    assert [part for part in sorted(ALLOWED) if allowed(part, "neve.wiring")] == ["functions"]
     assert allowed("adapters", "boto3")
     assert not allowed("adapters", "local.engine")
+    assert not allowed("adapters", "a computed name")
+
+
+@pytest.mark.parametrize("module", sorted(OUTSIDE_WORLD))
+def test_time_chance_and_threads_come_through_the_ports(module: str) -> None:
+    assert [part for part in sorted(PURE) if allowed(part, module)] == []
+    assert allowed("adapters", module)
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.parts[0] == "functions"], ids=str)

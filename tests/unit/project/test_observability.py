@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from neve import observability, wiring
+from neve import observability
 from neve.correlation import FIELD, carried, correlated
-from neve.ports import Item, Put, StoreUnavailable
+from neve.ports import Item, Put, QueueName, StoreUnavailable
+from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.keys import UserKeys
 from neve.store.stream_records import Change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.indexing.requeue import backlog_age_s
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.usage import model_metrics
-from neve.wiring import Ports, Tenant
 from neve.worker import process_fifo
 from tests.unit.world import World
 
@@ -78,7 +79,7 @@ def test_the_id_of_a_call_reaches_the_messages_that_its_rows_cause(world: World)
     world.open()
     with correlated({FIELD: "req-7"}):
         world.say("I moved to Lisbon.", "Noted.")
-    event = world.table.get(world.tenant.keys.event("ann", "s1", 2))
+    event = world.table.get(world.tenant.keys.of_user("ann").of_session("s1").event(2))
     assert event is not None
     assert event[FIELD] == "req-7"
     changes = [Change(str(seq), None, _row(world, seq)) for seq in (1, 2)]
@@ -91,13 +92,13 @@ def test_the_backlog_is_as_old_as_its_oldest_row(world: World) -> None:
     assert backlog_age_s(world) == 0.0
     now = world.clock.now()
     for user, minutes in (("ann", 20), ("bob", 50)):
-        due = rows.due_keys("embed", "t", user, "mem_1", now - timedelta(minutes=minutes))
+        due = rows.due_keys("embed", UserKeys("t", user), "mem_1", now - timedelta(minutes=minutes))
         world.table.write([Put({"pk": user, "sk": "MEM#1", "type": "memory", "id": "mem_1", **due})])
     assert 50 * 60 <= backlog_age_s(world) < 60 * 60
 
 
 def _row(world: World, seq: int) -> Item:
-    item: Item | None = world.table.get(world.tenant.keys.event("ann", "s1", seq))
+    item: Item | None = world.table.get(world.tenant.keys.of_user("ann").of_session("s1").event(seq))
     assert item is not None
     return item
 
@@ -106,16 +107,19 @@ def test_a_failed_pass_is_counted_and_logged_with_the_id_of_its_call(
     capsys: pytest.CaptureFixture[str], world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
-    monkeypatch.setattr(wiring, "_installed", [world])
-    record = {"messageId": "m-1", "body": json.dumps({"tenant": "acme", FIELD: "req-9"}), "attributes": {}}
+    record = {
+        "messageId": "m-1",
+        "body": json.dumps({"tenant": "acme", "user": "ann", "session": "s1", FIELD: "req-9"}),
+        "attributes": {},
+    }
     logged: list[tuple[str, str]] = []
     monkeypatch.setattr(observability, "failed", lambda where, identifier, _: logged.append((where, identifier)))
 
-    def breaks(ports: Ports, tenant: Tenant, body: dict[str, object]) -> None:
+    def breaks(scope: SessionScope, body: dict[str, object]) -> None:
         raise StoreUnavailable("table", "down")
 
     create_tenant(world, "acme")
-    answer = process_fifo({"Records": [record]}, None, "extract", breaks)
+    answer = process_fifo(world, {"Records": [record]}, None, QueueName.EXTRACT, breaks)
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
     assert logged == [("extract", "req-9")]
     line = json.loads(capsys.readouterr().out.splitlines()[-1])

@@ -24,15 +24,15 @@ from local.template import read_template
 from neve.domain.records import EventType
 from neve.domain.tenants.policy import Policy
 from neve.ports import Delete, Message, Owner, QueueName
+from neve.scope import SessionScope, Tenant, UserScope
 from neve.store import rows
-from neve.store.keys import Keys
+from neve.store.keys import Keys, SessionKeys, UserKeys
 from neve.usecases.indexing.index_events import index_events
 from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
-from neve.wiring import Tenant
 
 ANN = Account("acme", "ann")
 KEYS = Keys("acme")
@@ -145,14 +145,16 @@ def engines(tmp_path: Path) -> Iterator[EmbeddedPorts]:
     """A user with one session, observed and packed, and one memory; all of it in the index."""
     ports = EmbeddedPorts(tmp_path, read_template(), "http://127.0.0.1", Choices("fixture"))
     tenant = Tenant("acme", Policy())
-    open_session(ports, tenant, "ann", OpenSession(session_id="s1", budget_ms=10_000))
+    open_session(UserScope(ports, tenant, "ann"), OpenSession(session_id="s1", budget_ms=10_000))
     said = [NewEvent(EventType.USER_MESSAGE, "I live in Lisbon now.", client_id="c1")]
-    append_events(ports, tenant, "ann", "s1", said)
-    observe_session(ports, tenant, "ann", "s1", 1, closing=True)
-    create_memory(ports, tenant, "ann", NewMemory(text="Remember the tea."))
-    revs = {row["id"]: row["rev"] for row in ports.table.query(KEYS.user("ann"), prefix="MEM#", limit=9).items}
-    index_memories(ports, "acme", "ann", revs, lambda _: None)
-    index_events(ports, "acme", "ann", "s1", 1, (1, 1), lambda _: None)
+    append_events(SessionScope(ports, tenant, "ann", "s1"), said)
+    observe_session(SessionScope(ports, tenant, "ann", "s1"), 1, closing=True)
+    create_memory(UserScope(ports, tenant, "ann"), NewMemory(text="Remember the tea."))
+    revs = {
+        row["id"]: row["rev"] for row in ports.table.query(KEYS.of_user("ann").partition, prefix="MEM#", limit=9).items
+    }
+    index_memories(ports, UserKeys("acme", "ann"), revs)
+    index_events(ports, SessionKeys("acme", "ann", "s1"), 1, (1, 1))
     yield ports
     ports.close()
 
@@ -171,7 +173,7 @@ def test_a_healthy_folder_is_consistent(engines: EmbeddedPorts) -> None:
 
 
 def _lose_event(engines: EmbeddedPorts) -> None:
-    engines.table.write([Delete(KEYS.event("ann", "s1", 1))])
+    engines.table.write([Delete(KEYS.of_user("ann").of_session("s1").event(1))])
 
 
 def _lose_passage(engines: EmbeddedPorts) -> None:
@@ -179,11 +181,11 @@ def _lose_passage(engines: EmbeddedPorts) -> None:
 
 
 def _lose_object(engines: EmbeddedPorts) -> None:
-    engines.objects.delete(KEYS.pack_object("ann", "s1", 1))
+    engines.objects.delete(KEYS.of_user("ann").of_session("s1").pack_object(1))
 
 
 def _damage_object(engines: EmbeddedPorts) -> None:
-    name = KEYS.pack_object("ann", "s1", 1)
+    name = KEYS.of_user("ann").of_session("s1").pack_object(1)
     body = json.loads(engines.objects.get(name) or b"")
     engines.objects.put(name, json.dumps(body | {"text": "else"}).encode(), content_type="application/json")
 
@@ -193,14 +195,14 @@ def _leave_message(engines: EmbeddedPorts) -> None:
 
 
 def _double_observation(engines: EmbeddedPorts) -> None:
-    items = engines.table.query(KEYS.user("ann"), prefix="MEM#", limit=9).items
+    items = engines.table.query(KEYS.of_user("ann").partition, prefix="MEM#", limit=9).items
     [first] = [memory for memory in map(rows.read_memory, items) if memory.kind == "observation"]
     twin = replace(first, id="mem_01M7YRQPKPC2BMS0V3TTR39XNG", version=0)
-    engines.table.write([rows.put_memory(KEYS, "ann", twin)])
+    engines.table.write([rows.put_memory(KEYS.of_user("ann"), twin)])
 
 
 def _lose_client_id(engines: EmbeddedPorts) -> None:
-    engines.table.write([Delete(KEYS.client_id("ann", "s1", "c1"))])
+    engines.table.write([Delete(KEYS.of_user("ann").of_session("s1").client_id("c1"))])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from local.controls.fixture_embedder import FixtureEmbedder, similar_pair
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.errors import NeveError
 from neve.ports import IndexModel
-from neve.usecases.recall.query_vectors import QueryVectors
+from neve.usecases.recall.legs import QUERY_VECTORS
 from tests.unit.recall_world import RecallWorld
 
 
@@ -218,7 +218,7 @@ def test_a_row_store_that_goes_down_before_the_rows_are_read_gives_no_hit(world:
         made.append(keys)
         if len(made) == 2:
             world.broken("table=error")
-            return world.table.get_many([world.tenant.keys.head("ann")])
+            return world.table.get_many([world.tenant.keys.of_user("ann").head])
         return reads(keys)
 
     world.rows.get_many = fail_from_the_second_on  # type: ignore[method-assign]
@@ -246,23 +246,15 @@ def test_a_question_that_failed_is_embedded_again(world: RecallWorld, fault: str
     assert (answer.degraded, answer.legs["vector"].embed_cache) == ([], "miss")
 
 
-def test_the_first_of_501_questions_is_forgotten() -> None:
-    known = QueryVectors()
+def test_the_vectors_of_the_last_500_questions_are_remembered(world: RecallWorld) -> None:
+    known = world.caches.of(QUERY_VECTORS)
     for n in range(501):
-        known.keep("model", "t", f"question {n}", b"v")
-    assert known.get("model", "t", "question 0") is None
-    assert known.get("model", "t", "question 1") == b"v"
-    known.keep("model", "t", "one more", b"v")
-    assert known.get("model", "t", "question 1") == b"v", "it was used last"
-    assert known.get("model", "t", "question 2") is None
-
-
-def test_a_remembered_question_is_neither_another_tenants_nor_another_models() -> None:
-    known = QueryVectors()
-    known.keep("model", "t1", "question", b"v")
-    assert known.get("model", "t2", "question") is None
-    assert known.get("other", "t1", "question") is None
-    assert (known.warm("model"), known.warm("other")) == (True, False)
+        known.put(("model", "t", f"question {n}"), b"v")
+    assert known.get(("model", "t", "question 0")) is None
+    assert known.get(("model", "t", "question 1")) == b"v"
+    known.put(("model", "t", "one more"), b"v")
+    assert known.get(("model", "t", "question 1")) == b"v", "it was used last"
+    assert known.get(("model", "t", "question 2")) is None
 
 
 # --- refusals -----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ def world(tmp_path: Path) -> Iterator[RecallWorld]:
 
 
 def edit(world: RecallWorld, memory_id: str, text: str) -> None:
-    update_memory(world, world.tenant, "ann", memory_id, MemoryChange({"text": text}), None)
+    update_memory(world.user("ann"), memory_id, MemoryChange({"text": text}), None)
 
 
 # --- one ranking --------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import pytest
 from neve.domain.records import Status
 from neve.domain.tenants.policy import Policy
 from neve.ports import Candidate, Owner, SearchFilter, Source, TextQuery
+from neve.scope import Tenant
 from neve.usecases.pack.read_pack import read_pack
-from neve.wiring import Tenant
 from tests.unit.recall_world import RecallWorld
 
 
@@ -25,7 +25,7 @@ def world(tmp_path: Path) -> Iterator[RecallWorld]:
 
 def freeze_pack(world: RecallWorld, session: str = "s1") -> None:
     world.open(session)
-    assert read_pack(world, world.tenant, "ann", session).state == "ready"
+    assert read_pack(world.user("ann").of_session(session)).state == "ready"
 
 
 def reasons(world: RecallWorld, query: str, **given: Any) -> dict[str, str]:

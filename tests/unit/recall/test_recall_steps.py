@@ -20,7 +20,7 @@ def world(tmp_path: Path) -> Iterator[RecallWorld]:
     made.remember("tea in the pack")
     made.open()
     made.say("tea with milk")
-    assert read_pack(made, made.tenant, "ann", "s1").state == "ready"
+    assert read_pack(made.user("ann").of_session("s1")).state == "ready"
     made.remember("tea at home")
     made.pump()
     made.remember("tea just now")

@@ -14,11 +14,11 @@ from neve.domain.errors import NeveError
 from neve.domain.records import Kind, Scope, Status, Tier
 from neve.domain.tenants.policy import Policy
 from neve.ports import Source
+from neve.scope import Tenant
 from neve.store import rows
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.recall.command import RecallFilters
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
-from neve.wiring import Tenant
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 
@@ -56,7 +56,7 @@ def test_the_same_user_id_in_another_tenant_is_another_user(world: RecallWorld) 
 def test_a_deleted_row_is_gone_before_the_index_hears_of_it(world: RecallWorld) -> None:
     mary = world.remember(TEXT)
     world.pump()
-    delete_memory(world, world.tenant, "ann", mary, None)
+    delete_memory(world.user("ann"), mary, None)
     answer = world.ask("sister Mary", debug=True)
     assert (answer.hits, answer.result_state) == ([], "none")
     assert answer.debug is not None and answer.debug["dropped"] == [{"id": mary, "reason": "gone"}]
@@ -108,13 +108,13 @@ def replaceable(world: RecallWorld) -> tuple[str, Replacement]:
     world.open("s1")
     old = world.remember(TEXT, session_id="s1", kind=Kind.OBSERVATION)
     new = memory("User's sister Mary moved to Cork", id="mem_NEW", session_id="s1", version=0, created_at=world.ago())
-    return old, Replacement("s1", (new,), (old,), "reflected")
+    return old, Replacement((new,), (old,), "reflected")
 
 
 def test_a_replacement_is_seen_whole(world: RecallWorld) -> None:
     old, replacement = replaceable(world)
     world.pump()
-    replace_rows(world, world.tenant, "ann", 1, replacement)
+    replace_rows(world.user("ann").of_session("s1"), 1, replacement)
     assert world.found("sister Mary") == [], "the new row is older than 120 s and not in the index yet"
     world.pump()
     assert world.found("sister Mary") == ["mem_NEW"]
@@ -137,8 +137,8 @@ def test_a_row_of_the_coming_generation_is_not_seen_and_a_dying_one_is(world: Re
 
 def at_generation(world: RecallWorld, gen: int) -> None:
     keys = world.tenant.keys
-    head = rows.read_head(world.rows.get(keys.head("ann")))
-    world.rows.write([rows.put_head(keys, "ann", replace(head, gen=gen))])
+    head = rows.read_head(world.rows.get(keys.of_user("ann").head))
+    world.rows.write([rows.put_head(keys.of_user("ann"), replace(head, gen=gen))])
 
 
 def test_a_flip_between_the_legs_and_the_rows_starts_the_search_over(world: RecallWorld) -> None:
@@ -165,8 +165,8 @@ def test_a_flip_between_the_legs_and_the_rows_starts_the_search_over(world: Reca
 
 def with_head(world: RecallWorld, **fields: Any) -> None:
     keys = world.tenant.keys
-    head = rows.read_head(world.rows.get(keys.head("ann")))
-    world.rows.write([rows.put_head(keys, "ann", replace(head, **fields))])
+    head = rows.read_head(world.rows.get(keys.of_user("ann").head))
+    world.rows.write([rows.put_head(keys.of_user("ann"), replace(head, **fields))])
 
 
 def test_a_user_who_is_being_erased_has_nothing(world: RecallWorld) -> None:

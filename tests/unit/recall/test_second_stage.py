@@ -1,4 +1,4 @@
-"""What each feature of the second stage does, all else being equal."""
+"""What each feature of the rerank stage does, all else being equal."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.recall.rerank import Utterance, second_stage
+from neve.domain.recall.rerank import Utterance, rerank_scores
 
 FLOOR = 0.2
 PLAIN = Utterance("a", "s1", 10, None, "we talked", bm25=2.0, similarity=0.6)
 
 
 def order(question: str, *utterances: Utterance) -> str:
-    scores = second_stage(question, utterances, FLOOR)
+    scores = rerank_scores(question, utterances, FLOOR)
     return "".join(sorted(scores, key=lambda i: (-scores[i], i)))
 
 
@@ -28,7 +28,9 @@ def test_the_person_whom_the_question_names_comes_first() -> None:
     ann, bob = replace(PLAIN, speaker="Ann"), replace(PLAIN, id="b", seq=20, speaker="Bob")
     assert order("What did Bob say?", ann, bob) == "ba"
     assert order("What did Ann say to Bob?", ann, bob) == "ab"
-    assert second_stage("What did Ann say to Bob?", [ann, bob], FLOOR)["a"] == second_stage("q", [ann, bob], FLOOR)["b"]
+    assert (
+        rerank_scores("What did Ann say to Bob?", [ann, bob], FLOOR)["a"] == rerank_scores("q", [ann, bob], FLOOR)["b"]
+    )
 
 
 def test_a_time_word_helps_only_a_question_for_a_time() -> None:
@@ -81,9 +83,9 @@ def test_every_candidate_gets_a_finite_score_whatever_the_order(
     utterances = [
         Utterance(str(n), session, seq, None, "x", bm25, sim) for n, (bm25, sim, seq, session) in enumerate(found)
     ]
-    scores = second_stage("when?", utterances, 0.0)
+    scores = rerank_scores("when?", utterances, 0.0)
     assert set(scores) == {u.id for u in utterances}
     assert all(abs(score) < 100 for score in scores.values())
     distinct = {(u.session_id, u.seq) for u in utterances}
     if len(distinct) == len(utterances):
-        assert second_stage("when?", list(reversed(utterances)), 0.0) == scores
+        assert rerank_scores("when?", list(reversed(utterances)), 0.0) == scores

@@ -22,12 +22,14 @@ from neve.usecases.pack.versions import pack_versions
 from neve.usecases.reflect.reflect_session import reflect_session
 from neve.usecases.reflect.replace_rows import LEASE_S, ReplacementBusy
 from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.tenants.create_tenant import create_tenant
 from tests.unit.world import World, kept
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     world = World.make(tmp_path)
+    create_tenant(world, "acme")
     world.with_policy(window=2_000)  # trigger 650, target 325
     world.open()
     yield world
@@ -40,15 +42,15 @@ def fill(world: World, passes: int = 7, session: str = "s1", tokens: int = 100) 
         world.say("a", "b", session=session)
         first = 2 * number + 1
         world.observer.answers = [kept(f"🟡 {number} " + "x" * (tokens * 32 // 10 - 5), first, first + 1)]
-        observe_session(world, world.tenant, "ann", session, 1)
+        observe_session(world.user("ann").of_session(session), 1)
 
 
 def reflect(world: World) -> list[str]:
-    return reflect_session(world, world.tenant, "ann", "s1", 1)
+    return reflect_session(world.user("ann").of_session("s1"), 1)
 
 
 def listed(world: World, **where: str) -> list[str]:
-    memories, _ = list_memories(world, world.tenant, "ann", MemoryFilter(**where), 200, None)  # type: ignore[arg-type]
+    memories, _ = list_memories(world.user("ann"), MemoryFilter(**where), 200, None)  # type: ignore[arg-type]
     return [memory.text for memory in memories]
 
 
@@ -61,7 +63,7 @@ def test_below_the_trigger_nothing_happens(world: World) -> None:
 def test_reflections_replace_the_rows(world: World) -> None:
     world.open(session="s2")
     fill(world, passes=2, session="s2")
-    note = create_memory(world, world.tenant, "ann", NewMemory("my note", Kind.NOTE, session_id="s1"))
+    note = create_memory(world.user("ann"), NewMemory("my note", Kind.NOTE, session_id="s1"))
     fill(world)
     sources = [
         memory.id for memory in world.memories() if memory.kind is Kind.OBSERVATION and memory.session_id == "s1"
@@ -72,18 +74,18 @@ def test_reflections_replace_the_rows(world: World) -> None:
     ]
     one, two = reflect(world)
     assert world.observer.reflected[0].target_tokens == 325
-    first, second = get_memory(world, world.tenant, "ann", one), get_memory(world, world.tenant, "ann", two)
+    first, second = get_memory(world.user("ann"), one), get_memory(world.user("ann"), two)
     assert (first.kind, first.priority, first.supersedes) == (Kind.REFLECTION, Priority.HIGH, first_half)
     assert (first.provenance.seq_from, first.provenance.seq_to) == (1, 6)
     assert (second.provenance.seq_from, second.provenance.seq_to) == (1, 14)
     for memory_id in sources:
-        old = get_memory(world, world.tenant, "ann", memory_id)
+        old = get_memory(world.user("ann"), memory_id)
         assert old.status is Status.SUPERSEDED
         assert old.superseded_by == (one if memory_id in first_half else two)
-    live = get_session(world, world.tenant, "ann", "s1").marker.live
+    live = get_session(world.user("ann").of_session("s1")).marker.live
     assert [row.id for row in live] == [note.id, one, two]
     assert len(listed(world, session_id="s2")) == 2
-    versions, _ = pack_versions(world, world.tenant, "ann", "s1", 10, None)
+    versions, _ = pack_versions(world.user("ann").of_session("s1"), 10, None)
     assert [version.trigger for version in versions] == ["reflection"]
 
 
@@ -106,14 +108,14 @@ def test_what_is_written_while_the_model_thinks_survives(world: World) -> None:
     bumped = world.memories()[0].id
 
     def meanwhile() -> None:
-        create_memory(world, world.tenant, "ann", NewMemory("typed meanwhile", session_id="s1"))
+        create_memory(world.user("ann"), NewMemory("typed meanwhile", session_id="s1"))
         world.bump_directly(bumped)
 
     world.observer.meanwhile = meanwhile
     [new] = reflect(world)
     assert listed(world) == ["typed meanwhile", "🔴 all of it, condensed"]
-    assert get_memory(world, world.tenant, "ann", bumped).last_used_at == "2027-01-01T00:00:00.000Z"
-    live = get_session(world, world.tenant, "ann", "s1").marker.live
+    assert get_memory(world.user("ann"), bumped).last_used_at == "2027-01-01T00:00:00.000Z"
+    live = get_session(world.user("ann").of_session("s1")).marker.live
     assert live[0].id == new
     assert len(live) == 2
 
@@ -122,9 +124,9 @@ def test_readers_see_the_old_set_or_the_new_one(world: World) -> None:
     """At every single write of a replacement of 150 rows, a list and a pack show either all sources or the
     reflection."""
     lines = [ImportedRow(f"🟡 {i} " + "x" * 20, Kind.OBSERVATION, session_id="s1") for i in range(150)]
-    import_memories(world, world.tenant, "ann", lines)
+    import_memories(world.user("ann"), lines)
     world.open(session="s2")
-    fitting = gather_pack(world, world.tenant, "ann", "s2").text().count("xxx") // 6
+    fitting = gather_pack(world.user("ann").of_session("s2"))[0].text().count("xxx") // 6
     assert fitting > 3
     seen: list[tuple[int, int]] = []
     write = world.table.write
@@ -132,7 +134,7 @@ def test_readers_see_the_old_set_or_the_new_one(world: World) -> None:
     def look_then_write(ops: list[WriteOp]) -> None:
         texts = listed(world)
         seen.append((sum("x" in text for text in texts), sum("condensed" in text for text in texts)))
-        packed = gather_pack(world, world.tenant, "ann", "s2").text()
+        packed = gather_pack(world.user("ann").of_session("s2"))[0].text()
         assert (packed.count("xxx") // 6, packed.count("condensed")) in {(fitting, 0), (0, 1)}
         write(ops)
 
@@ -145,9 +147,9 @@ def test_readers_see_the_old_set_or_the_new_one(world: World) -> None:
 
 def test_a_page_cursor_keeps_to_the_generation_of_its_first_page(world: World) -> None:
     fill(world)
-    first, cursor = list_memories(world, world.tenant, "ann", MemoryFilter(), 4, None)
+    first, cursor = list_memories(world.user("ann"), MemoryFilter(), 4, None)
     reflect(world)
-    rest, end = list_memories(world, world.tenant, "ann", MemoryFilter(), 4, cursor)
+    rest, end = list_memories(world.user("ann"), MemoryFilter(), 4, cursor)
     assert len(first) == 4
     assert [memory.text[:3] for memory in rest] == ["🟡 4", "🟡 5", "🟡 6"]
     assert end is None
@@ -172,16 +174,16 @@ def test_a_replacement_that_crashed_is_finished_or_undone_before_the_next(world:
         reflect(world)
     world.table.write = write  # type: ignore[method-assign]
     assert sorted({text[:3] for text in listed(world)}) in ([f"🟡 {i}" for i in range(7)], ["🔴 a"])
-    if rows.read_head(world.table.get(world.tenant.keys.head("ann"))).replacement_job:
+    if rows.read_head(world.table.get(world.tenant.keys.of_user("ann").head)).replacement_job:
         if len(listed(world)) > 1:
             with pytest.raises(ReplacementBusy):
                 reflect(world)
         world.clock.move(seconds=LEASE_S + 1)
-        swept = sweep_due(world, lambda _: world.tenant.policy)
+        swept = sweep_due(world)
         assert swept["replacements"] == 1
     reflect(world)
     assert listed(world) == ["🔴 all of it, condensed"]
-    live = get_session(world, world.tenant, "ann", "s1").marker.live
+    live = get_session(world.user("ann").of_session("s1")).marker.live
     assert [world.memory(row.id).text for row in live] == ["🔴 all of it, condensed"]
     assert all(memory.died_gen is None or memory.status is Status.SUPERSEDED for memory in world.memories())
 
@@ -198,7 +200,7 @@ def test_a_worker_taken_for_dead_writes_nothing_more(world: World) -> None:
         if stage == 3:
             world.table.write = write  # type: ignore[method-assign]
             world.clock.move(seconds=LEASE_S + 1)
-            sweep_due(world, lambda _: world.tenant.policy)
+            sweep_due(world)
         write(ops)
 
     world.table.write = sleep_before_third_write  # type: ignore[method-assign,assignment]
@@ -212,7 +214,7 @@ def test_a_failed_rebuild_after_a_reflection_is_done_by_the_sweep(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(world)
-    read_pack(world, world.tenant, "ann", "s1")
+    read_pack(world.user("ann").of_session("s1"))
 
     def fail(*_: object, **__: object) -> None:
         raise StoreUnavailable("objects", "down")
@@ -220,8 +222,8 @@ def test_a_failed_rebuild_after_a_reflection_is_done_by_the_sweep(
     with monkeypatch.context() as broken:
         broken.setattr(world.objects, "put_new", fail)
         reflect(world)
-    assert read_pack(world, world.tenant, "ann", "s1").degraded == ("pack:stale",)
-    assert sweep_due(world, lambda _: world.tenant.policy)["rebuilt"] == 1
-    view = read_pack(world, world.tenant, "ann", "s1")
+    assert read_pack(world.user("ann").of_session("s1")).degraded == ("pack:stale",)
+    assert sweep_due(world)["rebuilt"] == 1
+    view = read_pack(world.user("ann").of_session("s1"))
     assert view.degraded == ()
     assert "condensed" in (view.text or "")

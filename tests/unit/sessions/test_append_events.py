@@ -30,7 +30,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def texts(world: World) -> list[str]:
-    page = list_events(world, world.tenant, "ann", "s1", 1, 200)
+    page = list_events(world.user("ann").of_session("s1"), 1, 200)
     assert [event.seq for event in page.events] == list(range(1, len(page.events) + 1))
     return [str(event.content) for event in page.events]
 
@@ -40,34 +40,36 @@ def test_an_append_is_one_read_and_one_write_whatever_its_size(world: World) -> 
         world.table.calls.clear()
         events = [NewEvent(USER, f"message {i}", client_id=f"c{count}-{i}") for i in range(count)]
         key = IdempotencyKey("POST /x", f"key{count}", "sha")
-        append_events(world, world.tenant, "ann", "s1", events, key)
+        append_events(world.user("ann").of_session("s1"), events, key)
         assert dict(world.table.calls) == {"get_many": 1, "write": 1}
 
 
 def test_seqs_are_gap_free_and_tokens_are_counted(world: World) -> None:
     assert world.say("a" * 100, "b").seqs == [1, 2]
     assert world.say("c").seqs == [3]
-    page = list_events(world, world.tenant, "ann", "s1", 1, 200)
+    page = list_events(world.user("ann").of_session("s1"), 1, 200)
     assert [event.original_tokens for event in page.events] == [32, 1, 1]
 
 
 def test_a_complete_turn_is_queued_for_observation(world: World) -> None:
     assert world.say("hello").observation == "none"
-    assert append_events(world, world.tenant, "ann", "s1", [NewEvent(ASSISTANT, "hi")]).observation == "queued"
+    assert append_events(world.user("ann").of_session("s1"), [NewEvent(ASSISTANT, "hi")]).observation == "queued"
 
 
 def test_a_client_id_seen_before_returns_its_seq(world: World) -> None:
     first = NewEvent(USER, "hello", client_id="c1")
-    append_events(world, world.tenant, "ann", "s1", [first])
-    again = append_events(world, world.tenant, "ann", "s1", [first, NewEvent(ASSISTANT, "hi", client_id="c2")])
+    append_events(world.user("ann").of_session("s1"), [first])
+    again = append_events(world.user("ann").of_session("s1"), [first, NewEvent(ASSISTANT, "hi", client_id="c2")])
     assert again.seqs == [1, 2]
     assert texts(world) == ["hello", "hi"]
 
 
 def test_a_client_id_with_other_content_is_refused_and_names_the_field(world: World) -> None:
-    append_events(world, world.tenant, "ann", "s1", [NewEvent(USER, "hello", client_id="c1")])
+    append_events(world.user("ann").of_session("s1"), [NewEvent(USER, "hello", client_id="c1")])
     with pytest.raises(NeveError) as refused:
-        append_events(world, world.tenant, "ann", "s1", [NewEvent(USER, "x"), NewEvent(USER, "other", client_id="c1")])
+        append_events(
+            world.user("ann").of_session("s1"), [NewEvent(USER, "x"), NewEvent(USER, "other", client_id="c1")]
+        )
     assert refused.value.code == "client_id_conflict"
     assert "events[1].client_id" in refused.value.detail
     assert texts(world) == ["hello"]
@@ -75,18 +77,20 @@ def test_a_client_id_with_other_content_is_refused_and_names_the_field(world: Wo
 
 def test_one_client_id_twice_in_a_request_is_one_event(world: World) -> None:
     twice = NewEvent(USER, "hello", client_id="c1")
-    assert append_events(world, world.tenant, "ann", "s1", [twice, twice]).seqs == [1, 1]
+    assert append_events(world.user("ann").of_session("s1"), [twice, twice]).seqs == [1, 1]
     with pytest.raises(NeveError, match="names two different events"):
-        append_events(world, world.tenant, "ann", "s1", [twice, NewEvent(USER, "other", client_id="c1")])
+        append_events(world.user("ann").of_session("s1"), [twice, NewEvent(USER, "other", client_id="c1")])
 
 
 def test_an_idempotency_key_replays_its_answer(world: World) -> None:
     key = IdempotencyKey("POST /x", "k", "sha")
-    first = append_events(world, world.tenant, "ann", "s1", [NewEvent(USER, "hello")], key)
-    assert append_events(world, world.tenant, "ann", "s1", [NewEvent(USER, "hello")], key) == first
+    first = append_events(world.user("ann").of_session("s1"), [NewEvent(USER, "hello")], key)
+    assert append_events(world.user("ann").of_session("s1"), [NewEvent(USER, "hello")], key) == first
     assert texts(world) == ["hello"]
     with pytest.raises(NeveError) as refused:
-        append_events(world, world.tenant, "ann", "s1", [NewEvent(USER, "x")], IdempotencyKey("POST /x", "k", "other"))
+        append_events(
+            world.user("ann").of_session("s1"), [NewEvent(USER, "x")], IdempotencyKey("POST /x", "k", "other")
+        )
     assert refused.value.code == "idempotency_mismatch"
 
 
@@ -124,8 +128,8 @@ def test_concurrent_appends_all_succeed_with_disjoint_seqs(world: World) -> None
 def test_image_bytes_become_objects(world: World) -> None:
     pixels = base64.b64encode(b"\x89PNG pretend").decode()
     block = {"type": "image", "media_type": "image/png", "data": pixels}
-    append_events(world, world.tenant, "ann", "s1", [NewEvent(USER, [{"type": "text", "text": "look"}, block])])
-    [event] = list_events(world, world.tenant, "ann", "s1", 1, 10).events
+    append_events(world.user("ann").of_session("s1"), [NewEvent(USER, [{"type": "text", "text": "look"}, block])])
+    [event] = list_events(world.user("ann").of_session("s1"), 1, 10).events
     stored = event.content[1]
     assert isinstance(stored, dict)
     assert set(stored) == {"type", "media_type", "object"}
@@ -136,11 +140,11 @@ def test_image_bytes_become_objects(world: World) -> None:
 def test_an_unknown_upload_or_session_is_refused_before_anything_is_written(world: World) -> None:
     block = {"type": "image", "media_type": "image/png", "upload_id": "upl_none"}
     with pytest.raises(NeveError, match="upload_not_found"):
-        append_events(world, world.tenant, "ann", "s1", [NewEvent(USER, [block])])
+        append_events(world.user("ann").of_session("s1"), [NewEvent(USER, [block])])
     with pytest.raises(NeveError, match="session_not_found"):
-        append_events(world, world.tenant, "ann", "other", [NewEvent(USER, "x")])
+        append_events(world.user("ann").of_session("other"), [NewEvent(USER, "x")])
     with pytest.raises(NeveError, match="session_not_found"):
-        append_events(world, world.tenant, "bob", "s1", [NewEvent(USER, "x")])
+        append_events(world.user("bob").of_session("s1"), [NewEvent(USER, "x")])
     assert texts(world) == []
 
 
@@ -153,7 +157,7 @@ def test_however_calls_repeat_each_client_id_is_there_once(
     seq_of: dict[int, int] = {}
     for call in calls:
         events = [NewEvent(USER, f"text {n}", client_id=f"c{n}") for n in call]
-        for n, seq in zip(call, append_events(world, world.tenant, "ann", "s1", events).seqs, strict=True):
+        for n, seq in zip(call, append_events(world.user("ann").of_session("s1"), events).seqs, strict=True):
             assert seq_of.setdefault(n, seq) == seq
     assert sorted(texts(world)) == sorted(f"text {n}" for n in seq_of)
     world.table.close()

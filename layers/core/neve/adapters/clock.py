@@ -18,7 +18,7 @@ from neve.ports import Clock, DeadlineExceeded
 
 T = TypeVar("T")
 
-REMEMBERED_MS = 256
+CACHE_SIZE_MS = 256
 """How many milliseconds ``SystemIds`` keeps the newest id of: far more than threads can disagree about "now"."""
 WORKERS = 32
 """Threads of ``ThreadTasks``: a recall uses at most four, so eight recalls run without waiting for each other."""
@@ -30,6 +30,9 @@ class SystemClock:
 
     def monotonic_ms(self) -> float:
         return time.monotonic() * 1000.0
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
 
 
 class SystemIds:
@@ -55,7 +58,7 @@ class SystemIds:
             newest = self._newest.get(ms)
             part = secrets.randbits(79) if newest is None else newest + 1
             self._newest[ms] = part
-            if len(self._newest) > REMEMBERED_MS:
+            if len(self._newest) > CACHE_SIZE_MS:
                 self._newest.popitem(last=False)
             return part
 

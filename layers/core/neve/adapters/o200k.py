@@ -1,4 +1,4 @@
-"""The o200k_base token counter, for tenants whose model is OpenAI's.
+"""Token counters by name; o200k_base is for tenants whose model is OpenAI's.
 
 tiktoken with a merge table from the folder ``NEVE_BPE_DIR`` (``layers/tokens/fetch.py`` fills it from the wheel
 ``litellm==1.109.1``, file ``litellm/litellm_core_utils/tokenizers/fb374d419588a4632f3f557e76b4b70aebbca790``). The
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from neve.config import Settings, variable
 from neve.domain.errors import FieldError, NeveError
+from neve.domain.tokens import Counter, CounterName, estimate
 
 BPE_DIR_VARIABLE = variable("bpe_dir")
 BPE_FILE = "o200k_base.tiktoken"
@@ -33,6 +34,11 @@ PATTERN = "|".join(
     ]
 )
 """How o200k_base splits text before merging."""
+
+
+def token_counter(name: CounterName) -> Counter:
+    """See ``ports.Ports.counter``."""
+    return estimate if name == "estimate" else load_counter()
 
 
 def load_counter() -> Callable[[str], int]:

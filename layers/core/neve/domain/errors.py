@@ -36,4 +36,4 @@ def invalid(field: str, message: str) -> NeveError:
 
 def not_found(thing: str, identifier: str) -> NeveError:
     """404 for a session, memory, pack_version, recall or job that does not exist for this user."""
-    return NeveError(f"{thing}_not_found", f"There is no {thing.replace('_', ' ')} '{identifier}' here.")
+    return NeveError(f"{thing}_not_found", f"{thing.replace('_', ' ').capitalize()} '{identifier}' not found.")

@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from neve.domain.sessions.rendered_blocks import strip_rendered
 
@@ -28,13 +27,6 @@ def estimate(text: str) -> int:
     """``ceil(u / 3.2)`` tokens, u = UTF-16 code units."""
     units = len(text.encode("utf-16-le", "surrogatepass")) // 2
     return (units * 5 + 15) // 16
-
-
-def counter(name: CounterName) -> Counter:
-    """The counter a policy names. Raises NeveError ``invalid_policy`` when its package or data is not installed."""
-    if name == "estimate":
-        return estimate
-    return cast(Counter, import_module("neve.adapters.o200k").load_counter())
 
 
 def compact_json(value: object) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from neve import wiring
 from neve.domain.errors import NeveError, invalid
 from neve.http.calls import Call
 from neve.http.json_body import check_model, decode_utf8, parse_json
@@ -17,13 +16,14 @@ from neve.http.operations import Nothing, Operation, TextBody
 from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_rev
 from neve.http.request import Request
 from neve.http.schemas.fields import IDENTIFIER, IDENTIFIER_RULE
-from neve.http.tenancy import policies
+from neve.ports import Ports
 from neve.store.idempotency import IdempotencyKey
+from neve.usecases.tenants.policy_in_force import tenant_scope
 
 _IDENTIFIER = re.compile(IDENTIFIER)
 
 
-def accept(request: Request, operation: Operation[Any, Any]) -> Call[Any, Any]:
+def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Call[Any, Any]:
     """In the order of ``router.py``. Raises NeveError, and StoreUnavailable when the policy cannot be read."""
     raw = request.body()
     _authorize(request, operation)
@@ -37,10 +37,9 @@ def accept(request: Request, operation: Operation[Any, Any]) -> Call[Any, Any]:
     if key is not None:
         route = f"{operation.method} {operation.path.format(**ids)}"
         idempotency = IdempotencyKey(route, key, hashlib.sha256(canonical).hexdigest())
-    ports = wiring.ports()
     caller = None
     if operation.scope is not None and request.tenant_id is not None:
-        caller = policies.tenant(ports, request.tenant_id, without_store=operation.answers_without_stores)
+        caller = tenant_scope(ports, request.tenant_id, without_store=operation.answers_without_stores)
     return Call(ports, request.request_id, ids, query, body, caller, idempotency, if_match, if_none_match)
 
 

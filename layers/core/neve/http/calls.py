@@ -10,9 +10,10 @@ from pydantic import BaseModel
 
 from neve.http.operations import B, Q
 from neve.http.preconditions import NO_TAGS, EntityTags
+from neve.ports import Ports
+from neve.scope import SessionScope, TenantScope, UserScope
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.usecases.jobs.run_once import run_once
-from neve.wiring import Ports, Tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,31 +26,27 @@ class Call(Generic[Q, B]):
     ids: Mapping[str, str]
     query: Q
     body: B
-    caller: Tenant | None
+    caller: TenantScope | None
     idempotency: IdempotencyKey | None = None
     if_match: int | None = None
     if_none_match: EntityTags = NO_TAGS
 
     @property
-    def tenant(self) -> Tenant:
+    def tenant(self) -> TenantScope:
         """The verified tenant. Raises RuntimeError in an operation without a scope."""
         if self.caller is None:
             raise RuntimeError("this operation is called without a key, so it has no tenant")
         return self.caller
 
     @property
-    def user(self) -> str:
-        return self.ids["user_id"]
+    def user(self) -> UserScope:
+        """The user in the path."""
+        return self.tenant.of_user(self.ids["user_id"])
 
     @property
-    def tenancy(self) -> tuple[Ports, Tenant]:
-        """What a use case about the tenant takes first."""
-        return self.ports, self.tenant
-
-    @property
-    def context(self) -> tuple[Ports, Tenant, str]:
-        """What a use case about a user takes first."""
-        return self.ports, self.tenant, self.user
+    def session(self) -> SessionScope:
+        """The session in the path."""
+        return self.user.of_session(self.ids["session_id"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +87,5 @@ def once(
         made.append(work())
         return StoredReply(made[0].status, keep(made[0].json))
 
-    stored = run_once(call.ports, call.tenant, call.idempotency, reply)
+    stored = run_once(call.tenant, call.idempotency, reply)
     return made[0] if made else again(stored)

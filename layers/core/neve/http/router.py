@@ -20,11 +20,11 @@ How a function is written
 
 2. In ``functions/<name>/app.py`` bind it and export the handler::
 
-       router = Router("recall")
+       router = Router("recall", wiring.ports)
 
        @router.on(RECALL)
        def recall_call(call: Call[Nothing, RecallBody]) -> Answer:
-           found = recall(call.ports, call.tenant, call.user, call.body.command())
+           found = recall(call.user, call.body.command())
            return Answer(200, RecallView.of(found), degraded=found.degraded)
 
        handler = router.handle
@@ -56,6 +56,7 @@ from neve.http.calls import once as once
 from neve.http.operations import B, Operation, Q
 from neve.http.problems import CONTENT_TYPE, PROBLEMS, as_refusal, problem_body
 from neve.http.request import Request
+from neve.ports import Ports
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
@@ -66,8 +67,10 @@ Run = Callable[[Call[Q, B]], Answer]
 class Router:
     """The calls of one function."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, ports: Callable[[], Ports]) -> None:
+        """``ports`` gives the process's engines at each call."""
         self.name = name
+        self._ports = ports
         self._bound: dict[tuple[str, str], tuple[Operation[Any, Any], Run[Any, Any]]] = {}
 
     @property
@@ -92,7 +95,7 @@ class Router:
             operation, run = self._find(request)
             operation_id = operation.id
             with correlated({FIELD: request.request_id}):
-                response = _reply(run(accept(request, operation)), request.request_id)
+                response = _reply(run(accept(self._ports(), request, operation)), request.request_id)
         except Exception as error:
             refusal = as_refusal(error)
             code = refusal.code
@@ -107,7 +110,7 @@ class Router:
         try:
             return self._bound[request.method, request.resource]
         except KeyError:
-            raise NeveError("route_not_found", f"{request.method} is not answered here.") from None
+            raise NeveError("route_not_found", f"No route for {request.method} {request.resource}.") from None
 
 
 def _reply(answer: Answer, request_id: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from neve.ports import Expect, Expectation, Item, Key, Put
 from neve.store.keys import Keys
 from neve.store.rows import live
 
-KEPT_S = 24 * 3600
+RETENTION_S = 24 * 3600
 CLAIM_S = 60
 
 
@@ -77,5 +77,5 @@ def done(
 
 def _row(keys: Keys, idem: IdempotencyKey, now: datetime) -> Item:
     key = row_key(keys, idem)
-    expires = int(now.timestamp()) + KEPT_S
+    expires = int(now.timestamp()) + RETENTION_S
     return {"pk": key.pk, "sk": key.sk, "type": "idempotency", "body_sha": idem.body_sha, "expires_at": expires}

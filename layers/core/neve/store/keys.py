@@ -5,11 +5,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neve.ports import Key
+from neve.ports import Key, Owner
 
 TENANTS = "TENANTS"
 SESSION = "SES#"
 """Sort keys of session rows start with it; no other row of a user does."""
+INDEXED = "SESX#"
+MEMORY = "MEM#"
+PACK = "PACK#"
+EVENT = "EVT#"
+RECALL = "RCL#"
+"""What the sort keys of each kind of row start with."""
+
+AFTER_EVERY_KEY = "~"
+"""Sorts behind every character of an id, a time and a key."""
+LAST_SEQ = 9_999_999_999
+DUE_SHARDS = 8
+EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
 
 
 def tenant_row(tenant: str) -> Key:
@@ -25,9 +37,9 @@ def due_partition(kind: str, shard: int) -> str:
     return f"DUE#{kind}#{shard}"
 
 
-DUE_SHARDS = 8
-
-EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
+def seq_of(event: Key) -> int:
+    """The seq of an event's key."""
+    return int(event.sk.removeprefix(EVENT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,101 +48,161 @@ class Keys:
 
     tenant: str
 
+    def of_user(self, user: str) -> UserKeys:
+        return UserKeys(self.tenant, user)
+
     # partitions
-    def user(self, user: str) -> str:
-        return f"T#{self.tenant}#U#{user}"
-
-    def log(self, user: str, session: str) -> str:
-        return f"T#{self.tenant}#U#{user}#S#{session}"
-
-    def ledger(self, user: str) -> str:
-        return f"T#{self.tenant}#U#{user}#R"
-
-    def vectors(self, user: str) -> str:
-        return f"T#{self.tenant}#U#{user}#V"
-
+    @property
     def jobs(self) -> str:
         return f"T#{self.tenant}#JOB"
 
+    @property
     def answers(self) -> str:
         """What was answered to idempotency keys."""
         return f"T#{self.tenant}#IDEM"
 
+    @property
     def secrets(self) -> str:
         return f"T#{self.tenant}#SECRET"
 
+    @property
     def users(self) -> str:
         """Index ``recent``: the heads of the tenant's users, by their ids."""
         return f"T#{self.tenant}#USERS"
 
+    @property
     def api_keys(self) -> str:
         """Index ``recent``: the tenant's API keys, revoked ones included, by key id."""
         return f"T#{self.tenant}#KEYS"
 
+    @property
     def usages(self) -> str:
         """Index ``recent``: the usage rows of the tenant's users."""
         return f"T#{self.tenant}#USAGE"
 
     # rows
-    def head(self, user: str) -> Key:
-        return Key(self.user(user), "HEAD")
-
-    def session(self, user: str, session: str) -> Key:
-        return Key(self.user(user), f"{SESSION}{session}")
-
-    def marker(self, user: str, session: str) -> Key:
-        return Key(self.user(user), f"SESM#{session}")
-
-    def epoch(self, user: str, session: str) -> Key:
-        return Key(self.user(user), f"SESE#{session}")
-
-    def indexed(self, user: str, session: str) -> Key:
-        """How far the session's utterances are in the search index."""
-        return Key(self.user(user), f"SESX#{session}")
-
-    def event(self, user: str, session: str, seq: int) -> Key:
-        return Key(self.log(user, session), f"EVT#{seq:010d}")
-
-    def client_id(self, user: str, session: str, client_id: str) -> Key:
-        return Key(self.log(user, session), f"CID#{client_id}")
-
-    def memory(self, user: str, memory_id: str) -> Key:
-        return Key(self.user(user), f"MEM#{memory_id.removeprefix('mem_')}")
-
-    def deleted_memory(self, user: str, memory_id: str) -> Key:
-        """The last rev of a memory that was deleted."""
-        return Key(self.user(user), f"MEMD#{memory_id.removeprefix('mem_')}")
-
-    def pack(self, user: str, session: str, version: int) -> Key:
-        return Key(self.user(user), f"PACK#s.{session}#{version:08d}")
-
-    def recall(self, user: str, recall_id: str) -> Key:
-        return Key(self.ledger(user), f"RCL#{recall_id.removeprefix('rcl_')}")
-
+    @property
     def ledger_secret(self) -> Key:
         """What keys the hashes of queries in the tenant's recall ledger."""
-        return Key(self.secrets(), "LEDGER")
-
-    def vector(self, user: str, fingerprint: str, model: str) -> Key:
-        return Key(self.vectors(user), f"{fingerprint}#{model}")
-
-    def usage(self, user: str) -> Key:
-        """Counters of what the user's memory has cost."""
-        return Key(self.user(user), "USAGE")
+        return Key(self.secrets, "LEDGER")
 
     def idempotency(self, route: str, key: str) -> Key:
-        return Key(self.answers(), f"{route}#{key}")
+        return Key(self.answers, f"{route}#{key}")
 
     def job(self, job_id: str) -> Key:
-        return Key(self.jobs(), job_id.removeprefix("job_"))
+        return Key(self.jobs, job_id.removeprefix("job_"))
+
+
+@dataclass(frozen=True, slots=True)
+class UserKeys(Keys):
+    """And those of one of its users."""
+
+    user: str
+
+    def of_session(self, session: str) -> SessionKeys:
+        return SessionKeys(self.tenant, self.user, session)
+
+    @property
+    def owner(self) -> Owner:
+        """Whose passages they are in the search index."""
+        return Owner(self.tenant, self.user)
+
+    # partitions
+    @property
+    def partition(self) -> str:
+        return f"T#{self.tenant}#U#{self.user}"
+
+    @property
+    def ledger(self) -> str:
+        return f"{self.partition}#R"
+
+    @property
+    def vectors(self) -> str:
+        return f"{self.partition}#V"
+
+    # rows
+    @property
+    def head(self) -> Key:
+        return Key(self.partition, "HEAD")
+
+    @property
+    def usage(self) -> Key:
+        """Counters of what the user's memory has cost."""
+        return Key(self.partition, "USAGE")
+
+    def memory(self, memory_id: str) -> Key:
+        return Key(self.partition, f"{MEMORY}{memory_id.removeprefix('mem_')}")
+
+    def deleted_memory(self, memory_id: str) -> Key:
+        """The last rev of a memory that was deleted."""
+        return Key(self.partition, f"MEMD#{memory_id.removeprefix('mem_')}")
+
+    def recall(self, recall_id: str) -> Key:
+        return Key(self.ledger, f"{RECALL}{recall_id.removeprefix('rcl_')}")
+
+    def vector(self, fingerprint: str, model: str) -> Key:
+        return Key(self.vectors, f"{fingerprint}#{model}")
 
     # objects
-    def objects_of(self, user: str) -> tuple[str, str]:
-        """The prefixes of everything that is kept for a user as an object."""
-        return f"packs/{self.tenant}/{user}/", f"images/{self.tenant}/{user}/"
+    @property
+    def packs_prefix(self) -> str:
+        return f"packs/{self.tenant}/{self.user}/"
 
-    def pack_object(self, user: str, session: str, version: int) -> str:
-        return f"{self.objects_of(user)[0]}s.{session}/{version:08d}.json"
+    @property
+    def images_prefix(self) -> str:
+        return f"images/{self.tenant}/{self.user}/"
 
-    def image_object(self, user: str, name: str) -> str:
-        return f"{self.objects_of(user)[1]}{name}"
+    def image_object(self, name: str) -> str:
+        return f"{self.images_prefix}{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKeys(UserKeys):
+    """And those of one of the user's sessions."""
+
+    session: str
+
+    # partitions
+    @property
+    def log(self) -> str:
+        return f"{self.partition}#S#{self.session}"
+
+    # rows
+    @property
+    def session_head(self) -> Key:
+        return Key(self.partition, f"{SESSION}{self.session}")
+
+    @property
+    def marker(self) -> Key:
+        return Key(self.partition, f"SESM#{self.session}")
+
+    @property
+    def epoch(self) -> Key:
+        return Key(self.partition, f"SESE#{self.session}")
+
+    @property
+    def indexed(self) -> Key:
+        """How far the session's utterances are in the search index."""
+        return Key(self.partition, f"{INDEXED}{self.session}")
+
+    def event(self, seq: int) -> Key:
+        return Key(self.log, f"{EVENT}{seq:010d}")
+
+    def events(self, first: int, last: int = LAST_SEQ) -> tuple[str, str]:
+        """Bounds of the sort keys of the events ``first`` to ``last``, both included."""
+        return self.event(first).sk, self.event(last).sk
+
+    def client_id(self, client_id: str) -> Key:
+        return Key(self.log, f"CID#{client_id}")
+
+    @property
+    def packs(self) -> str:
+        """What the sort keys of the session's pack manifests start with."""
+        return f"{PACK}s.{self.session}#"
+
+    def pack(self, version: int) -> Key:
+        return Key(self.partition, f"{self.packs}{version:08d}")
+
+    # objects
+    def pack_object(self, version: int) -> str:
+        return f"{self.packs_prefix}s.{self.session}/{version:08d}.json"

@@ -30,7 +30,7 @@ from neve.domain.records import (
 )
 from neve.domain.times import iso
 from neve.ports import Check, Expect, Expectation, Item, Key, Put, Version, WriteOp
-from neve.store.keys import DUE_SHARDS, Keys, due_partition
+from neve.store.keys import DUE_SHARDS, Keys, SessionKeys, UserKeys, due_partition
 
 _head = TypeAdapter(UserHead)
 _session = TypeAdapter(SessionHead)
@@ -60,19 +60,24 @@ def read_head(item: Item | None) -> UserHead:
     return _head.validate_python(item) if item else UserHead()
 
 
-def put_head(keys: Keys, user: str, head: UserHead) -> Put:
+def put_head(keys: UserKeys, head: UserHead) -> Put:
     """Through the index ``recent`` the heads are the directory of a tenant's users."""
-    item = _item(keys.head(user), "user", _head.dump_python(head, mode="json", exclude_none=True))
-    directory = {"recent_pk": keys.users(), "recent_sk": user}
-    return Put(item | directory | {"tenant_id": keys.tenant, "user_id": user}, expectation(head.version))
+    item = _item(keys.head, "user", _head.dump_python(head, mode="json", exclude_none=True))
+    directory = {"recent_pk": keys.users, "recent_sk": keys.user}
+    return Put(item | directory | {"tenant_id": keys.tenant, "user_id": keys.user}, expectation(head.version))
 
 
-def guard_user(keys: Keys, user: str, head: UserHead, now: datetime) -> WriteOp:
+def guard_user(keys: UserKeys, head: UserHead, now: datetime) -> WriteOp:
     """The operation every commit carries: the user is still the incarnation that was read. Creates a new user's
     head."""
     if head.version == 0:
-        return put_head(keys, user, replace(head, created_at=iso(now)))
-    return Check(keys.head(user), Version(head.version))
+        return put_head(keys, replace(head, created_at=iso(now)))
+    return Check(keys.head, Version(head.version))
+
+
+def check_head(keys: UserKeys, head: UserHead) -> Check:
+    """The operation that lets nothing be written for a user who was erased meanwhile; makes no head."""
+    return Check(keys.head, expectation(head.version))
 
 
 def writable(head: UserHead) -> None:
@@ -90,31 +95,33 @@ def read_session(item: Item) -> SessionHead:
     return _session.validate_python(item)
 
 
-def put_session(keys: Keys, user: str, session: SessionHead) -> Put:
+def put_session(keys: UserKeys, session: SessionHead) -> Put:
     attributes = _session.dump_python(session, mode="json", exclude_none=True)
-    return Put(_item(keys.session(user, session.session_id), "session", attributes), expectation(session.version))
+    return Put(
+        _item(keys.of_session(session.session_id).session_head, "session", attributes), expectation(session.version)
+    )
 
 
 def read_marker(item: Item) -> SessionMarker:
     return _marker.validate_python(item)
 
 
-def put_marker(keys: Keys, user: str, marker: SessionMarker) -> Put:
+def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
     attributes = _marker.dump_python(marker, mode="json", exclude_none=True)
-    return Put(_item(keys.marker(user, marker.session_id), "marker", attributes), expectation(marker.version))
+    return Put(_item(keys.of_session(marker.session_id).marker, "marker", attributes), expectation(marker.version))
 
 
 def read_epoch(item: Item) -> SessionEpoch:
     return _epoch.validate_python(item)
 
 
-def put_epoch(keys: Keys, user: str, epoch: SessionEpoch, now: datetime) -> Put:
+def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
     """A row with ``rebuild_due`` is in the ``due`` index, where the sweep finds it."""
     attributes = _epoch.dump_python(epoch, mode="json", exclude_none=True)
-    item = _item(keys.epoch(user, epoch.session_id), "epoch", attributes)
+    item = _item(keys.of_session(epoch.session_id).epoch, "epoch", attributes)
     if epoch.rebuild_due:
-        item |= {"id": epoch.session_id, "tenant_id": keys.tenant, "user_id": user}
-        item |= due_keys("rebuild", keys.tenant, user, epoch.session_id, now)
+        item |= {"id": epoch.session_id, "tenant_id": keys.tenant, "user_id": keys.user}
+        item |= due_keys("rebuild", keys, epoch.session_id, now)
     return Put(item, expectation(epoch.version))
 
 
@@ -127,7 +134,7 @@ def read_event(item: Item) -> Event:
     return _event.validate_python(item | {"content": blocks, "event_data": json.loads(item.get("event_data", "{}"))})
 
 
-def put_event(keys: Keys, user: str, session: str, event: Event, incarnation: int) -> Put:
+def put_event(keys: SessionKeys, event: Event, incarnation: int) -> Put:
     attributes = _event.dump_python(event, mode="json", exclude_none=True)
     if isinstance(event.content, list):
         attributes |= {"content": json.dumps(event.content, ensure_ascii=False), "blocks": True}
@@ -135,8 +142,13 @@ def put_event(keys: Keys, user: str, session: str, event: Event, incarnation: in
         attributes["event_data"] = json.dumps(event.event_data, ensure_ascii=False)
     else:
         del attributes["event_data"]
-    attributes |= {"tenant_id": keys.tenant, "user_id": user, "session_id": session, "incarnation": incarnation}
-    return Put(_item(keys.event(user, session, event.seq), "event", carried(attributes)), Expect.ABSENT)
+    attributes |= {
+        "tenant_id": keys.tenant,
+        "user_id": keys.user,
+        "session_id": keys.session,
+        "incarnation": incarnation,
+    }
+    return Put(_item(keys.event(event.seq), "event", carried(attributes)), Expect.ABSENT)
 
 
 # --- memories -----------------------------------------------------------------------------------
@@ -146,27 +158,27 @@ def read_memory(item: Item) -> Memory:
     return _memory.validate_python(item)
 
 
-def put_memory(keys: Keys, user: str, memory: Memory) -> Put:
+def put_memory(keys: UserKeys, memory: Memory) -> Put:
     """The row with its index keys: ``rank`` while active; ``recent`` and ``due`` (embed) while ``rev_at`` is set,
     which the embed worker clears when the search index has the row; ``due`` (failed) while it is there without its
     vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
-    item = _item(keys.memory(user, memory.id), "memory", attributes)
-    item = carried(item | {"tenant_id": keys.tenant, "user_id": user})
+    item = _item(keys.memory(memory.id), "memory", attributes)
+    item = carried(item | {"tenant_id": keys.tenant, "user_id": keys.user})
     if memory.status is Status.ACTIVE:
         rank = pack_rank(memory.kind, memory.priority, memory.last_used_at)
-        item |= {"rank_pk": keys.user(user), "rank_sk": rank_key(rank, memory.id)}
+        item |= {"rank_pk": keys.partition, "rank_sk": rank_key(rank, memory.id)}
     if memory.rev_at is not None:
-        item |= {"recent_pk": keys.user(user), "recent_sk": f"{memory.rev_at}#{memory.id}"}
-        item |= due_keys("embed", keys.tenant, user, memory.id, datetime.fromisoformat(memory.rev_at))
+        item |= {"recent_pk": keys.partition, "recent_sk": f"{memory.rev_at}#{memory.id}"}
+        item |= due_keys("embed", keys, memory.id, datetime.fromisoformat(memory.rev_at))
     elif memory.embedding_state is EmbeddingState.FAILED:
-        item |= due_keys("failed", keys.tenant, user, memory.id, datetime.fromisoformat(memory.created_at))
+        item |= due_keys("failed", keys, memory.id, datetime.fromisoformat(memory.created_at))
     return Put(item, expectation(memory.version))
 
 
-def put_deleted_memory(keys: Keys, user: str, memory: Memory) -> Put:
+def put_deleted_memory(keys: UserKeys, memory: Memory) -> Put:
     """What is left of a deleted memory: only its last rev, which the search index knows its deletion by."""
-    return Put(_item(keys.deleted_memory(user, memory.id), "deleted_memory", {"rev": memory.rev}))
+    return Put(_item(keys.deleted_memory(memory.id), "deleted_memory", {"rev": memory.rev}))
 
 
 def deleted_rev(item: Item | None) -> int:
@@ -191,11 +203,11 @@ def manifest_attributes(manifest: PackManifest) -> dict[str, Any]:
     return attributes
 
 
-def put_manifest(keys: Keys, user: str, manifest: PackManifest) -> Put:
+def put_manifest(keys: UserKeys, manifest: PackManifest) -> Put:
     """Versions are immutable, so a repeated write of the same version changes nothing."""
     attributes = manifest_attributes(manifest)
     attributes["layers"] = json.dumps(attributes["layers"])
-    return Put(_item(keys.pack(user, manifest.session_id, manifest.pack_version), "pack", attributes))
+    return Put(_item(keys.of_session(manifest.session_id).pack(manifest.pack_version), "pack", attributes))
 
 
 # --- jobs ---------------------------------------------------------------------------------------
@@ -219,10 +231,10 @@ def put_job(keys: Keys, job: Job) -> Put:
 # --- due work -----------------------------------------------------------------------------------
 
 
-def due_keys(kind: str, tenant: str, user: str, identifier: str, at: datetime) -> Item:
+def due_keys(kind: str, keys: UserKeys, identifier: str, at: datetime) -> Item:
     """Index keys of a piece of due work: a shard by user, a 10 minute time bucket, and who it is."""
-    shard = int.from_bytes(hashlib.sha256(f"{tenant}/{user}".encode()).digest()[:2]) % DUE_SHARDS
-    return {"due_pk": due_partition(kind, shard), "due_sk": f"{time_bucket(at)}#{tenant}/{user}/{identifier}"}
+    shard = int.from_bytes(hashlib.sha256(f"{keys.tenant}/{keys.user}".encode()).digest()[:2]) % DUE_SHARDS
+    return {"due_pk": due_partition(kind, shard), "due_sk": f"{time_bucket(at)}#{keys.tenant}/{keys.user}/{identifier}"}
 
 
 def time_bucket(at: datetime) -> str:

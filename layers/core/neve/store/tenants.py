@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
 from neve.ports import Item, Put
 from neve.store.keys import Keys, api_key_row, tenant_row
@@ -56,6 +57,13 @@ def read_tenant(item: Item) -> TenantRow:
     return TenantRow(item["sk"], item["created_at"], policy, item["policy_rev"], keys, item["version"])
 
 
+def existing(item: Item | None) -> TenantRow:
+    """The caller's tenant. Raises 401 ``unauthorized`` when it was removed."""
+    if item is None:
+        raise NeveError("unauthorized", "The tenant of this key no longer exists.")
+    return read_tenant(item)
+
+
 def put_tenant(row: TenantRow) -> Put:
     """The policy is kept as it was set: a number left out goes on following its default."""
     key = tenant_row(row.id)
@@ -100,7 +108,7 @@ def put_api_key(key: ApiKey) -> Put:
         "sha256": key.sha256,
         "scopes": list(key.scopes),
         "created_at": key.created_at,
-        "recent_pk": Keys(key.tenant_id).api_keys(),
+        "recent_pk": Keys(key.tenant_id).api_keys,
         "recent_sk": key.key_id,
     }
     item |= {name: value for name in ("label", "revoked_at") if (value := getattr(key, name)) is not None}

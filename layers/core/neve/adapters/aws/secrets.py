@@ -15,7 +15,7 @@ from neve.ports import ModelUnavailable
 if TYPE_CHECKING:
     from types_boto3_secretsmanager import SecretsManagerClient
 
-KEPT_S = 300.0
+TTL_S = 300.0
 """How long a process works with a value that was changed meanwhile. A pass a second for a month would otherwise be
 2.6 million reads, 13 dollars."""
 
@@ -24,11 +24,11 @@ _kept: dict[str, tuple[float, str]] = {}
 
 
 def read_secret(client: SecretsManagerClient, arn: str) -> str:
-    """The secret's text, at most ``KEPT_S`` old; one read for all threads that ask at once. Needs
+    """The secret's text, at most ``TTL_S`` old; one read for all threads that ask at once. Needs
     ``secretsmanager:GetSecretValue``. Raises ModelUnavailable, never with the value in it."""
     with _reading:
-        at, value = _kept.get(arn, (-KEPT_S, ""))
-        if value and monotonic() - at < KEPT_S:
+        at, value = _kept.get(arn, (-TTL_S, ""))
+        if value and monotonic() - at < TTL_S:
             return value
         value = _read(client, arn)
         _kept[arn] = monotonic(), value

@@ -18,7 +18,7 @@ from neve.adapters.opensearch.mapping import (
 )
 from neve.ports import IndexModel, StoreUnavailable
 
-SEEN_S: Final = 30.0
+ALIAS_TTL_S: Final = 30.0
 """How long a process goes on with the index it saw behind the alias. After a switch every process has seen the new one
 when this is over."""
 
@@ -55,7 +55,7 @@ class Places:
         """Raises IndexMissing, and StoreUnavailable for an index that this version of the code cannot use. The wall
         clock, because a function's process may stand still between two calls."""
         now = time.time()
-        if self._seen is None or not 0 <= now - self._seen[0] < SEEN_S:
+        if self._seen is None or not 0 <= now - self._seen[0] < ALIAS_TTL_S:
             self._seen = (now, find_place(self._calls, self._alias))
         return self._seen[1]
 

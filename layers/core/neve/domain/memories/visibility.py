@@ -17,3 +17,8 @@ def status_at(row: Memory, gen: int) -> Status:
     if row.died_gen is None:
         return row.status
     return Status.SUPERSEDED if gen >= row.died_gen else Status.ACTIVE
+
+
+def active(row: Memory, gen: int) -> bool:
+    """Whether generation ``gen`` sees the row, as an active one."""
+    return visible(row.born_gen, row.died_gen, gen) and status_at(row, gen) is Status.ACTIVE

@@ -1,4 +1,4 @@
-"""The second ranking stage: what was said, put in order by more than its two ranks.
+"""The rerank stage: what was said, put in order by more than its two ranks.
 
 RRF forgets how good a match was and knows nothing of the conversation around it. This stage re-orders the utterances
 among the candidates, and the memories beside them, by a small linear model over what the legs and the rows already say.
@@ -52,7 +52,7 @@ class Utterance:
     prior: float = 1.0
 
 
-def second_stage(question: str, utterances: Sequence[Utterance], floor: float) -> dict[str, float]:
+def rerank_scores(question: str, utterances: Sequence[Utterance], floor: float) -> dict[str, float]:
     """A score for each id, larger is better: the log odds of its features, its prior included. ``floor``: the
     similarity of the worst that the vector leg found, which nothing that it did not find exceeds."""
     prior = {utterance.id: math.log(utterance.prior) for utterance in utterances}

@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from neve.correlation import correlated
 from neve.domain.records import EventType
 from neve.domain.sessions.transcript import completes_turn
-from neve.ports import Item, Key, Message, QueueName
+from neve.ports import Item, Key, Message, Ports, QueueName
 from neve.store import rows
-from neve.store.keys import Keys
+from neve.store.keys import SessionKeys, UserKeys
 from neve.store.stream_records import Change
 from neve.usecases.indexing.messages import events_message, memory_message
 from neve.usecases.indexing.utterances import event_place
 from neve.usecases.memories.note_access import note_access
 from neve.usecases.observe.job import observation_message
-from neve.wiring import Ports
 
 
 def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
@@ -35,7 +34,7 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
         if change.old is None and change.item.get("type") == "recall":
             item = change.item
             answered = [i for i in item["answered"] if event_place(i) is None]
-            note_access(ports, item["tenant_id"], item["user_id"], answered, item["at"])
+            note_access(ports, UserKeys(item["tenant_id"], item["user_id"]), answered, item["at"])
 
 
 # --- memories -----------------------------------------------------------------------------------
@@ -43,20 +42,20 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
 
 def _memory_messages(ports: Ports, changes: Sequence[Change]) -> list[Message]:
     """One for each memory whose rev moved or that is gone, of the highest rev in the batch."""
-    latest: dict[tuple[str, str, str], Item] = {}
+    latest: dict[tuple[UserKeys, str], Item] = {}
     for change in changes:
         item = change.item
         if item.get("type") == "memory" and _rev_moved(change):
-            place = (item["tenant_id"], item["user_id"], item["id"])
+            place = (UserKeys(item["tenant_id"], item["user_id"]), item["id"])
             if place not in latest or latest[place]["rev"] <= item["rev"]:
                 latest[place] = item
-    heads = {Keys(tenant).head(user) for tenant, user, _ in latest}
+    heads = {keys.head for keys, _ in latest}
     found = ports.table.get_many(sorted(heads)) if heads else {}
     messages = []
-    for (tenant, user, i), item in latest.items():
-        head = rows.read_head(found.get(Keys(tenant).head(user)))
+    for (keys, i), item in latest.items():
+        head = rows.read_head(found.get(keys.head))
         with correlated(item):
-            messages.append(memory_message(tenant, user, head.incarnation, i, item["rev"]))
+            messages.append(memory_message(keys, head.incarnation, i, item["rev"]))
     return messages
 
 
@@ -71,9 +70,7 @@ def _rev_moved(change: Change) -> bool:
 class _Appended:
     """New events of one session in one batch. ``newest``: the row of the last one."""
 
-    tenant: str
-    user: str
-    session: str
+    keys: SessionKeys
     incarnation: int
     newest: Item = field(default_factory=dict)
     types: dict[int, EventType] = field(default_factory=dict)
@@ -81,7 +78,7 @@ class _Appended:
     def embed_message(self) -> Message:
         first, last = min(self.types), max(self.types)
         with correlated(self.newest):
-            return events_message(self.tenant, self.user, self.incarnation, self.session, first, last)
+            return events_message(self.keys, self.incarnation, first, last)
 
     def completes_turn(self, before: EventType | None) -> bool:
         return completes_turn([self.types[seq] for seq in sorted(self.types)], before)
@@ -91,11 +88,11 @@ class _Appended:
         first = min(self.types)
         if first == 1 or self.completes_turn(None) == self.completes_turn(EventType.USER_MESSAGE):
             return None
-        return Keys(self.tenant).event(self.user, self.session, first - 1)
+        return self.keys.event(first - 1)
 
     def observation(self) -> Message:
         with correlated(self.newest):
-            return observation_message(self.tenant, self.user, self.session, self.incarnation, max(self.types))
+            return observation_message(self.keys, self.incarnation, max(self.types))
 
 
 def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:
@@ -112,11 +109,11 @@ def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:
 
 
 def _appended(changes: Sequence[Change]) -> list[_Appended]:
-    logs: dict[tuple[str, str, str, int], _Appended] = {}
+    logs: dict[tuple[SessionKeys, int], _Appended] = {}
     for change in changes:
         item = change.item
         if change.old is None and item.get("type") == "event":
-            place = (item["tenant_id"], item["user_id"], item["session_id"], item["incarnation"])
+            place = (SessionKeys(item["tenant_id"], item["user_id"], item["session_id"]), item["incarnation"])
             log = logs.setdefault(place, _Appended(*place))
             log.types[item["seq"]] = EventType(item["event_type"])
             log.newest = item

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from neve.ports import Clock
 from neve.store import rows
+from neve.store.keys import UserKeys
 from neve.usecases.indexing.messages import memory_message
 
 TENANT = "neve-probe"
@@ -41,28 +43,29 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """``user``: one that nobody else uses. ``seconds`` only moves forward; ``pause`` waits so many seconds."""
+    """``user``: one that nobody else uses."""
 
     versions: Versions
     invoke: Invoke
     user: str
-    seconds: Callable[[], float]
-    pause: Callable[[float], None]
+    clock: Clock
 
     def run(self) -> None:
         """Raises ProbeFailed, and whatever a call raises."""
-        until = self.seconds() + WITHIN_S
+        until_ms = self.clock.monotonic_ms() + WITHIN_S * 1000
         memory = self._call(self.versions.records, "POST", "/memories", {"text": MEMORY}, expect=201)
         try:
             self._embed(memory)
-            self._wait(until, "the memory is not embedded", lambda: self._embedded(memory["id"]))
-            self._wait(until, "the question does not find the memory by meaning", lambda: self._recalled(memory["id"]))
+            self._wait(until_ms, "the memory is not embedded", lambda: self._embedded(memory["id"]))
+            self._wait(
+                until_ms, "the question does not find the memory by meaning", lambda: self._recalled(memory["id"])
+            )
         finally:
             self._call(self.versions.records, "DELETE", "/memories/{memory_id}", memory_id=memory["id"], expect=200)
 
     def _embed(self, memory: dict[str, Any]) -> None:
         incarnation = rows.read_head(None).incarnation  # of a user that has just been made
-        message = memory_message(TENANT, self.user, incarnation, memory["id"], memory["rev"])
+        message = memory_message(UserKeys(TENANT, self.user), incarnation, memory["id"], memory["rev"])
         record = {"messageId": "probe", "body": json.dumps(message.body), "eventSource": "aws:sqs", "attributes": {}}
         answer = self.invoke(self.versions.embed, {"Records": [record]})
         if answer != {"batchItemFailures": []}:
@@ -77,11 +80,11 @@ class Probe:
         found = self._call(self.versions.recall, "POST", "/recall", asked)
         return any(hit["id"] == memory_id and "rank_vec" in hit["components"] for hit in found["hits"])
 
-    def _wait(self, until: float, problem: str, done: Callable[[], bool]) -> None:
+    def _wait(self, until_ms: float, problem: str, done: Callable[[], bool]) -> None:
         while not done():
-            if self.seconds() >= until:
+            if self.clock.monotonic_ms() >= until_ms:
                 raise ProbeFailed(f"{problem} within {WITHIN_S:.0f} s")
-            self.pause(LOOK_AGAIN_S)
+            self.clock.sleep(LOOK_AGAIN_S)
 
     def _call(
         self, version: str, method: str, route: str, body: Any = None, *, expect: int = 200, **ids: str

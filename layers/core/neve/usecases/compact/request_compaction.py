@@ -7,33 +7,32 @@ from neve.domain.errors import not_found
 from neve.domain.records import Job
 from neve.domain.times import iso
 from neve.ports import Message, QueueName
+from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.jobs.read_jobs import wait_for_job
 from neve.usecases.observe.job import fifo_group
-from neve.wiring import Ports, Tenant
 
 
-def request_compaction(ports: Ports, tenant: Tenant, user: str, session: str, reason: str, wait: bool) -> Job:
+def request_compaction(scope: SessionScope, reason: str, wait: bool) -> Job:
     """A queued job; with ``wait`` polled up to 20 s. Raises session_not_found, erasing, user_closed,
     StoreUnavailable."""
-    keys = tenant.keys
-    found = ports.table.get_many([keys.head(user), keys.session(user, session)])
-    if keys.session(user, session) not in found:
-        raise not_found("session", session)
-    head = rows.read_head(found.get(keys.head(user)))
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.head, keys.session_head])
+    if keys.session_head not in found:
+        raise not_found("session", scope.session)
+    head = rows.read_head(found.get(keys.head))
     rows.writable(head)
-    now = ports.clock.now()
-    job = Job(f"job_{ports.ids.ulid(now)}", "compact", "queued", iso(now), user_id=user, session_id=session)
-    ports.table.write([rows.put_job(keys, job)])
+    now = scope.ports.clock.now()
+    job_id = f"job_{scope.ports.ids.ulid(now)}"
+    job = Job(job_id, "compact", "queued", iso(now), user_id=scope.user, session_id=scope.session)
+    scope.ports.table.write([rows.put_job(keys, job)])
     body = {
-        "tenant": tenant.id,
-        "user": user,
-        "session": session,
+        "tenant": keys.tenant,
+        "user": keys.user,
+        "session": keys.session,
         "incarnation": head.incarnation,
         "job_id": job.id,
         "reason": reason,
     }
-    ports.queue.send(
-        QueueName.COMPACT, [Message(carried(body), group=fifo_group(tenant.id, user, session), dedup_id=job.id)]
-    )
-    return wait_for_job(ports, tenant, job) if wait else job
+    scope.ports.queue.send(QueueName.COMPACT, [Message(carried(body), group=fifo_group(keys), dedup_id=job.id)])
+    return wait_for_job(scope, job) if wait else job

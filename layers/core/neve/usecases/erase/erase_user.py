@@ -8,20 +8,19 @@ go. Every step can be repeated, also after a crash in the middle."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.records import UserHead
 from neve.domain.times import iso
-from neve.ports import MAX_WRITE_OPS, Delete, Expect, Index, Item, Key, Owner
+from neve.ports import MAX_WRITE_OPS, Delete, Expect, Index, Item, Key, Ports, Table
 from neve.store import rows
-from neve.store.keys import SESSION, Keys
+from neve.store.keys import SESSION, UserKeys
+from neve.store.partitions import all_rows
 from neve.usecases.sessions.create_upload import EXPIRES_S
-from neve.wiring import Ports
 
 SETTLE_S = EXPIRES_S + 60
 """The target of an upload lives longest (900 s), then a worker (60 s, template.yaml) and a request (29 s)."""
-PAGE = 100
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 """Calls whose first answer is kept for a day."""
 
@@ -40,80 +39,70 @@ class Removed:
     passages: int = 0
 
 
-def begin_erasure(ports: Ports, tenant_id: str, user: str) -> UserHead:
+def begin_erasure(table: Table, keys: UserKeys) -> UserHead:
     """The head as it is now. One whose erasure has begun already stays as it is. Raises NoSuchUser, also for a user who
     was erased and closed; Conflict when somebody else moved the head; StoreUnavailable."""
-    keys = Keys(tenant_id)
-    head = rows.read_head(ports.table.get(keys.head(user)))
+    head = rows.read_head(table.get(keys.head))
     if head.version == 0 or head.state == "closed":
-        raise NoSuchUser(user)
+        raise NoSuchUser(keys.user)
     if head.state == "erasing":
         return head
     begun = UserHead(gen=head.gen, incarnation=head.incarnation + 1, state="erasing", version=head.version)
-    ports.table.write([rows.put_head(keys, user, begun)])
+    table.write([rows.put_head(keys, begun)])
     return replace(begun, version=head.version + 1)
 
 
-def erase_user(ports: Ports, tenant_id: str, user: str) -> Removed:
+def erase_user(ports: Ports, keys: UserKeys) -> Removed:
     """Everything of a user whose erasure has begun, but for the head. Raises StoreUnavailable."""
-    keys = Keys(tenant_id)
-    removed = erase_user_data(ports, keys, user)
-    jobs = [Key(item["pk"], item["sk"]) for item in items_of(ports, keys.jobs()) if item.get("user_id") == user]
+    removed = erase_user_data(ports, keys)
+    jobs = [_key(item) for item in all_rows(ports.table, keys.jobs) if item.get("user_id") == keys.user]
     answers = [
-        Key(item["pk"], item["sk"])
+        _key(item)
         for method in WRITES
-        for item in items_of(ports, keys.answers(), prefix=f"{method} /v1/users/{user}/")
+        for item in all_rows(ports.table, keys.answers, prefix=f"{method} /v1/users/{keys.user}/")
     ]
-    return replace(removed, rows=removed.rows + delete_rows(ports, [*jobs, *answers]))
+    return replace(removed, rows=removed.rows + delete_rows(ports.table, [*jobs, *answers]))
 
 
-def finish_erasure(ports: Ports, tenant_id: str, user: str, *, close: bool) -> None:
+def finish_erasure(ports: Ports, keys: UserKeys, *, close: bool) -> None:
     """``close``: the id stays refused (410) for good, else it is a new user. Raises NoSuchUser unless an erasure has
     begun; Conflict when somebody else moved the head; StoreUnavailable."""
-    keys = Keys(tenant_id)
-    head = rows.read_head(ports.table.get(keys.head(user)))
+    head = rows.read_head(ports.table.get(keys.head))
     if head.state != "erasing":
-        raise NoSuchUser(user)
+        raise NoSuchUser(keys.user)
     left = replace(head, state="closed" if close else "active", created_at=iso(ports.clock.now()))
-    ports.table.write([rows.put_head(keys, user, left)])
+    ports.table.write([rows.put_head(keys, left)])
 
 
 # --- also for whoever removes a whole tenant ------------------------------------------------------
 
 
-def erase_user_data(ports: Ports, keys: Keys, user: str) -> Removed:
+def erase_user_data(ports: Ports, keys: UserKeys) -> Removed:
     """Passages, objects and rows of one user. The head stays: it is how the user is found again. Raises
     StoreUnavailable."""
-    passages = ports.search.erase(Owner(keys.tenant, user))
-    objects = [name for prefix in keys.objects_of(user) for name in ports.objects.list(prefix)]
+    passages = ports.search.erase(keys.owner)
+    objects = [name for prefix in (keys.packs_prefix, keys.images_prefix) for name in ports.objects.list(prefix)]
     for name in objects:
         ports.objects.delete(name)
-    own, head = keys_of(ports, keys.user(user)), keys.head(user)
+    own = keys_of(ports.table, keys.partition)
     sessions = [key.sk.removeprefix(SESSION) for key in own if key.sk.startswith(SESSION)]
-    beside = [*(keys.log(user, session) for session in sessions), keys.ledger(user), keys.vectors(user)]
-    deleted = sum(delete_rows(ports, keys_of(ports, partition)) for partition in beside)
-    deleted += delete_rows(ports, [key for key in own if key != head])
+    beside = [*(keys.of_session(session).log for session in sessions), keys.ledger, keys.vectors]
+    deleted = sum(delete_rows(ports.table, keys_of(ports.table, partition)) for partition in beside)
+    deleted += delete_rows(ports.table, [key for key in own if key != keys.head])
     return Removed(1, deleted, len(objects), passages)
 
 
-def keys_of(ports: Ports, partition: str, index: Index = Index.MAIN) -> list[Key]:
+def keys_of(table: Table, partition: str, index: Index = Index.MAIN) -> list[Key]:
     """Those of the whole partition."""
-    return [Key(item["pk"], item["sk"]) for item in items_of(ports, partition, index)]
+    return [_key(item) for item in all_rows(table, partition, index=index)]
 
 
-def items_of(ports: Ports, partition: str, index: Index = Index.MAIN, prefix: str | None = None) -> Iterator[Item]:
-    """All of them, page by page."""
-    cursor: str | None = None
-    while True:
-        page = ports.table.query(partition, index=index, prefix=prefix, limit=PAGE, cursor=cursor)
-        yield from page.items
-        cursor = page.cursor
-        if cursor is None:
-            return
+def _key(item: Item) -> Key:
+    return Key(item["pk"], item["sk"])
 
 
-def delete_rows(ports: Ports, keys: Sequence[Key]) -> int:
+def delete_rows(table: Table, keys: Sequence[Key]) -> int:
     """In transactions of at most 100; how many keys."""
     for start in range(0, len(keys), MAX_WRITE_OPS):
-        ports.table.write([Delete(key, Expect.ANY) for key in keys[start : start + MAX_WRITE_OPS]])
+        table.write([Delete(key, Expect.ANY) for key in keys[start : start + MAX_WRITE_OPS]])
     return len(keys)

@@ -5,11 +5,10 @@ In two steps, because authorizers and functions remember a key and a policy for 
 
 from __future__ import annotations
 
-from neve.ports import Index
+from neve.ports import Index, Ports
 from neve.store.keys import Keys, tenant_row
 from neve.usecases.erase.erase_user import Removed, delete_rows, erase_user_data, keys_of
 from neve.usecases.tenants.directory import users_of
-from neve.wiring import Ports
 
 
 class NoSuchTenant(LookupError):
@@ -21,19 +20,19 @@ def close_tenant(ports: Ports, tenant_id: str) -> int:
     StoreUnavailable."""
     if ports.table.get(tenant_row(tenant_id)) is None:
         raise NoSuchTenant(tenant_id)
-    return delete_rows(ports, keys_of(ports, Keys(tenant_id).api_keys(), Index.RECENT))
+    return delete_rows(ports.table, keys_of(ports.table, Keys(tenant_id).api_keys, Index.RECENT))
 
 
 def erase_tenant(ports: Ports, tenant_id: str) -> Removed:
     """Everything of a closed tenant, its own row last. Raises StoreUnavailable."""
     keys = Keys(tenant_id)
     parts = []
-    for user in users_of(ports, tenant_id):
-        parts.append(erase_user_data(ports, keys, user))
-        delete_rows(ports, [keys.head(user)])
-    own = [keys.jobs(), keys.answers(), keys.secrets()]
-    others = len(parts) + sum(delete_rows(ports, keys_of(ports, partition)) for partition in own)
-    others += delete_rows(ports, [tenant_row(tenant_id)])
+    for user in map(keys.of_user, users_of(ports.table, keys)):
+        parts.append(erase_user_data(ports, user))
+        delete_rows(ports.table, [user.head])
+    own = [keys.jobs, keys.answers, keys.secrets]
+    others = len(parts) + sum(delete_rows(ports.table, keys_of(ports.table, partition)) for partition in own)
+    others += delete_rows(ports.table, [tenant_row(tenant_id)])
     return Removed(
         users=len(parts),
         rows=others + sum(part.rows for part in parts),

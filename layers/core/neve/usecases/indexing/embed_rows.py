@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from neve.ports import StoreUnavailable
-from neve.usecases.indexing.embed_texts import Pause
+from neve.ports import IndexingPorts, StoreUnavailable
+from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.indexing.index_events import EmbedAgain, index_events
 from neve.usecases.indexing.index_memories import index_memories
-from neve.wiring import Ports
 
-ROWS_AT_ONCE = 50
+BATCH_SIZE = 50
 """Rows of one user that are embedded together (product.md §7)."""
 
 Body = Mapping[str, Any]
@@ -20,23 +20,22 @@ Failures = dict[int, Exception]
 """Why messages are to be delivered again, by position."""
 
 
-def embed_rows(ports: Ports, bodies: Sequence[Body], pause: Pause) -> Failures:
-    """Messages may come twice and in any order. ``pause`` waits between attempts of the embedder."""
+def embed_rows(ports: IndexingPorts, bodies: Sequence[Body]) -> Failures:
+    """Messages may come twice and in any order."""
     failures: Failures = {}
-    memories: dict[tuple[str, str], list[int]] = {}
-    logs: dict[tuple[str, str, str, int], list[int]] = {}
+    memories: dict[UserKeys, list[int]] = {}
+    logs: dict[tuple[SessionKeys, int], list[int]] = {}
     for position, body in enumerate(bodies):
+        keys = UserKeys(body["tenant"], body["user"])
         if body["kind"] == "memory":
-            memories.setdefault((body["tenant"], body["user"]), []).append(position)
+            memories.setdefault(keys, []).append(position)
         else:
-            log = (body["tenant"], body["user"], body["session"], body["incarnation"])
-            logs.setdefault(log, []).append(position)
-    for positions in memories.values():
-        for start in range(0, len(positions), ROWS_AT_ONCE):
-            part = positions[start : start + ROWS_AT_ONCE]
-            failures |= _apart(part, lambda part: _memories(ports, bodies, part, pause))
-    for positions in logs.values():
-        failures |= _apart(positions, lambda part: _events(ports, bodies, part, pause))
+            logs.setdefault((keys.of_session(body["session"]), body["incarnation"]), []).append(position)
+    for keys, positions in memories.items():
+        for start in range(0, len(positions), BATCH_SIZE):
+            failures |= _apart(positions[start : start + BATCH_SIZE], partial(_memories, ports, keys, bodies))
+    for (log, incarnation), positions in logs.items():
+        failures |= _apart(positions, partial(_events, ports, log, incarnation, bodies))
     return failures
 
 
@@ -56,22 +55,22 @@ def _apart(positions: Sequence[int], work: Callable[[Sequence[int]], Failures]) 
     return failures
 
 
-def _memories(ports: Ports, bodies: Sequence[Body], positions: Sequence[int], pause: Pause) -> Failures:
-    first = bodies[positions[0]]
+def _memories(ports: IndexingPorts, keys: UserKeys, bodies: Sequence[Body], positions: Sequence[int]) -> Failures:
     revs: dict[str, int] = {}
     for position in positions:
         body = bodies[position]
         revs[body["id"]] = max(body["rev"], revs.get(body["id"], 0))
-    again = index_memories(ports, first["tenant"], first["user"], revs, pause)
+    again = index_memories(ports, keys, revs)
     return {position: EmbedAgain() for position in positions if bodies[position]["id"] in again}
 
 
-def _events(ports: Ports, bodies: Sequence[Body], positions: Sequence[int], pause: Pause) -> Failures:
-    first = bodies[positions[0]]
+def _events(
+    ports: IndexingPorts, keys: SessionKeys, incarnation: int, bodies: Sequence[Body], positions: Sequence[int]
+) -> Failures:
     told = [(bodies[position]["seq_from"], bodies[position]["seq_to"]) for position in positions]
     seqs = (min(low for low, _ in told), max(high for _, high in told))
     try:
-        index_events(ports, first["tenant"], first["user"], first["session"], first["incarnation"], seqs, pause)
+        index_events(ports, keys, incarnation, seqs)
     except EmbedAgain as error:
         return dict.fromkeys(positions, error)
     return {}

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from neve.ports import Embedder, EmbeddingRetryable, EmbeddingUnavailable
+from neve.ports import Clock, Embedder, EmbeddingRetryable, EmbeddingUnavailable
 
 BATCH = 50
 """Texts of one call (product.md §7)."""
 ATTEMPTS = 3
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 60.0
 """The pause before the second attempt, doubled before each later one."""
-
-Pause = Callable[[float], None]
-"""Waits so many seconds."""
 
 
 @dataclass
@@ -27,14 +24,14 @@ class Embedded:
     unavailable: str | None = None
 
 
-def embed_texts(embedder: Embedder, texts: Mapping[str, str], pause: Pause) -> Embedded:
+def embed_texts(embedder: Embedder, texts: Mapping[str, str], clock: Clock) -> Embedded:
     """``texts`` by fingerprint. Never raises what an embedder may raise."""
     result = Embedded()
     prints = list(texts)
     for start in range(0, len(prints), BATCH):
         part = {fingerprint: texts[fingerprint] for fingerprint in prints[start : start + BATCH]}
         try:
-            result.vectors |= _with_attempts(embedder, part, pause)
+            result.vectors |= _with_attempts(embedder, part, clock)
         except EmbeddingUnavailable as error:
             result.unavailable = str(error)
             return result
@@ -43,7 +40,7 @@ def embed_texts(embedder: Embedder, texts: Mapping[str, str], pause: Pause) -> E
     return result
 
 
-def _with_attempts(embedder: Embedder, texts: Mapping[str, str], pause: Pause) -> dict[str, bytes]:
+def _with_attempts(embedder: Embedder, texts: Mapping[str, str], clock: Clock) -> dict[str, bytes]:
     wait_s = FIRST_PAUSE_S
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -51,7 +48,7 @@ def _with_attempts(embedder: Embedder, texts: Mapping[str, str], pause: Pause) -
         except EmbeddingRetryable:
             if attempt == ATTEMPTS:
                 raise
-        pause(wait_s)
+        clock.sleep(wait_s)
         wait_s = min(2 * wait_s, LONGEST_PAUSE_S)
     raise AssertionError("the last attempt returns or raises")
 

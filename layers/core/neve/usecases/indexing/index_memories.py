@@ -4,51 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from neve.domain.records import EmbeddingState, Memory, Status
-from neve.ports import Conflict, Item, Key, Owner, Passage
+from neve.ports import Conflict, IndexingPorts, Item, Key, Passage
 from neve.store import rows
-from neve.store.keys import Keys
-from neve.usecases.indexing.embed_texts import Pause
+from neve.store.keys import UserKeys
+from neve.store.transact import transact
+from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.indexing.memory_passages import memory_passages
-from neve.usecases.indexing.user_vectors import UserErased, VectorsFound, passage_texts, vectors_for
-from neve.wiring import Ports
+from neve.usecases.indexing.user_vectors import VectorsFound, passage_texts, vectors_for
 
 NEVER_RECALLED = frozenset({Status.ARCHIVED})
 """Not in the index at all. A superseded row stays, with its status: recall finds it when asked to."""
-TEXT_AT_ONCE = 400_000
+MAX_BATCH_CHARS = 400_000
 """Characters of text that one transaction writes: a row holds its text twice, in up to 4 bytes a character."""
-ATTEMPTS = 5
-"""Writes of one row's new state: each repetition means that somebody else changed the row in between."""
 
 
-def index_memories(
-    ports: Ports, tenant: str, user: str, revs: Mapping[str, int], pause: Pause, *, anew: bool = False
-) -> set[str]:
+def index_memories(ports: IndexingPorts, keys: UserKeys, revs: Mapping[str, int], *, anew: bool = False) -> set[str]:
     """``revs``: memory ids with the rev that was told of. The ids that are to be told again: their text could not be
     embedded for now; until then they are in the index by their words. ``anew``: for an index that lacks them, whatever
     is noted in the rows; one that has another rev by now is left to its own message. Raises StoreUnavailable."""
-    return _Batch(ports, Keys(tenant), user, revs, pause, anew).run()
+    return _Batch(ports, keys, revs, anew).run()
 
 
 @dataclass
 class _Batch:
-    ports: Ports
-    keys: Keys
-    user: str
+    ports: IndexingPorts
+    keys: UserKeys
     revs: Mapping[str, int]
-    pause: Pause
     anew: bool = False
     again: set[str] = field(default_factory=set)
 
-    @property
-    def owner(self) -> Owner:
-        return Owner(self.keys.tenant, self.user)
-
     def run(self) -> set[str]:
-        places = [self.keys.memory(self.user, i) for i in self.revs]
-        found = self.ports.table.get_many([self.keys.head(self.user), *places])
-        head = rows.read_head(found.get(self.keys.head(self.user)))
+        places = [self.keys.memory(i) for i in self.revs]
+        found = self.ports.table.get_many([self.keys.head, *places])
+        head = rows.read_head(found.get(self.keys.head))
         memories = self._still_there(found)
         to_index = {m.id: memory_passages(m) for m in memories if self._to_be_indexed(m)}
         try:
@@ -64,13 +55,13 @@ class _Batch:
 
     def _still_there(self, found: Mapping[Key, Item]) -> list[Memory]:
         """The rows that exist; what is gone leaves the index."""
-        items = {i: found.get(self.keys.memory(self.user, i)) for i in self.revs}
+        items = {i: found.get(self.keys.memory(i)) for i in self.revs}
         self._forget([i for i, item in items.items() if item is None])
         return [rows.read_memory(item) for item in items.values() if item is not None]
 
     def _forget(self, ids: list[str]) -> None:
         for identifier in ids:
-            self.ports.search.trim(self.owner, identifier, keep=0, version=self.revs[identifier])
+            self.ports.search.trim(self.keys.owner, identifier, keep=0, version=self.revs[identifier])
 
     def _to_be_indexed(self, memory: Memory) -> bool:
         """Not what the index has already: ``rev_at`` is cleared when a rev is in it."""
@@ -88,27 +79,27 @@ class _Batch:
         old = {m.id for m in memories if m.status is Status.SUPERSEDED}
         wanted = passage_texts(p for i, passages in to_index.items() if i not in old for p in passages)
         known_only = passage_texts(p for i, passages in to_index.items() if i in old for p in passages)
-        return vectors_for(self.ports, self.keys, self.user, incarnation, wanted, known_only, self.pause)
+        return vectors_for(self.ports, self.keys, incarnation, wanted, known_only)
 
     # --- writing --------------------------------------------------------------------------------
 
     def _upsert(self, memories: list[Memory], to_index: Mapping[str, list[Passage]], found: VectorsFound) -> None:
         passages = [replace(p, vector=found.vectors.get(p.text)) for many in to_index.values() for p in many]
         if passages:
-            self.ports.search.upsert(self.owner, passages)
+            self.ports.search.upsert(self.keys.owner, passages)
         for memory in memories:
             if memory.status in NEVER_RECALLED:
-                self.ports.search.trim(self.owner, memory.id, keep=0, version=memory.rev)
+                self.ports.search.trim(self.keys.owner, memory.id, keep=0, version=memory.rev)
             elif memory.rev > 1 and memory.id in to_index:
                 keep = len(to_index[memory.id])
-                self.ports.search.trim(self.owner, memory.id, keep=keep, version=memory.rev)
+                self.ports.search.trim(self.keys.owner, memory.id, keep=keep, version=memory.rev)
 
     def _settle(self, done: list[Memory], to_index: Mapping[str, list[Passage]], found: VectorsFound) -> None:
         """Look at the rows again: one that was deleted meanwhile leaves the index, the others note what they have."""
-        again = self.ports.table.get_many([self.keys.memory(self.user, m.id) for m in done]) if done else {}
+        again = self.ports.table.get_many([self.keys.memory(m.id) for m in done]) if done else {}
         noted: list[Memory] = []
         for memory in done:
-            item = again.get(self.keys.memory(self.user, memory.id))
+            item = again.get(self.keys.memory(memory.id))
             state = self._state(memory, to_index.get(memory.id, []), found)
             if item is None:
                 self._forget([memory.id])
@@ -118,26 +109,19 @@ class _Batch:
                 noted.append(self._noted(rows.read_memory(item), state))
         for together in _of_one_transaction(noted):
             try:
-                self.ports.table.write([rows.put_memory(self.keys, self.user, memory) for memory in together])
+                self.ports.table.write([rows.put_memory(self.keys, memory) for memory in together])
             except Conflict:
                 for memory in together:
-                    self._settle_one(memory)
+                    transact(self.ports, partial(self._settle_one, memory))
 
     def _settle_one(self, wanted: Memory) -> None:
-        """Note one row's state although somebody else is changing the row."""
-        for _ in range(ATTEMPTS):
-            item = self.ports.table.get(self.keys.memory(self.user, wanted.id))
-            if item is None:
-                return self._forget([wanted.id])
-            if item["rev"] != wanted.rev:
-                return None
+        """Note one row's state although somebody else is changing the row. Raises Conflict."""
+        item = self.ports.table.get(self.keys.memory(wanted.id))
+        if item is None:
+            self._forget([wanted.id])
+        elif item["rev"] == wanted.rev:
             noted = self._noted(rows.read_memory(item), wanted.embedding_state)
-            try:
-                return self.ports.table.write([rows.put_memory(self.keys, self.user, noted)])
-            except Conflict:
-                continue
-        self.again.add(wanted.id)
-        return None
+            self.ports.table.write([rows.put_memory(self.keys, noted)])
 
     def _state(self, memory: Memory, passages: list[Passage], found: VectorsFound) -> EmbeddingState:
         """PENDING: to be told again."""
@@ -158,7 +142,7 @@ def _of_one_transaction(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
     part: list[Memory] = []
     size = 0
     for memory in memories:
-        if part and size + len(memory.text) > TEXT_AT_ONCE:
+        if part and size + len(memory.text) > MAX_BATCH_CHARS:
             yield part
             part, size = [], 0
         part.append(memory)

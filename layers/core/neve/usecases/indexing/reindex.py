@@ -14,32 +14,17 @@ from itertools import islice
 from typing import TypeVar
 
 from neve.domain.records import EmbeddingState, Memory, UserHead
-from neve.observing import Observer
-from neve.ports import (
-    Clock,
-    Embedder,
-    Ids,
-    Item,
-    ObjectStore,
-    Owner,
-    Queue,
-    SearchIndex,
-    StoreUnavailable,
-    Table,
-    Tasks,
-)
+from neve.ports import Clock, Embedder, Ids, IndexingPorts, Ports, SearchIndex, StoreUnavailable, Table
 from neve.store import rows
-from neve.store.keys import Keys
-from neve.usecases.indexing.embed_rows import ROWS_AT_ONCE
-from neve.usecases.indexing.embed_texts import Pause
+from neve.store.keys import INDEXED, MEMORY, Keys, UserKeys
+from neve.store.partitions import all_rows
+from neve.usecases.indexing.embed_rows import BATCH_SIZE
 from neve.usecases.indexing.index_events import EmbedAgain, IndexedRow, index_events_anew, read_indexed
 from neve.usecases.indexing.index_memories import NEVER_RECALLED, index_memories
 from neve.usecases.tenants.directory import all_tenants, users_of
-from neve.wiring import Ports
 
 T = TypeVar("T")
 
-PAGE = 100
 PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 _NEW = 0
 """The incarnation of a user of whom nothing was filled in."""
@@ -71,7 +56,6 @@ def reindex(
     target: SearchIndex,
     switch: Callable[[], object],
     settle: Callable[[], object],
-    pause: Pause,
     tell: Tell,
 ) -> Reindexed:
     """Fill ``target`` with everything that the index in use holds; ``switch`` puts it into use; ``settle`` returns when
@@ -85,12 +69,12 @@ def reindex(
         held, made = target.model().tag, ports.embedder.model.tag
         raise ValueError(f"the new index is for vectors of {held}, the embedder makes {made}")
     _try_embedder(ports.embedder)
-    work = _Filling(_Into(ports, target), pause, tell)
-    filled = {owner: work.fill(owner) for owner in _owners(ports)}
+    work = _Filling(Indexing(ports.table, target, ports.embedder, ports.clock, ports.ids), tell)
+    filled = {owner: work.fill(owner) for owner in _owners(ports.table)}
     _try_embedder(ports.embedder)
     switch()
     settle()
-    for owner in dict.fromkeys([*filled, *_owners(ports)]):
+    for owner in dict.fromkeys([*filled, *_owners(ports.table)]):
         work.make_up(owner, filled.get(owner, _Seen(_NEW)))
     return work.done
 
@@ -101,18 +85,29 @@ def _try_embedder(embedder: Embedder) -> None:
         embedder.embed_query("Does it work?")
 
 
-def _owners(ports: Ports) -> Iterator[Owner]:
-    return (Owner(tenant, user) for tenant in all_tenants(ports) for user in users_of(ports, tenant))
+def _owners(table: Table) -> Iterator[UserKeys]:
+    tenants = map(Keys, all_tenants(table))
+    return (keys.of_user(user) for keys in tenants for user in users_of(table, keys))
+
+
+@dataclass(frozen=True)
+class Indexing:
+    """``ports.IndexingPorts``: the engines in use, with another index in place of theirs."""
+
+    table: Table
+    search: SearchIndex
+    embedder: Embedder
+    clock: Clock
+    ids: Ids
 
 
 @dataclass(frozen=True)
 class _Filling:
-    into: _Into
-    pause: Pause
+    into: IndexingPorts
     tell: Tell
     done: Reindexed = field(default_factory=Reindexed)
 
-    def fill(self, owner: Owner) -> _Seen:
+    def fill(self, owner: UserKeys) -> _Seen:
         """What is still on its way to the index in use is left to its own message: it would be noted as indexed."""
         self.done.users += 1
         head = self._head(owner)
@@ -125,11 +120,11 @@ class _Filling:
             self._index_log(owner, head, session, 1, last)
         return _Seen(head.incarnation, settled, logs)
 
-    def make_up(self, owner: Owner, before: _Seen) -> None:
+    def make_up(self, owner: UserKeys, before: _Seen) -> None:
         """Bring what was filled in to what the rows say now."""
         head = self._head(owner)
         if head.state != "active" or before.incarnation not in (_NEW, head.incarnation):
-            self.into.search.erase(owner)
+            self.into.search.erase(owner.owner)
             before = _Seen(_NEW)
         if head.state != "active":
             return
@@ -141,23 +136,23 @@ class _Filling:
             first = min(before.logs.get(row.session, 0) + 1, row.without_vectors_from or row.indexed_seq + 1)
             self._index_log(owner, head, row.session, first, row.indexed_seq)
 
-    def _index(self, owner: Owner, revs: Mapping[str, int]) -> None:
+    def _index(self, owner: UserKeys, revs: Mapping[str, int]) -> None:
         """Raises EmbedAgain."""
-        for part in _parts(list(revs), ROWS_AT_ONCE):
+        for part in _parts(list(revs), BATCH_SIZE):
             told = {identifier: revs[identifier] for identifier in part}
             if self._patiently(partial(self._index_part, owner, told)):
                 raise EmbedAgain
             self.done.memories += len(part)
             self.tell(self.done)
 
-    def _index_part(self, owner: Owner, told: Mapping[str, int]) -> set[str]:
-        return index_memories(self.into, owner.tenant, owner.user, told, self.pause, anew=True)
+    def _index_part(self, owner: UserKeys, told: Mapping[str, int]) -> set[str]:
+        return index_memories(self.into, owner, told, anew=True)
 
-    def _index_log(self, owner: Owner, head: UserHead, session: str, first: int, last: int) -> None:
+    def _index_log(self, owner: UserKeys, head: UserHead, session: str, first: int, last: int) -> None:
         """Raises EmbedAgain."""
         if first <= last:
-            log = (owner.tenant, owner.user, session, head.incarnation)
-            self._patiently(lambda: index_events_anew(self.into, *log, (first, last), self.pause))
+            log = owner.of_session(session)
+            self._patiently(lambda: index_events_anew(self.into, log, head.incarnation, (first, last)))
             self.done.logs += 1
             self.tell(self.done)
 
@@ -167,27 +162,19 @@ class _Filling:
             try:
                 return work()
             except StoreUnavailable:
-                self.pause(pause_s)
+                self.into.clock.sleep(pause_s)
         return work()
 
-    def _head(self, owner: Owner) -> UserHead:
-        return rows.read_head(self.into.table.get(Keys(owner.tenant).head(owner.user)))
+    def _head(self, owner: UserKeys) -> UserHead:
+        return rows.read_head(self.into.table.get(owner.head))
 
-    def _memories(self, owner: Owner) -> Iterator[Memory]:
-        found = map(rows.read_memory, self._rows(owner, "MEM#"))
+    def _memories(self, owner: UserKeys) -> Iterator[Memory]:
+        found = map(rows.read_memory, all_rows(self.into.table, owner.partition, prefix=MEMORY))
         return (memory for memory in found if memory.status not in NEVER_RECALLED)
 
-    def _logs(self, owner: Owner) -> list[IndexedRow]:
-        return [read_indexed(item["session_id"], item) for item in self._rows(owner, "SESX#")]
-
-    def _rows(self, owner: Owner, prefix: str) -> Iterator[Item]:
-        partition, cursor = Keys(owner.tenant).user(owner.user), None
-        while True:
-            page = self.into.table.query(partition, prefix=prefix, limit=PAGE, cursor=cursor)
-            yield from page.items
-            if page.cursor is None:
-                return
-            cursor = page.cursor
+    def _logs(self, owner: UserKeys) -> list[IndexedRow]:
+        found = all_rows(self.into.table, owner.partition, prefix=INDEXED)
+        return [read_indexed(item["session_id"], item) for item in found]
 
 
 def _lacks_something(memory: Memory) -> bool:
@@ -198,43 +185,3 @@ def _parts(ids: Sequence[str], size: int) -> Iterator[list[str]]:
     left = iter(ids)
     while part := list(islice(left, size)):
         yield part
-
-
-@dataclass(frozen=True)
-class _Into:
-    """The engines in use, with another index in place of theirs. Nothing is built before it is asked for."""
-
-    ports: Ports
-    search: SearchIndex
-
-    @property
-    def table(self) -> Table:
-        return self.ports.table
-
-    @property
-    def objects(self) -> ObjectStore:
-        return self.ports.objects
-
-    @property
-    def queue(self) -> Queue:
-        return self.ports.queue
-
-    @property
-    def embedder(self) -> Embedder:
-        return self.ports.embedder
-
-    @property
-    def observer(self) -> Observer:
-        return self.ports.observer
-
-    @property
-    def clock(self) -> Clock:
-        return self.ports.clock
-
-    @property
-    def ids(self) -> Ids:
-        return self.ports.ids
-
-    @property
-    def tasks(self) -> Tasks:
-        return self.ports.tasks

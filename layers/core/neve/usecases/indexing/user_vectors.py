@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from neve.domain.observe.text import fingerprint
-from neve.domain.records import UserHead
-from neve.ports import Check, Conflict, Expect, IndexModel, Passage, Put, StoreUnavailable, Version, WriteOp
+from neve.ports import IndexingPorts, IndexModel, Passage, Put, StoreUnavailable, Table, WriteOp
 from neve.store import rows
 from neve.store.embedder_health import put_embedder_health, read_embedder_health
-from neve.store.keys import EMBEDDER_HEALTH, Keys
-from neve.usecases.indexing.embed_texts import Embedded, Pause, embed_texts
+from neve.store.keys import EMBEDDER_HEALTH, UserKeys
+from neve.store.transact import transact
+from neve.usecases.erase.incarnation import still_there
+from neve.usecases.indexing.embed_texts import Embedded, embed_texts
 from neve.usecases.tenants.usage import usage_put
-from neve.wiring import Ports
 
-ROWS_AT_ONCE = 90
+BATCH_SIZE = 90
 """Vector rows of one transaction: with the head's check and the usage row below the limit of 100 actions, and some 140
 KB at 384 dimensions."""
-
-
-class UserErased(Exception):
-    """The user was erased while the worker was busy: nothing of it may be written any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ class VectorsFound:
 
 
 def vectors_for(
-    ports: Ports, keys: Keys, user: str, incarnation: int, texts: Sequence[str], known_only: Sequence[str], pause: Pause
+    ports: IndexingPorts, keys: UserKeys, incarnation: int, texts: Sequence[str], known_only: Sequence[str] = ()
 ) -> VectorsFound:
     """The vectors of ``texts``, embedded where the user has none of the content yet, and those that are known of
     ``known_only``. Raises UserErased, StoreUnavailable."""
@@ -50,12 +47,13 @@ def vectors_for(
         return VectorsFound({}, frozenset(), reason, wanted=True)
     prints = {text: fingerprint(text) for text in (*texts, *known_only)}
     to_have = {prints[text]: text for text in texts}
-    known = _known(ports, keys, user, model, prints.values())
+    known = _known(ports.table, keys, model, prints.values())
     missing = {one: text for one, text in to_have.items() if one not in known}
-    made = embed_texts(ports.embedder, missing, pause)
+    made = embed_texts(ports.embedder, missing, ports.clock)
     used = {"embedded_texts": len(made.vectors), "reused_vectors": sum(prints[t] in known for t in texts)}
     if any(used.values()):
-        _keep(ports, keys, user, incarnation, model, made.vectors, used)
+        puts = [_vector_put(keys, model, one, vector) for one, vector in made.vectors.items()]
+        _keep(ports, keys, incarnation, puts, used)
     if missing:
         _report(ports, model, made)
     vectors = known | made.vectors
@@ -67,61 +65,34 @@ def vectors_for(
     )
 
 
-def _known(ports: Ports, keys: Keys, user: str, model: IndexModel, prints: Iterable[str]) -> dict[str, bytes]:
-    places = {keys.vector(user, one, model.tag): one for one in prints}
-    found = ports.table.get_many(list(places)) if places else {}
+def _known(table: Table, keys: UserKeys, model: IndexModel, prints: Iterable[str]) -> dict[str, bytes]:
+    places = {keys.vector(one, model.tag): one for one in prints}
+    found = table.get_many(list(places)) if places else {}
     return {places[key]: item["vector"] for key, item in found.items()}
 
 
-def _keep(
-    ports: Ports,
-    keys: Keys,
-    user: str,
-    incarnation: int,
-    model: IndexModel,
-    vectors: Mapping[str, bytes],
-    used: Mapping[str, int],
-) -> None:
+def _keep(ports: IndexingPorts, keys: UserKeys, incarnation: int, puts: Sequence[Put], used: Mapping[str, int]) -> None:
     """The vector rows and the counters, while the user is the one that the texts were read of."""
-    puts = [_vector_put(keys, user, model, one, vector) for one, vector in vectors.items()]
-    for start in range(0, max(len(puts), 1), ROWS_AT_ONCE):
-        _write_guarded(ports, keys, user, incarnation, puts[start : start + ROWS_AT_ONCE], {} if start else used)
 
-
-def _write_guarded(
-    ports: Ports, keys: Keys, user: str, incarnation: int, puts: list[Put], used: Mapping[str, int]
-) -> None:
-    while True:
-        found = ports.table.get_many([keys.head(user), keys.usage(user)])
-        head = rows.read_head(found.get(keys.head(user)))
+    def write(part: Sequence[Put], counted: Mapping[str, int]) -> None:
+        found = ports.table.get_many([keys.head, keys.usage])
+        head = rows.read_head(found.get(keys.head))
         still_there(head, incarnation)
-        ops: list[WriteOp] = [head_check(keys, user, head), *puts]
-        if used:
-            ops.append(usage_put(keys, user, found.get(keys.usage(user)), used))
-        try:
-            ports.table.write(ops)
-        except Conflict:
-            continue
-        return
+        ops: list[WriteOp] = [rows.check_head(keys, head), *part]
+        if counted:
+            ops.append(usage_put(keys, found.get(keys.usage), counted))
+        ports.table.write(ops)
+
+    for start in range(0, max(len(puts), 1), BATCH_SIZE):
+        transact(ports, partial(write, puts[start : start + BATCH_SIZE], {} if start else used))
 
 
-def _vector_put(keys: Keys, user: str, model: IndexModel, one: str, vector: bytes) -> Put:
-    key = keys.vector(user, one, model.tag)
+def _vector_put(keys: UserKeys, model: IndexModel, one: str, vector: bytes) -> Put:
+    key = keys.vector(one, model.tag)
     return Put({"pk": key.pk, "sk": key.sk, "type": "vector", "vector": vector, "model": model.tag})
 
 
-def still_there(head: UserHead, incarnation: int) -> None:
-    """Raises UserErased."""
-    if head.incarnation != incarnation or head.state != "active":
-        raise UserErased
-
-
-def head_check(keys: Keys, user: str, head: UserHead) -> Check:
-    """The operation that lets nothing be written for a user who was erased meanwhile."""
-    return Check(keys.head(user), Version(head.version) if head.version else Expect.ABSENT)
-
-
-def _report(ports: Ports, model: IndexModel, made: Embedded) -> None:
+def _report(ports: IndexingPorts, model: IndexModel, made: Embedded) -> None:
     """Tell the health of the embedder when it has changed. That health cannot be told must not fail a batch."""
     state: Literal["ready", "unavailable"] = "ready" if made.unavailable is None else "unavailable"
     if state == "ready" and not made.vectors:

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from datetime import datetime
 
 from neve.domain.errors import NeveError
-from neve.ports import Conflict, Delete, Expect, StoreUnavailable, Version, WriteOp
+from neve.ports import Conflict, Delete, Expect, StoreUnavailable, Table, Version, WriteOp
+from neve.scope import TenantScope
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.wiring import Ports, Tenant
 
 
-def run_once(ports: Ports, tenant: Tenant, idem: IdempotencyKey | None, work: Callable[[], StoredReply]) -> StoredReply:
+def run_once(scope: TenantScope, idem: IdempotencyKey | None, work: Callable[[], StoredReply]) -> StoredReply:
     """The answer of ``work``, or the first one given to this key in the last 24 h. Without a key, just ``work``.
 
     Only answers are kept: when ``work`` raises, the key is free again. A claim left by a crash ends after 60 s, and
@@ -21,37 +21,37 @@ def run_once(ports: Ports, tenant: Tenant, idem: IdempotencyKey | None, work: Ca
     raises, and StoreUnavailable."""
     if idem is None:
         return work()
-    now = ports.clock.now()
-    claimed = _claim(ports, tenant, idem, now)
+    now = scope.ports.clock.now()
+    claimed = _claim(scope, idem, now)
     if isinstance(claimed, StoredReply):
         return claimed
     try:
         reply = work()
     except Exception:
-        _settle(ports, Delete(idempotency.row_key(tenant.keys, idem), claimed))
+        _settle(scope.ports.table, Delete(idempotency.row_key(scope.keys, idem), claimed))
         raise
-    _settle(ports, idempotency.done(tenant.keys, idem, reply, now, expect=claimed))
+    _settle(scope.ports.table, idempotency.done(scope.keys, idem, reply, now, expect=claimed))
     return reply
 
 
-def _claim(ports: Ports, tenant: Tenant, idem: IdempotencyKey, now: datetime) -> StoredReply | Version:
+def _claim(scope: TenantScope, idem: IdempotencyKey, now: datetime) -> StoredReply | Version:
     """The first answer, or the version of the claim now held."""
-    item = ports.table.get(idempotency.row_key(tenant.keys, idem))
+    item = scope.ports.table.get(idempotency.row_key(scope.keys, idem))
     if (first := idempotency.replay(item, idem, now)) is not None:
         return first
     expect = Version(item["version"]) if item else Expect.ABSENT
     try:
-        ports.table.write([idempotency.claim(tenant.keys, idem, now, expect)])
+        scope.ports.table.write([idempotency.claim(scope.keys, idem, now, expect)])
     except Conflict:
         detail = "Another call with this Idempotency-Key began at the same moment."
         raise NeveError("idempotency_in_progress", detail, retry_after_s=1) from None
     return Version(item["version"] + 1 if item else 1)
 
 
-def _settle(ports: Ports, operation: WriteOp) -> None:
+def _settle(table: Table, operation: WriteOp) -> None:
     """End a claim. The work is done or undone by now, so a claim that cannot be ended (the store is down, or the
     claim had expired and another call took it over) does not change the answer: it ends by itself."""
     try:
-        ports.table.write([operation])
+        table.write([operation])
     except (Conflict, StoreUnavailable):
         return

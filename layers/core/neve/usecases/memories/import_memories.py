@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from neve.domain.records import LiveRow, Memory, MemoryPassage, Provenance, Scope, Status
+from neve.domain.records import LiveRow, Memory, MemoryPassage, Provenance, Scope, SessionMarker, Status
 from neve.domain.times import iso
-from neve.ports import Conflict, WriteOp
+from neve.domain.tokens import Counter
+from neve.ports import Item, Key
+from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import Keys
+from neve.store.keys import UserKeys
+from neve.store.transact import transact
 from neve.usecases.memories.written_memory import WrittenMemory, record_of
-from neve.wiring import Ports, Tenant
 
 BATCH = 45
 """Rows per transaction: with the head's check and up to as many markers below the limit of 100 actions."""
@@ -41,71 +44,75 @@ class ImportReport:
     conflicting: list[str] = field(default_factory=list)
 
 
-def import_memories(ports: Ports, tenant: Tenant, user: str, lines: Sequence[ImportedRow]) -> ImportReport:
+def import_memories(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportReport:
     """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order. A row that
     was deleted comes back with the rev after its last one.
 
     A row of a session that exists joins its local layer; without a session it is global. Raises erasing,
     user_closed."""
     report = ImportReport()
-    named = [line if line.id else replace(line, id=f"mem_{ports.ids.ulid(ports.clock.now())}") for line in lines]
+    ids, clock = scope.ports.ids, scope.ports.clock
+    named = [line if line.id else replace(line, id=f"mem_{ids.ulid(clock.now())}") for line in lines]
     for start in range(0, len(named), BATCH):
-        _import_batch(ports, tenant, user, named[start : start + BATCH], report)
-    return report
-
-
-def _import_batch(ports: Ports, tenant: Tenant, user: str, lines: Sequence[ImportedRow], report: ImportReport) -> None:
-    keys = tenant.keys
-    while True:
-        now = ports.clock.now()
-        sessions = sorted({line.session_id for line in lines if line.session_id})
-        found = ports.table.get_many(
-            [
-                keys.head(user),
-                *(keys.marker(user, session) for session in sessions),
-                *dict.fromkeys(keys.memory(user, str(line.id)) for line in lines),
-            ]
-        )
-        head = rows.read_head(found.get(keys.head(user)))
-        rows.writable(head)
-        batch = ImportReport()
-        fresh: dict[str, Memory] = {}
-        for line in lines:
-            memory = _memory_of(tenant, line, iso(now), head.gen)
-            stored = found.get(keys.memory(user, memory.id))
-            before = fresh.get(memory.id) or (rows.read_memory(stored) if stored else None)
-            if before is None:
-                fresh[memory.id] = memory
-                batch.imported.append(memory.id)
-            else:
-                same = before.fingerprint == memory.fingerprint
-                (batch.unchanged if same else batch.conflicting).append(memory.id)
-        ops: list[WriteOp] = [rows.guard_user(keys, user, head, now)]
-        ops += [rows.put_memory(keys, user, memory) for memory in _after_deletions(ports, keys, user, fresh)]
-        for session in sessions:
-            item = found.get(keys.marker(user, session))
-            added = tuple(
-                LiveRow(m.id, m.kind, m.tokens)
-                for m in fresh.values()
-                if m.session_id == session and m.scope is Scope.SESSION
-            )
-            if item and added:
-                marker = rows.read_marker(item)
-                ops.append(rows.put_marker(keys, user, replace(marker, live=(*marker.live, *added))))
-        try:
-            if fresh:
-                ports.table.write(ops)
-        except Conflict:
-            continue
+        batch = transact(scope.ports, partial(_import_batch, scope, named[start : start + BATCH]))
         report.imported += batch.imported
         report.unchanged += batch.unchanged
         report.conflicting += batch.conflicting
-        return
+    return report
 
 
-def _memory_of(tenant: Tenant, line: ImportedRow, now: str, gen: int) -> Memory:
+def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportReport:
+    keys, now = scope.keys, scope.ports.clock.now()
+    markers = [keys.of_session(session).marker for session in sorted({m.session_id for m in lines if m.session_id})]
+    memories = dict.fromkeys(keys.memory(str(line.id)) for line in lines)
+    found = scope.ports.table.get_many([keys.head, *markers, *memories])
+    head = rows.read_head(found.get(keys.head))
+    rows.writable(head)
+    records = [_memory_of(line, iso(now), head.gen, scope.count) for line in lines]
+    fresh, report = _sorted_out(records, {i: rows.read_memory(found[key]) for i, key in _stored(keys, records, found)})
+    if fresh:
+        puts = [rows.put_memory(keys, memory) for memory in _after_deletions(scope, fresh)]
+        live = [rows.put_marker(keys, marker) for marker in _joined(found, markers, fresh)]
+        scope.ports.table.write([rows.guard_user(keys, head, now), *puts, *live])
+    return report
+
+
+def _stored(keys: UserKeys, records: Sequence[Memory], found: Mapping[Key, Item]) -> list[tuple[str, Key]]:
+    """Ids that are here already, and where."""
+    places = [(memory.id, keys.memory(memory.id)) for memory in records]
+    return [(i, key) for i, key in places if key in found]
+
+
+def _sorted_out(records: Sequence[Memory], stored: Mapping[str, Memory]) -> tuple[dict[str, Memory], ImportReport]:
+    """The rows to write by id, and what becomes of each line. An id that comes twice counts once."""
+    fresh: dict[str, Memory] = {}
+    report = ImportReport()
+    for memory in records:
+        before = fresh.get(memory.id) or stored.get(memory.id)
+        if before is None:
+            fresh[memory.id] = memory
+            report.imported.append(memory.id)
+        elif before.fingerprint == memory.fingerprint:
+            report.unchanged.append(memory.id)
+        else:
+            report.conflicting.append(memory.id)
+    return fresh, report
+
+
+def _joined(found: Mapping[Key, Item], markers: Sequence[Key], fresh: Mapping[str, Memory]) -> Iterator[SessionMarker]:
+    """The markers of sessions whose live list grows."""
+    for key in markers:
+        if key not in found:
+            continue
+        marker = rows.read_marker(found[key])
+        own = [m for m in fresh.values() if m.session_id == marker.session_id and m.scope is Scope.SESSION]
+        if own:
+            yield replace(marker, live=(*marker.live, *(LiveRow(m.id, m.kind, m.tokens) for m in own)))
+
+
+def _memory_of(line: ImportedRow, now: str, gen: int, count: Counter) -> Memory:
     origin = Provenance("import", line.session_id, line.seq_from, line.seq_to, line.model)
-    memory = record_of(tenant, line, str(line.id), origin, line.created_at or now, gen)
+    memory = record_of(line, str(line.id), origin, line.created_at or now, gen, count)
     return replace(
         memory,
         passages=line.passages,
@@ -115,9 +122,9 @@ def _memory_of(tenant: Tenant, line: ImportedRow, now: str, gen: int) -> Memory:
     )
 
 
-def _after_deletions(ports: Ports, keys: Keys, user: str, fresh: Mapping[str, Memory]) -> list[Memory]:
+def _after_deletions(scope: UserScope, fresh: Mapping[str, Memory]) -> list[Memory]:
     """The rows, those of deleted ids with a rev above their last one: the search index refuses what is below the
     deletion that it was told of. Read after the rows were seen missing, so that no deletion is overlooked."""
-    found = ports.table.get_many([keys.deleted_memory(user, i) for i in fresh]) if fresh else {}
-    revs = {i: rows.deleted_rev(found.get(keys.deleted_memory(user, i))) for i in fresh}
-    return [replace(memory, rev=revs[i] + 1) for i, memory in fresh.items()]
+    deleted = scope.keys.deleted_memory
+    found = scope.ports.table.get_many([deleted(i) for i in fresh])
+    return [replace(memory, rev=rows.deleted_rev(found.get(deleted(i))) + 1) for i, memory in fresh.items()]

@@ -12,14 +12,15 @@ from neve.domain.errors import invalid, not_found
 from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records import Memory, Status
 from neve.ports import Item
+from neve.scope import UserScope
 from neve.store import rows
-from neve.wiring import Ports, Tenant
+from neve.store.keys import AFTER_EVERY_KEY, MEMORY
+from neve.store.partitions import all_rows
 
 LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
 """Without a status filter. Superseded and archived rows are listed when asked for, and always readable by id."""
-SCANNED = 2_000
+MAX_SCANNED = 2_000
 """Rows read by one call at most: a page may be short, its cursor goes on."""
-_PAGE = 200
 _ATTEMPTS = 8
 
 
@@ -46,25 +47,25 @@ class MemoryFilter:
 
 
 def list_memories(
-    ports: Ports, tenant: Tenant, user: str, where: MemoryFilter, limit: int, cursor: str | None
+    scope: UserScope, where: MemoryFilter, limit: int, cursor: str | None
 ) -> tuple[list[Memory], str | None]:
     """Oldest first. The cursor pins the generation of the first page, so that a replacement that happens between two
     pages neither repeats nor loses rows. Raises 422 for a cursor that is not one of ours."""
     pinned, after = _read_cursor(cursor) if cursor else (None, None)
     for _ in range(_ATTEMPTS):
-        gen = pinned or _gen(ports, tenant, user)
-        page = _page(ports, tenant, user, where, limit, after, gen)
-        if pinned or _gen(ports, tenant, user) == gen:
+        gen = pinned or _gen(scope)
+        page = _page(scope, where, limit, after, gen)
+        if pinned or _gen(scope) == gen:
             break
     return page
 
 
-def get_memory(ports: Ports, tenant: Tenant, user: str, memory_id: str) -> Memory:
+def get_memory(scope: UserScope, memory_id: str) -> Memory:
     """Of any status. Raises memory_not_found."""
-    keys = tenant.keys
-    found = ports.table.get_many([keys.head(user), keys.memory(user, memory_id)])
-    item = found.get(keys.memory(user, memory_id))
-    gen = rows.read_head(found.get(keys.head(user))).gen
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.head, keys.memory(memory_id)])
+    item = found.get(keys.memory(memory_id))
+    gen = rows.read_head(found.get(keys.head)).gen
     if item is None or item["born_gen"] > gen:
         raise not_found("memory", memory_id)
     return as_seen(item, gen)
@@ -79,17 +80,17 @@ def as_seen(item: Item, gen: int) -> Memory:
     return rows.read_memory(item | {"status": seen})
 
 
-def _gen(ports: Ports, tenant: Tenant, user: str) -> int:
-    return rows.read_head(ports.table.get(tenant.keys.head(user))).gen
+def _gen(scope: UserScope) -> int:
+    return rows.read_head(scope.ports.table.get(scope.keys.head)).gen
 
 
 def _page(
-    ports: Ports, tenant: Tenant, user: str, where: MemoryFilter, limit: int, after: str | None, gen: int
+    scope: UserScope, where: MemoryFilter, limit: int, after: str | None, gen: int
 ) -> tuple[list[Memory], str | None]:
     kept: list[Memory] = []
     last = None
-    for scanned, item in enumerate(_items(ports, tenant, user, after), start=1):
-        if len(kept) == limit or scanned > SCANNED:
+    for scanned, item in enumerate(_items(scope, after), start=1):
+        if len(kept) == limit or scanned > MAX_SCANNED:
             return kept, _cursor(gen, str(last))
         memory, last = as_seen(item, gen), item["sk"]
         if (item["born_gen"] <= gen) and where.admits(memory, memory.status) and _in_view(memory, where, gen):
@@ -102,16 +103,10 @@ def _in_view(memory: Memory, where: MemoryFilter, gen: int) -> bool:
     return visible(memory.born_gen, memory.died_gen, gen) or where.status == Status.SUPERSEDED
 
 
-def _items(ports: Ports, tenant: Tenant, user: str, after: str | None) -> Iterator[Item]:
-    partition, cursor = tenant.keys.user(user), None
-    # "!" sorts before every character of an id, "~" behind
-    bounds = (f"{after}!" if after else "MEM#", "MEM#~")
-    while True:
-        page = ports.table.query(partition, between=bounds, limit=_PAGE, cursor=cursor)
-        yield from page.items
-        cursor = page.cursor
-        if cursor is None:
-            return
+def _items(scope: UserScope, after: str | None) -> Iterator[Item]:
+    # "!" sorts before every character of an id
+    bounds = (f"{after}!" if after else MEMORY, f"{MEMORY}{AFTER_EVERY_KEY}")
+    return all_rows(scope.ports.table, scope.keys.partition, between=bounds)
 
 
 def _cursor(gen: int, after: str) -> str:
@@ -121,7 +116,7 @@ def _cursor(gen: int, after: str) -> str:
 def _read_cursor(cursor: str) -> tuple[int, str]:
     try:
         gen, after = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        if type(gen) is int and gen > 0 and isinstance(after, str) and after.startswith("MEM#"):
+        if type(gen) is int and gen > 0 and isinstance(after, str) and after.startswith(MEMORY):
             return gen, after
     except (ValueError, TypeError, binascii.Error):
         pass

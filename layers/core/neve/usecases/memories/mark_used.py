@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from neve.domain.memories.visibility import status_at, visible
-from neve.domain.records import Status
+from neve.domain.memories.visibility import active
 from neve.domain.times import iso
-from neve.ports import Conflict
+from neve.scope import UserScope
 from neve.store import rows
-from neve.wiring import Ports, Tenant
+from neve.store.transact import transact
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,25 +20,21 @@ class Marked:
     unknown: list[str]
 
 
-def mark_used(ports: Ports, tenant: Tenant, user: str, ids: Sequence[str]) -> Marked:
+def mark_used(scope: UserScope, ids: Sequence[str]) -> Marked:
     """At most 50 ids; duplicates count once. Raises erasing, user_closed, conflict."""
-    keys, wanted = tenant.keys, list(dict.fromkeys(ids))
-    while True:
-        now = ports.clock.now()
-        found = ports.table.get_many([keys.head(user), *(keys.memory(user, i) for i in wanted)])
-        head = rows.read_head(found.get(keys.head(user)))
-        rows.writable(head)
-        memories = [rows.read_memory(found[key]) for key in (keys.memory(user, i) for i in wanted) if key in found]
-        shown = [
-            m for m in memories if visible(m.born_gen, m.died_gen, head.gen) and status_at(m, head.gen) is Status.ACTIVE
-        ]
-        used = [memory.id for memory in shown]
-        marked = Marked(used, [i for i in wanted if i not in used])
-        if not shown:
-            return marked
-        bumps = [rows.put_memory(keys, user, replace(memory, last_used_at=iso(now))) for memory in shown]
-        try:
-            ports.table.write([rows.guard_user(keys, user, head, now), *bumps])
-        except Conflict:
-            continue
-        return marked
+    wanted = list(dict.fromkeys(ids))
+    return transact(scope.ports, lambda: _mark_once(scope, wanted))
+
+
+def _mark_once(scope: UserScope, wanted: Sequence[str]) -> Marked:
+    keys, now = scope.keys, scope.ports.clock.now()
+    found = scope.ports.table.get_many([keys.head, *(keys.memory(i) for i in wanted)])
+    head = rows.read_head(found.get(keys.head))
+    rows.writable(head)
+    memories = [rows.read_memory(found[key]) for key in (keys.memory(i) for i in wanted) if key in found]
+    cited = [memory for memory in memories if active(memory, head.gen)]
+    used = [memory.id for memory in cited]
+    if cited:
+        bumps = [rows.put_memory(keys, replace(memory, last_used_at=iso(now))) for memory in cited]
+        scope.ports.table.write([rows.guard_user(keys, head, now), *bumps])
+    return Marked(used, [i for i in wanted if i not in used])

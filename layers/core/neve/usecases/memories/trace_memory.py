@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from neve.scope import UserScope
 from neve.usecases.memories.list_memories import get_memory
 from neve.usecases.recall.read_recalls import list_recalls
 from neve.usecases.recall.record_recall import RETURNED, RecallRecord
-from neve.wiring import Ports, Tenant
 
-LOOKED_AT = 200
+MAX_RECALLS = 200
 """Newest recalls of the user that are looked through."""
 
 
@@ -34,13 +34,13 @@ class Trace:
     summary: str
 
 
-def trace_memory(ports: Ports, tenant: Tenant, user: str, memory_id: str) -> Trace:
+def trace_memory(scope: UserScope, memory_id: str) -> Trace:
     """Among the user's last 200 recalls, newest first. Raises memory_not_found, StoreUnavailable."""
-    get_memory(ports, tenant, user, memory_id)
+    get_memory(scope, memory_id)
     recalls: list[RecallRecord] = []
     cursor: str | None = None
-    while len(recalls) < LOOKED_AT:
-        page, cursor = list_recalls(ports, tenant, user, LOOKED_AT - len(recalls), cursor)
+    while len(recalls) < MAX_RECALLS:
+        page, cursor = list_recalls(scope, MAX_RECALLS - len(recalls), cursor)
         recalls += page
         if cursor is None:
             break

@@ -10,13 +10,12 @@ from neve.domain.errors import NeveError
 from neve.domain.observe.text import fingerprint, referenced_date
 from neve.domain.records import EmbeddingState, LiveRow, Memory, SessionMarker, Status
 from neve.domain.times import iso
-from neve.domain.tokens import counter
-from neve.ports import Conflict, WriteOp
+from neve.ports import WriteOp
+from neve.scope import UserScope
 from neve.store import rows
+from neve.store.transact import transact
 from neve.usecases.memories.memory_to_change import memory_to_change
-from neve.wiring import Ports, Tenant
 
-ATTEMPTS = 20
 REVISED_BY = ("text", "status", "group", "tags")
 """Fields whose change moves ``rev``."""
 
@@ -28,33 +27,29 @@ class MemoryChange:
     fields: dict[str, Any]
 
 
-def update_memory(
-    ports: Ports, tenant: Tenant, user: str, memory_id: str, change: MemoryChange, if_match: int | None
-) -> Memory:
+def update_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_match: int | None) -> Memory:
     """Raises memory_not_found, precondition_failed (another rev), conflict (a superseded row), erasing, user_closed."""
-    keys = tenant.keys
-    for _ in range(ATTEMPTS):
-        now = ports.clock.now()
-        head, memory = memory_to_change(ports, tenant, user, memory_id, if_match)
-        if memory.status is Status.SUPERSEDED or memory.died_gen is not None:
-            raise NeveError("conflict", "A superseded memory cannot be changed.")
-        changed = _changed(tenant, memory, change.fields, iso(now))
-        if changed == memory:
-            return memory
-        ops: list[WriteOp] = [rows.guard_user(keys, user, head, now), rows.put_memory(keys, user, changed)]
-        if changed.session_id and changed.tokens != memory.tokens:
-            marker_item = ports.table.get(keys.marker(user, changed.session_id))
-            if marker_item:
-                ops.append(rows.put_marker(keys, user, _recounted(rows.read_marker(marker_item), changed)))
-        try:
-            ports.table.write(ops)
-        except Conflict:
-            continue
-        return replace(changed, version=memory.version + 1)
-    raise NeveError("conflict", "Too many writers are changing this memory; try again.", retry_after_s=1)
+    return transact(scope.ports, lambda: _update_once(scope, memory_id, change, if_match))
 
 
-def _changed(tenant: Tenant, memory: Memory, fields: dict[str, Any], now: str) -> Memory:
+def _update_once(scope: UserScope, memory_id: str, change: MemoryChange, if_match: int | None) -> Memory:
+    keys, now = scope.keys, scope.ports.clock.now()
+    head, memory = memory_to_change(scope, memory_id, if_match)
+    if memory.status is Status.SUPERSEDED or memory.died_gen is not None:
+        raise NeveError("conflict", "A superseded memory cannot be changed.")
+    changed = _changed(scope, memory, change.fields, iso(now))
+    if changed == memory:
+        return memory
+    ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, changed)]
+    if changed.session_id and changed.tokens != memory.tokens:
+        marker_item = scope.ports.table.get(keys.of_session(changed.session_id).marker)
+        if marker_item:
+            ops.append(rows.put_marker(keys, _recounted(rows.read_marker(marker_item), changed)))
+    scope.ports.table.write(ops)
+    return replace(changed, version=memory.version + 1)
+
+
+def _changed(scope: UserScope, memory: Memory, fields: dict[str, Any], now: str) -> Memory:
     changed = replace(memory, **fields)
     if changed.text != memory.text:
         changed = replace(
@@ -62,7 +57,7 @@ def _changed(tenant: Tenant, memory: Memory, fields: dict[str, Any], now: str) -
             passages=(),
             fingerprint=fingerprint(changed.text),
             referenced_date=referenced_date(changed.text),
-            tokens=counter(tenant.policy.token_counter)(changed.text),
+            tokens=scope.count(changed.text),
             provenance=replace(memory.provenance, by="human_edit"),
         )
     if any(getattr(changed, name) != getattr(memory, name) for name in REVISED_BY):

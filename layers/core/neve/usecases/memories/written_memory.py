@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Status, Tier
-from neve.domain.tokens import counter
-from neve.wiring import Tenant
+from neve.domain.tokens import Counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +27,10 @@ class WrittenMemory:
 
 
 def record_of(
-    tenant: Tenant, written: WrittenMemory, memory_id: str, provenance: Provenance, created_at: str, gen: int
+    written: WrittenMemory, memory_id: str, provenance: Provenance, created_at: str, gen: int, count: Counter
 ) -> Memory:
     """An active row at rev 1, observed and last used when it was created unless it says otherwise. ``gen``: the user's
-    generation."""
+    generation. ``count``: the policy's counter."""
     observed_at = written.observed_at or created_at
     return Memory(
         id=memory_id,
@@ -55,7 +54,7 @@ def record_of(
         time_of_day=time_of_day(observed_at, "UTC"),
         referenced_date=referenced_date(written.text),
         last_used_at=created_at,
-        tokens=counter(tenant.policy.token_counter)(written.text),
+        tokens=count(written.text),
         rev=1,
         rev_at=created_at,
         born_gen=gen,

@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from neve.ports import ModelRefused
+from neve.scope import SessionScope
+from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.jobs.finish_job import finish_job
-from neve.usecases.observe.observe_session import UserGone, observe_session
+from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.reflect.reflect_session import reflect_session
-from neve.wiring import Ports, Tenant
 
 
-def extract_session(ports: Ports, tenant: Tenant, body: dict[str, Any]) -> None:
+def extract_session(scope: SessionScope, body: dict[str, Any]) -> None:
     """One message. Replaying it is a no-op. Raises LeaseHeld, which postpones the message, and what a retry may cure
     (LeaseLost, ModelUnavailable, ReplacementBusy, StoreUnavailable): it then returns to its queue. What a retry cannot
     cure fails the job."""
-    user, session, job_id = body["user"], body["session"], body["job_id"]
     try:
-        report = observe_session(ports, tenant, user, session, body["incarnation"])
-        reflections = reflect_session(ports, tenant, user, session, body["incarnation"])
-    except UserGone:
+        report = observe_session(scope, body["incarnation"])
+        reflections = reflect_session(scope, body["incarnation"])
+    except UserErased:
         return
     except ModelRefused as refusal:
         failed = {"reason": f"the language model refused the request: {refusal}"}
-        finish_job(ports, tenant, job_id, "observe", user, session, "failed", failed)
+        finish_job(scope, body["job_id"], "observe", "failed", failed)
         return
     result = report.result() | ({"reflections": reflections} if reflections else {})
-    finish_job(ports, tenant, job_id, "observe", user, session, "done", result)
+    finish_job(scope, body["job_id"], "observe", "done", result)

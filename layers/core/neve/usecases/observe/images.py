@@ -7,21 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 from neve.domain.records import Event
-from neve.wiring import Ports
+from neve.ports import ObjectStore
 
 
-def with_images(ports: Ports, event: Event) -> Event:
+def with_images(objects: ObjectStore, event: Event) -> Event:
     """The event with ``data`` (base64) in place of each ``object``. An image whose bytes are gone becomes a line of
     text, so that the pass is not stuck on it."""
     if isinstance(event.content, str) or not any("object" in block for block in event.content):
         return event
-    return replace(event, content=[_inline(ports, block) for block in event.content])
+    return replace(event, content=[_inline(objects, block) for block in event.content])
 
 
-def _inline(ports: Ports, block: dict[str, Any]) -> dict[str, Any]:
+def _inline(objects: ObjectStore, block: dict[str, Any]) -> dict[str, Any]:
     if "object" not in block:
         return block
-    body = ports.objects.get(block["object"])
+    body = objects.get(block["object"])
     if body is None:
         return {"type": "text", "text": "[image no longer stored]"}
     return {"type": "image", "media_type": block["media_type"], "data": base64.b64encode(body).decode()}

@@ -8,31 +8,33 @@ from typing import Any
 
 from neve.correlation import carried
 from neve.ports import Message
+from neve.store.keys import SessionKeys
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
-def observation_job_id(tenant: str, user: str, session: str, incarnation: int, last_seq: int) -> str:
+def observation_job_id(keys: SessionKeys, incarnation: int, last_seq: int) -> str:
     """``job_`` and 26 Crockford digits (130 bits of a sha256; the first is kept below 8, as in any ULID)."""
-    digest = hashlib.sha256(f"observe/{tenant}/{user}/{session}/{incarnation}/{last_seq}".encode()).digest()
+    named = f"observe/{keys.tenant}/{keys.user}/{keys.session}/{incarnation}/{last_seq}"
+    digest = hashlib.sha256(named.encode()).digest()
     bits = int.from_bytes(digest[:16])
     return "job_" + "".join(_CROCKFORD[bits >> 5 * place & 31] for place in range(25, -1, -1))
 
 
-def observation_message(tenant: str, user: str, session: str, incarnation: int, last_seq: int) -> Message:
+def observation_message(keys: SessionKeys, incarnation: int, last_seq: int) -> Message:
     """What the extract queue carries. One group a session keeps passes in order; the dedup id holds the last seq, so a
     burst of triggers for the same log is one message."""
     body: dict[str, Any] = {
-        "tenant": tenant,
-        "user": user,
-        "session": session,
+        "tenant": keys.tenant,
+        "user": keys.user,
+        "session": keys.session,
         "incarnation": incarnation,
         "last_seq": last_seq,
-        "job_id": observation_job_id(tenant, user, session, incarnation, last_seq),
+        "job_id": observation_job_id(keys, incarnation, last_seq),
     }
-    return Message(body=carried(body), group=fifo_group(tenant, user, session), dedup_id=body["job_id"])
+    return Message(body=carried(body), group=fifo_group(keys), dedup_id=body["job_id"])
 
 
-def fifo_group(tenant: str, user: str, session: str) -> str:
+def fifo_group(keys: SessionKeys) -> str:
     """FIFO group of a session. A group id has at most 128 characters, so the three ids are hashed."""
-    return hashlib.sha256(f"{tenant}/{user}/{session}".encode()).hexdigest()
+    return hashlib.sha256(f"{keys.tenant}/{keys.user}/{keys.session}".encode()).hexdigest()

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from neve.domain.errors import NeveError
+from neve.domain.errors import not_found
 from neve.domain.records import SessionMarker
 from neve.domain.times import iso
-from neve.ports import Conflict
+from neve.scope import SessionScope
 from neve.store import rows
-from neve.wiring import Ports, Tenant
+from neve.store.transact import transact
 
 LEASE_S = 70
 """The worker's timeout (60 s, template.yaml) + 10 s (engine.md §3)."""
@@ -28,23 +28,23 @@ class LeaseLost(Exception):
     """The lease ended or was taken over while the model answered: nothing may be written any more."""
 
 
-def take_lease(ports: Ports, tenant: Tenant, user: str, session: str) -> SessionMarker:
+def take_lease(scope: SessionScope) -> SessionMarker:
     """The marker with the lease on it. Raises LeaseHeld, and session_not_found."""
-    key = tenant.keys.marker(user, session)
-    while True:
-        item = ports.table.get(key)
+    ports, keys = scope.ports, scope.keys
+
+    def attempt() -> SessionMarker:
+        item = ports.table.get(keys.marker)
         if item is None:
-            raise NeveError("session_not_found", f"There is no session '{session}' here.")
+            raise not_found("session", scope.session)
         marker, now = rows.read_marker(item), ports.clock.now()
         if marker.lease_until and marker.lease_until > iso(now):
-            raise LeaseHeld(session)
+            raise LeaseHeld(scope.session)
         until = iso(now + timedelta(seconds=LEASE_S))
         leased = replace(marker, lease_token=marker.lease_token + 1, lease_until=until)
-        try:
-            ports.table.write([rows.put_marker(tenant.keys, user, leased)])
-        except Conflict:
-            continue
+        ports.table.write([rows.put_marker(keys, leased)])
         return replace(leased, version=marker.version + 1)
+
+    return transact(ports, attempt)
 
 
 def check_lease(marker: SessionMarker, token: int, now: datetime) -> None:
@@ -53,15 +53,13 @@ def check_lease(marker: SessionMarker, token: int, now: datetime) -> None:
         raise LeaseLost(marker.session_id)
 
 
-def release_lease(ports: Ports, tenant: Tenant, user: str, session: str, token: int) -> None:
+def release_lease(scope: SessionScope, token: int) -> None:
     """Give the lease back, unless it is no longer ours."""
-    key = tenant.keys.marker(user, session)
-    while item := ports.table.get(key):
-        marker = rows.read_marker(item)
-        if marker.lease_token != token or marker.lease_until is None:
-            return
-        try:
-            ports.table.write([rows.put_marker(tenant.keys, user, replace(marker, lease_until=None))])
-        except Conflict:
-            continue
-        return
+
+    def attempt() -> None:
+        item = scope.ports.table.get(scope.keys.marker)
+        marker = rows.read_marker(item) if item else None
+        if marker and marker.lease_token == token and marker.lease_until is not None:
+            scope.ports.table.write([rows.put_marker(scope.keys, replace(marker, lease_until=None))])
+
+    transact(scope.ports, attempt)

@@ -8,61 +8,60 @@ from neve.domain.errors import not_found
 from neve.domain.records import Job
 from neve.domain.times import iso
 from neve.ports import Conflict, QueueName
+from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.usecases.jobs.read_jobs import find_job, wait_for_job
 from neve.usecases.observe.job import observation_job_id, observation_message
-from neve.wiring import Ports, Tenant
-
-NOTHING_NEW = "nothing new since the last pass"
+from neve.usecases.observe.observe_session import NOTHING_NEW
 
 
-def request_observation(ports: Ports, tenant: Tenant, user: str, session: str, wait: bool) -> Job:
+def request_observation(scope: SessionScope, wait: bool) -> Job:
     """The job; done at once when nothing arrived since the last pass. With ``wait`` it is polled up to 20 s.
 
     Raises session_not_found, erasing, user_closed, StoreUnavailable."""
-    keys = tenant.keys
-    found = ports.table.get_many([keys.head(user), keys.session(user, session), keys.marker(user, session)])
-    if keys.session(user, session) not in found:
-        raise not_found("session", session)
-    head = rows.read_head(found.get(keys.head(user)))
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
+    if keys.session_head not in found:
+        raise not_found("session", scope.session)
+    head = rows.read_head(found.get(keys.head))
     rows.writable(head)
-    last_seq = rows.read_session(found[keys.session(user, session)]).last_seq
-    marker = rows.read_marker(found[keys.marker(user, session)])
-    job_id = observation_job_id(tenant.id, user, session, head.incarnation, last_seq)
+    last_seq = rows.read_session(found[keys.session_head]).last_seq
+    marker = rows.read_marker(found[keys.marker])
+    job_id = observation_job_id(keys, head.incarnation, last_seq)
     nothing_new = last_seq <= max(marker.observed_seq, marker.offered_seq)
-    job = _ensure_job(ports, tenant, user, session, job_id, marker.observed_seq if nothing_new else None)
+    job = _ensure_job(scope, job_id, marker.observed_seq if nothing_new else None)
     # a queued job is sent whatever is new: the call that made it may have failed to, and another pass, which ends no
     # job but its own, may have observed everything since
     if job.status == "queued" or (job.status == "failed" and not nothing_new):
-        message = observation_message(tenant.id, user, session, head.incarnation, last_seq)
+        message = observation_message(keys, head.incarnation, last_seq)
         if job.status == "failed":  # the queue has seen this dedup id: ask under another
-            job = _requeue(ports, tenant, job)
+            job = _requeue(scope, job)
             message = replace(message, dedup_id=f"{job_id}.{job.version}")
-        ports.queue.send(QueueName.EXTRACT, [message])
-    return wait_for_job(ports, tenant, job) if wait else job
+        scope.ports.queue.send(QueueName.EXTRACT, [message])
+    return wait_for_job(scope, job) if wait else job
 
 
-def _ensure_job(ports: Ports, tenant: Tenant, user: str, session: str, job_id: str, observed_seq: int | None) -> Job:
+def _ensure_job(scope: SessionScope, job_id: str, observed_seq: int | None) -> Job:
     """The job's row, made now if it is not there: queued, or done when ``observed_seq`` says that all is observed."""
-    job = find_job(ports, tenant, job_id)
+    job = find_job(scope, job_id)
     if job:
         return job
-    now = iso(ports.clock.now())
-    job = Job(job_id, "observe", "queued", now, user_id=user, session_id=session)
+    now = iso(scope.ports.clock.now())
+    job = Job(job_id, "observe", "queued", now, user_id=scope.user, session_id=scope.session)
     if observed_seq is not None:
         result = {"passes": 0, "written": [], "reinforced": [], "observed_seq": observed_seq, "reason": NOTHING_NEW}
         job = replace(job, status="done", finished_at=now, result=result)
     try:
-        ports.table.write([rows.put_job(tenant.keys, job)])
+        scope.ports.table.write([rows.put_job(scope.keys, job)])
     except Conflict:
-        return find_job(ports, tenant, job_id) or job
+        return find_job(scope, job_id) or job
     return replace(job, version=1)
 
 
-def _requeue(ports: Ports, tenant: Tenant, job: Job) -> Job:
+def _requeue(scope: TenantScope, job: Job) -> Job:
     queued = replace(job, status="queued", finished_at=None, result={})
     try:
-        ports.table.write([rows.put_job(tenant.keys, queued)])
+        scope.ports.table.write([rows.put_job(scope.keys, queued)])
     except Conflict:
-        return find_job(ports, tenant, job.id) or job
+        return find_job(scope, job.id) or job
     return replace(queued, version=job.version + 1)

@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from neve.domain.errors import not_found
-from neve.domain.memories.visibility import status_at, visible
+from neve.domain.memories.visibility import active, visible
 from neve.domain.pack.fit import candidate_limit, greedy_fit
 from neve.domain.pack.render import PackLayers, render
-from neve.domain.records import Kind, Memory, PackEntry, SessionEpoch, SessionMarker, Status, UserHead
+from neve.domain.records import Kind, Memory, PackEntry, SessionEpoch, SessionMarker, UserHead
 from neve.domain.times import iso
 from neve.ports import Index, Item
+from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.wiring import Ports, Tenant
+from neve.store.memories import active_memories, memories_of
+from neve.store.partitions import all_rows
+
+T = TypeVar("T")
 
 ATTEMPTS = 8
 """How often a gathering starts again because ``gen`` moved under it. One user has one replacement at a time, so more
@@ -27,10 +32,8 @@ than one repetition is already rare."""
 
 @dataclass(frozen=True, slots=True)
 class PackInputs:
-    """The rows of the layers in rendered order, with the session rows they were read beside."""
+    """The rows of the layers in rendered order."""
 
-    head: UserHead
-    epoch: SessionEpoch | None
     global_rows: tuple[Memory, ...]
     local_rows: tuple[Memory, ...]
 
@@ -50,10 +53,9 @@ class PackInputs:
             "local": tuple(_entry(m) for m in self.local_rows),
         }
 
-    def sha(self) -> str:
+    def sha(self, epoch: int) -> str:
         """Names the inputs: two builds of the same rows in the same epoch are the same build."""
         named = [[layer, [[e.id, e.rev] for e in entries]] for layer, entries in sorted(self.layers().items())]
-        epoch = self.epoch.epoch if self.epoch else None
         return hashlib.sha256(json.dumps([epoch, named]).encode()).hexdigest()
 
 
@@ -61,45 +63,53 @@ def _entry(memory: Memory) -> PackEntry:
     return PackEntry(memory.id, memory.rev, memory.fingerprint, memory.tokens, memory.kind)
 
 
-def gather_pack(ports: Ports, tenant: Tenant, user: str, session: str | None) -> PackInputs:
-    """The layers of one session, or without a session those of the user (global layer only). Raises session_not_found,
+def gather_pack(scope: SessionScope) -> tuple[PackInputs, SessionEpoch]:
+    """The layers of a session, and its epoch row as it was read with them. Raises session_not_found,
     StoreUnavailable."""
+
+    def gather() -> tuple[UserHead, tuple[PackInputs, SessionEpoch]]:
+        keys = scope.keys
+        found = scope.ports.table.get_many([keys.head, keys.marker, keys.epoch])
+        if keys.marker not in found or keys.epoch not in found:
+            raise not_found("session", scope.session)
+        head, marker = rows.read_head(found.get(keys.head)), rows.read_marker(found[keys.marker])
+        global_rows = _global_layer(scope, scope.session, head)
+        local_rows = _local_layer(scope, marker, head.gen)
+        return head, (PackInputs(global_rows, local_rows), rows.read_epoch(found[keys.epoch]))
+
+    return _of_one_generation(scope, gather)
+
+
+def gather_preview(scope: UserScope) -> PackInputs:
+    """The layers of a user without a session: the global one. Raises StoreUnavailable."""
+
+    def gather() -> tuple[UserHead, PackInputs]:
+        head = rows.read_head(scope.ports.table.get(scope.keys.head))
+        return head, PackInputs(_global_layer(scope, None, head), ())
+
+    return _of_one_generation(scope, gather)
+
+
+def _of_one_generation(scope: UserScope, gather: Callable[[], tuple[UserHead, T]]) -> T:
+    """Again while ``gen`` moved under the reading. ``gather`` returns the head that it read first."""
     for _ in range(ATTEMPTS):
-        inputs = _gather_once(ports, tenant, user, session)
-        if rows.read_head(ports.table.get(tenant.keys.head(user))).gen == inputs.head.gen:
-            return inputs
-    return inputs
-
-
-def _gather_once(ports: Ports, tenant: Tenant, user: str, session: str | None) -> PackInputs:
-    keys = tenant.keys
-    wanted = [keys.head(user)]
-    if session is not None:
-        wanted += [keys.marker(user, session), keys.epoch(user, session)]
-    found = ports.table.get_many(wanted)
-    head = rows.read_head(found.get(keys.head(user)))
-    marker = epoch = None
-    if session is not None:
-        if keys.marker(user, session) not in found or keys.epoch(user, session) not in found:
-            raise not_found("session", session)
-        marker = rows.read_marker(found[keys.marker(user, session)])
-        epoch = rows.read_epoch(found[keys.epoch(user, session)])
-    global_rows = _global_layer(ports, tenant, user, session, head)
-    local_rows = _local_layer(ports, tenant, user, marker, head.gen) if marker else ()
-    return PackInputs(head, epoch, global_rows, local_rows)
+        head, gathered = gather()
+        if rows.read_head(scope.ports.table.get(scope.keys.head)).gen == head.gen:
+            break
+    return gathered
 
 
 # --- global -------------------------------------------------------------------------------------
 
 
-def _global_layer(ports: Ports, tenant: Tenant, user: str, session: str | None, head: UserHead) -> tuple[Memory, ...]:
+def _global_layer(scope: UserScope, session: str | None, head: UserHead) -> tuple[Memory, ...]:
     """In rank order, greedily: a row that does not fit is skipped and the walk goes on. The index may lag behind the
     rows, so a kept row that turns out invisible is left out and the fit is made again without it."""
-    budget = tenant.policy.global_layer
-    candidates = _candidates(ports, tenant, user, session, head, candidate_limit(budget))
+    budget = scope.policy.global_layer
+    candidates = _candidates(scope, session, head, candidate_limit(budget))
     while True:
         kept = [candidates[i] for i in greedy_fit([int(c["tokens"]) for c in candidates], budget)]
-        read = _read_memories(ports, tenant, user, [str(c["id"]) for c in kept])
+        read = memories_of(scope.ports.table, scope.keys, [str(c["id"]) for c in kept])
         good = {m.id for m in read if _in_global(m, session, head.gen)}
         if len(good) == len(kept):
             return tuple(read)
@@ -107,21 +117,17 @@ def _global_layer(ports: Ports, tenant: Tenant, user: str, session: str | None, 
         candidates = [c for c in candidates if str(c["id"]) not in lost]
 
 
-def _candidates(ports: Ports, tenant: Tenant, user: str, session: str | None, head: UserHead, limit: int) -> list[Item]:
+def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: int) -> list[Item]:
     """The first ``limit`` rows of the rank order that belong in this layer. Rows of the last replacement are read by
     id as well, because the index may not have them yet."""
     found: dict[str, Item] = {}
-    cursor = None
-    while len(found) < limit:
-        page = ports.table.query(tenant.keys.user(user), index=Index.RANK, limit=limit, cursor=cursor)
-        for item in page.items:
-            if _eligible(item, session, head.gen):
-                found[str(item["id"])] = item
-        cursor = page.cursor
-        if cursor is None:
+    for item in all_rows(scope.ports.table, scope.keys.partition, index=Index.RANK, page=limit):
+        if _eligible(item, session, head.gen):
+            found[str(item["id"])] = item
+        if len(found) == limit:
             break
-    if head.replaced_new and (head.replaced_until is None or head.replaced_until > iso(ports.clock.now())):
-        late = ports.table.get_many([tenant.keys.memory(user, i) for i in head.replaced_new])
+    if head.replaced_new and (head.replaced_until is None or head.replaced_until > iso(scope.ports.clock.now())):
+        late = scope.ports.table.get_many([scope.keys.memory(i) for i in head.replaced_new])
         found |= {str(i["id"]): i for i in late.values() if "rank_sk" in i and _eligible(i, session, head.gen)}
     return sorted(found.values(), key=lambda item: str(item["rank_sk"]))[:limit]
 
@@ -133,11 +139,7 @@ def _eligible(item: Item, session: str | None, gen: int) -> bool:
 
 def _in_global(memory: Memory, session: str | None, gen: int) -> bool:
     own = memory.scope == "session" and session is not None and memory.session_id == session
-    return not own and _shown(memory, gen)
-
-
-def _shown(memory: Memory, gen: int) -> bool:
-    return visible(memory.born_gen, memory.died_gen, gen) and status_at(memory, gen) is Status.ACTIVE
+    return not own and active(memory, gen)
 
 
 # --- local --------------------------------------------------------------------------------------
@@ -145,19 +147,11 @@ def _shown(memory: Memory, gen: int) -> bool:
 _CHRONICLE = (Kind.OBSERVATION, Kind.REFLECTION)
 
 
-def _local_layer(ports: Ports, tenant: Tenant, user: str, marker: SessionMarker, gen: int) -> tuple[Memory, ...]:
+def _local_layer(scope: UserScope, marker: SessionMarker, gen: int) -> tuple[Memory, ...]:
     """Observations and reflections in the order of the conversation, whole; then note, manual and fact rows, newest
     first, as far as they fit their budget."""
-    read = _read_memories(ports, tenant, user, [row.id for row in marker.live])
-    shown = [memory for memory in read if _shown(memory, gen)]
+    shown = active_memories(scope.ports.table, scope.keys, [row.id for row in marker.live], gen)
     chronicle = [memory for memory in shown if memory.kind in _CHRONICLE]
     others = [memory for memory in reversed(shown) if memory.kind not in _CHRONICLE]
-    fitting = greedy_fit([memory.tokens for memory in others], tenant.policy.local_rows)
+    fitting = greedy_fit([memory.tokens for memory in others], scope.policy.local_rows)
     return tuple(chronicle) + tuple(others[i] for i in fitting)
-
-
-def _read_memories(ports: Ports, tenant: Tenant, user: str, ids: Iterable[str]) -> list[Memory]:
-    """In the order asked for; ids without a row are left out."""
-    keys = [tenant.keys.memory(user, i) for i in ids]
-    found = ports.table.get_many(keys) if keys else {}
-    return [rows.read_memory(found[key]) for key in keys if key in found]

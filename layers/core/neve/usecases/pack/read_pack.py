@@ -4,20 +4,20 @@ This is on the chat path: a store that fails degrades the answer, it never becom
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
 from typing import Literal
 
+from neve.caching import CacheSpec
 from neve.domain.errors import not_found
 from neve.domain.pack.render import PackLayers, render
 from neve.domain.records import PackManifest, SessionEpoch
 from neve.ports import StoreUnavailable
+from neve.scope import SessionScope, UserScope
 from neve.store import rows
+from neve.store.keys import SessionKeys
 from neve.usecases.pack.build_pack import BuiltPack, build_pack, known_body
-from neve.usecases.pack.gather_pack import gather_pack
-from neve.wiring import Ports, Tenant
+from neve.usecases.pack.gather_pack import gather_preview
 
 Holds = Callable[[str], bool]
 
@@ -36,30 +36,8 @@ class PackView:
     degraded: tuple[str, ...] = ()
 
 
-class PackCache:
-    """The last pack of each session that this process served; immutable versions need no invalidation."""
-
-    def __init__(self, sessions: int = 512) -> None:
-        self._sessions = sessions
-        self._packs: OrderedDict[tuple[str, str, str], BuiltPack] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, tenant: str, user: str, session: str) -> BuiltPack | None:
-        with self._lock:
-            pack = self._packs.get((tenant, user, session))
-            if pack:
-                self._packs.move_to_end((tenant, user, session))
-            return pack
-
-    def keep(self, tenant: str, user: str, session: str, pack: BuiltPack) -> None:
-        with self._lock:
-            self._packs[tenant, user, session] = pack
-            self._packs.move_to_end((tenant, user, session))
-            if len(self._packs) > self._sessions:
-                self._packs.popitem(last=False)
-
-
-_cache = PackCache()
+PACKS: CacheSpec[SessionKeys, BuiltPack] = CacheSpec("packs", size=512)
+"""The last pack of each session that this process served; immutable versions need no invalidation."""
 
 
 def _holds_nothing(_: str) -> bool:
@@ -67,72 +45,67 @@ def _holds_nothing(_: str) -> bool:
 
 
 def read_pack(
-    ports: Ports,
-    tenant: Tenant,
-    user: str,
-    session: str,
+    scope: SessionScope,
     *,
     version: int | None = None,
     holds: Holds = _holds_nothing,
 ) -> PackView:
     """The session's current pack, built now if it has none, or an old ``version``. ``holds`` says whether the caller
     has the text of a sha256 already. Raises session_not_found, pack_version_not_found."""
-    keys = tenant.keys
-    wanted = [keys.epoch(user, session)]
+    keys = scope.keys
+    wanted = [keys.epoch]
     if version is not None:
-        wanted.append(keys.pack(user, session, version))
+        wanted.append(keys.pack(version))
     try:
-        found = ports.table.get_many(wanted)
+        found = scope.ports.table.get_many(wanted)
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
-    if keys.epoch(user, session) not in found:
-        raise not_found("session", session)
-    epoch = rows.read_epoch(found[keys.epoch(user, session)])
+    if keys.epoch not in found:
+        raise not_found("session", scope.session)
+    epoch = rows.read_epoch(found[keys.epoch])
     if version is not None:
-        row = found.get(keys.pack(user, session, version))
+        row = found.get(keys.pack(version))
         if row is None:
             raise not_found("pack_version", str(version))
-        return _old_version(ports, tenant, user, rows.read_manifest(row), holds)
+        return _old_version(scope, rows.read_manifest(row), holds)
     if epoch.pack is None:
-        return _first_read(ports, tenant, user, session)
-    return _current(ports, tenant, user, epoch, holds)
+        return _first_read(scope)
+    return _current(scope, epoch, holds)
 
 
-def _current(ports: Ports, tenant: Tenant, user: str, epoch: SessionEpoch, holds: Holds) -> PackView:
-    pointer, session = epoch.pack, epoch.session_id
+def _current(scope: SessionScope, epoch: SessionEpoch, holds: Holds) -> PackView:
+    pointer, cache = epoch.pack, scope.ports.caches.of(PACKS)
     if pointer is None:
         raise AssertionError("no pack to serve")
     degraded = (STALE,) if epoch.rebuild_failed_at else ()
     if holds(pointer.sha256):
         return PackView("not_modified", sha256=pointer.sha256, degraded=degraded)
-    cached = _cache.get(tenant.id, user, session)
+    cached = cache.get(scope.keys)
     if cached and cached.manifest.pack_version == pointer.pack_version and cached.manifest.sha256 == pointer.sha256:
         return _ready(cached, degraded)
     try:
-        body = ports.objects.get(tenant.keys.pack_object(user, session, pointer.pack_version))
+        body = scope.ports.objects.get(scope.keys.pack_object(pointer.pack_version))
     except StoreUnavailable:
         body = None
     pack = known_body(body, pointer.sha256)
     if pack is None:
         return _ready(cached, (STALE,)) if cached else _partial()
-    _cache.keep(tenant.id, user, session, pack)
-    return _ready(pack, degraded)
+    return _ready(cache.put(scope.keys, pack), degraded)
 
 
-def _first_read(ports: Ports, tenant: Tenant, user: str, session: str) -> PackView:
+def _first_read(scope: SessionScope) -> PackView:
     try:
-        pack = build_pack(ports, tenant, user, session, "initial")
+        pack = build_pack(scope, "initial")
     except StoreUnavailable as error:
         return _partial() if error.store == "objects" else PackView("unavailable", degraded=(UNAVAILABLE,))
-    _cache.keep(tenant.id, user, session, pack)
-    return _ready(pack, ())
+    return _ready(scope.ports.caches.of(PACKS).put(scope.keys, pack), ())
 
 
-def _old_version(ports: Ports, tenant: Tenant, user: str, manifest: PackManifest, holds: Holds) -> PackView:
+def _old_version(scope: SessionScope, manifest: PackManifest, holds: Holds) -> PackView:
     if holds(manifest.sha256):
         return PackView("not_modified", sha256=manifest.sha256)
     try:
-        body = ports.objects.get(tenant.keys.pack_object(user, manifest.session_id, manifest.pack_version))
+        body = scope.ports.objects.get(scope.keys.pack_object(manifest.pack_version))
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
     pack = known_body(body, manifest.sha256)
@@ -141,10 +114,10 @@ def _old_version(ports: Ports, tenant: Tenant, user: str, manifest: PackManifest
     return _ready(pack, ())
 
 
-def preview_pack(ports: Ports, tenant: Tenant, user: str) -> PackView:
+def preview_pack(scope: UserScope) -> PackView:
     """What a new session's pack would hold now: no version, no ETag."""
     try:
-        inputs = gather_pack(ports, tenant, user, None)
+        inputs = gather_preview(scope)
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
     return PackView("preview", text=inputs.text())

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
 
+from neve.caching import CacheSpec
 from neve.domain.records import PackManifest, PackPointer
-
-REMEMBERED = 200
-"""Sessions whose pack contents a process keeps: at most some 60 KB each: a global layer holds up to 300 rows."""
+from neve.store.keys import SessionKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +32,6 @@ def contents_of(manifest: PackManifest) -> PackContents:
     )
 
 
-class ServedPacks:
-    """The contents last seen of each session, which may be out of date: check ``served_by``."""
-
-    def __init__(self, size: int = REMEMBERED) -> None:
-        self._size = size
-        self._lock = Lock()
-        self._packs: OrderedDict[tuple[str, str, str], PackContents] = OrderedDict()
-
-    def get(self, tenant: str, user: str, session: str) -> PackContents | None:
-        with self._lock:
-            return self._packs.get((tenant, user, session))
-
-    def keep(self, tenant: str, user: str, session: str, contents: PackContents) -> None:
-        with self._lock:
-            self._packs[tenant, user, session] = contents
-            self._packs.move_to_end((tenant, user, session))
-            if len(self._packs) > self._size:
-                self._packs.popitem(last=False)
-
-
-served_packs = ServedPacks()
+PACK_CONTENTS: CacheSpec[SessionKeys, PackContents] = CacheSpec("pack contents", size=200)
+"""The contents last seen of each session, which may be out of date: check ``served_by``. At most some 60 KB each: a
+global layer holds up to 300 rows."""

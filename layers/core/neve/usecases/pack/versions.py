@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from neve.domain.errors import NeveError, not_found
 from neve.domain.records import PackEntry, PackManifest
 from neve.ports import StoreUnavailable
+from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.pack.build_pack import BuiltPack, known_body
-from neve.wiring import Ports, Tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,24 +23,21 @@ class PackDiff:
     unified: str
 
 
-def pack_versions(
-    ports: Ports, tenant: Tenant, user: str, session: str, limit: int, cursor: str | None
-) -> tuple[list[PackManifest], str | None]:
+def pack_versions(scope: SessionScope, limit: int, cursor: str | None) -> tuple[list[PackManifest], str | None]:
     """Newest first. Raises session_not_found, ValueError for a foreign cursor."""
-    if ports.table.get(tenant.keys.epoch(user, session)) is None:
-        raise not_found("session", session)
-    first = tenant.keys.pack(user, session, 0)
-    prefix = first.sk.removesuffix("00000000")
-    page = ports.table.query(first.pk, prefix=prefix, reverse=True, limit=limit, cursor=cursor)
+    if scope.ports.table.get(scope.keys.epoch) is None:
+        raise not_found("session", scope.session)
+    keys = scope.keys
+    page = scope.ports.table.query(keys.partition, prefix=keys.packs, reverse=True, limit=limit, cursor=cursor)
     return [rows.read_manifest(item) for item in page.items], page.cursor
 
 
-def pack_diff(ports: Ports, tenant: Tenant, user: str, session: str, from_version: int, to_version: int) -> PackDiff:
+def pack_diff(scope: SessionScope, from_version: int, to_version: int) -> PackDiff:
     """Raises session_not_found, pack_version_not_found, store_unavailable."""
-    if ports.table.get(tenant.keys.epoch(user, session)) is None:
-        raise not_found("session", session)
-    old = _version(ports, tenant, user, session, from_version)
-    new = _version(ports, tenant, user, session, to_version)
+    if scope.ports.table.get(scope.keys.epoch) is None:
+        raise not_found("session", scope.session)
+    old = _version(scope, from_version)
+    new = _version(scope, to_version)
     before, after = _by_place(old.manifest), _by_place(new.manifest)
     unified = difflib.unified_diff(
         old.text.splitlines(), new.text.splitlines(), f"version {from_version}", f"version {to_version}", lineterm=""
@@ -57,13 +54,13 @@ def pack_diff(ports: Ports, tenant: Tenant, user: str, session: str, from_versio
     )
 
 
-def _version(ports: Ports, tenant: Tenant, user: str, session: str, version: int) -> BuiltPack:
-    keys = tenant.keys
-    item = ports.table.get(keys.pack(user, session, version))
+def _version(scope: SessionScope, version: int) -> BuiltPack:
+    keys = scope.keys
+    item = scope.ports.table.get(keys.pack(version))
     if item is None:
         raise not_found("pack_version", str(version))
     try:
-        body = ports.objects.get(keys.pack_object(user, session, version))
+        body = scope.ports.objects.get(keys.pack_object(version))
     except StoreUnavailable:
         raise NeveError("store_unavailable", "The pack store did not answer.", retry_after_s=5) from None
     pack = known_body(body, rows.read_manifest(item).sha256)

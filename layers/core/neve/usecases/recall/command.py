@@ -16,10 +16,10 @@ RecallScope = Literal["all", "session", "global"]
 
 BOTH_LEGS: tuple[Leg, ...] = ("lexical", "vector")
 MAX_K = 50
-LEAST_DEPTH = 30
+MIN_DEPTH = 30
 """Items of a leg: max(30, 2k) (product.md §7)."""
-SECOND_STAGE_DEPTH = 60
-"""The same where utterances are searched: the second stage re-orders them. On LoCoMo 1-5 its any@10 is 86.6 from 30
+RERANK_DEPTH = 60
+"""The same where utterances are searched: the rerank stage re-orders them. On LoCoMo 1-5 its any@10 is 86.6 from 30
 items of a leg, 87.6 from 60 and 88.2 from 100; each more is a row to be read."""
 
 
@@ -56,20 +56,20 @@ class RecallCommand:
     include_superseded: bool = False
     threshold: float | None = None
     budget_ms: int | None = None
-    second_stage: bool | None = None
+    rerank: bool | None = None
     debug: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A command with every number settled. ``where`` leaves out ``exclude_ids``; what the pack holds is not known
+class ResolvedRequest:
+    """A command with every number filled in. ``where`` leaves out ``exclude_ids``; what the pack holds is not known
     yet."""
 
     command: RecallCommand
     k: int
     depth: int
     threshold: float
-    second_stage: bool
+    rerank: bool
     budget_ms: int
     shaped: ShapedQuery
     vector_text: str
@@ -95,7 +95,7 @@ class Asked:
         return command.session_id is not None and command.scope != "global" and Source.EVENT in command.sources
 
 
-def settle(policy: Policy, command: RecallCommand) -> Asked:
+def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
     """Raises 422 for the scope ``session`` without a session."""
     if command.scope == "session" and command.session_id is None:
         raise invalid("session_id", "is required with the scope session")
@@ -103,14 +103,14 @@ def settle(policy: Policy, command: RecallCommand) -> Asked:
     k = command.k if command.k is not None else (policy.recall_tool_k if as_tool else policy.recall_k)
     budget_ms = policy.manual_search_budget_ms if as_tool else policy.prompt_budget_ms
     query = command.query.strip()
-    wanted = command.second_stage if command.second_stage is not None else policy.second_stage
-    re_ordered = wanted and len(command.legs) == len(BOTH_LEGS) and Source.EVENT in command.sources
-    return Asked(
+    wanted = command.rerank if command.rerank is not None else policy.rerank
+    rerank_them = wanted and len(command.legs) == len(BOTH_LEGS) and Source.EVENT in command.sources
+    return ResolvedRequest(
         command=command,
         k=k,
-        depth=max(SECOND_STAGE_DEPTH if re_ordered else LEAST_DEPTH, 2 * k),
+        depth=max(RERANK_DEPTH if rerank_them else MIN_DEPTH, 2 * k),
         threshold=command.threshold if command.threshold is not None else policy.recall_threshold,
-        second_stage=re_ordered,
+        rerank=rerank_them,
         budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
         shaped=shape(query),
         vector_text=((command.question or "").strip() or query) if query else "",

@@ -15,6 +15,8 @@ REPEATS = "repeats_another"
 OVER_TOKENS = "over_tokens"
 OVER_K = "over_k"
 
+_NOT_HIDDEN = (BELOW_THRESHOLD, CHANGED)
+
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
@@ -25,33 +27,36 @@ class Dropped:
     found: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass
-class DroppedCandidates:
-    """Ids and text fingerprints that are left out from the start, and the log of what was dropped on the way."""
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Ids and text fingerprints that are left out from the start, with the reason of each."""
 
-    ids: dict[str, str] = field(default_factory=dict)
-    fingerprints: dict[str, str] = field(default_factory=dict)
-    log: dict[str, Dropped] = field(default_factory=dict)
-
-    def leave_out_pack(self, pack: PackContents) -> None:
-        self.ids |= dict.fromkeys(pack.ids, IN_PACK)
-        self.fingerprints |= dict.fromkeys(pack.fingerprints, IN_PACK)
-
-    def leave_out_named(self, ids: Iterable[str], fingerprints: Iterable[str]) -> None:
-        self.ids |= dict.fromkeys(ids, EXCLUDED)
-        self.fingerprints |= dict.fromkeys(fingerprints, EXCLUDED)
+    ids: Mapping[str, str] = field(default_factory=dict)
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
 
     def reason(self, identifier: str, fingerprint: str) -> str | None:
         return self.ids.get(identifier) or self.fingerprints.get(fingerprint)
 
-    def drop(self, identifier: str, reason: str, leg: str | None = None, score: float | None = None) -> None:
-        found = dict(self.log[identifier].found) if identifier in self.log else {}
-        if leg is not None and score is not None:
-            found[leg] = score
-        self.log[identifier] = Dropped(identifier, reason, found)
 
-    @property
-    def hidden(self) -> frozenset[str]:
-        """What took the place of another candidate in a leg and cannot be answered with."""
-        kept_out = (BELOW_THRESHOLD, CHANGED)
-        return frozenset(one.id for one in self.log.values() if one.reason not in kept_out)
+def left_out(pack: PackContents | None, ids: Iterable[str], fingerprints: Iterable[str]) -> LeftOut:
+    """What the prompt's pack holds, and the rows that the caller named (``ids`` with the fingerprints of their
+    texts)."""
+    in_pack_ids, in_pack_prints = (pack.ids, pack.fingerprints) if pack else (frozenset[str](), frozenset[str]())
+    return LeftOut(
+        dict.fromkeys(in_pack_ids, IN_PACK) | dict.fromkeys(ids, EXCLUDED),
+        dict.fromkeys(in_pack_prints, IN_PACK) | dict.fromkeys(fingerprints, EXCLUDED),
+    )
+
+
+def by_id(dropped: Iterable[Dropped]) -> dict[str, Dropped]:
+    """The last reason of each candidate, with the scores of all legs that found it."""
+    last: dict[str, Dropped] = {}
+    for one in dropped:
+        before = last[one.id].found if one.id in last else {}
+        last[one.id] = Dropped(one.id, one.reason, {**before, **one.found})
+    return last
+
+
+def hidden(dropped: Iterable[Dropped]) -> frozenset[str]:
+    """What took the place of another candidate in a leg and cannot be answered with."""
+    return frozenset(one.id for one in by_id(dropped).values() if one.reason not in _NOT_HIDDEN)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from neve.caching import CacheSpec
+from neve.domain.recall.fusion import calibrate
 from neve.ports import (
     Calibration,
     Candidate,
@@ -13,14 +15,17 @@ from neve.ports import (
     EmbeddingRetryable,
     EmbeddingUnavailable,
     Owner,
+    Ports,
     SearchFilter,
     StoreUnavailable,
     Task,
 )
-from neve.usecases.recall.command import Asked
-from neve.usecases.recall.query_vectors import query_vectors
+from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.time_budget import TimeBudget
-from neve.wiring import Ports
+
+QUERY_VECTORS: CacheSpec[tuple[str, str, str], bytes] = CacheSpec("query vectors", size=500)
+"""By model, tenant and text: the same question asked again costs no embedding (engine.md §7.3). Keyed by tenant as
+well: that a question is known already must not tell one tenant what another one asked. 0.75 MB at 384 dimensions."""
 
 Status = Literal["complete", "skipped", "error", "timeout"]
 
@@ -63,20 +68,43 @@ class _QueryVector:
     calibration: Calibration
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """``lexical`` and ``vector`` are the candidates of a leg that completed, best first; None for one that did not or
+    was not asked for. ``depth``: how many were asked of the index. ``calibration``: of the model whose vectors were
+    compared."""
+
+    lexical: list[Candidate] | None
+    vector: list[Candidate] | None
+    depth: int
+    calibration: Calibration | None
+
+    def similarity(self, candidate: Candidate) -> float:
+        """Of the vector leg: 0.3 for the median random pair of the model, 0.9 for the median paraphrase, in [0, 1]."""
+        return calibrate(candidate.score, self._medians)
+
+    def nearness(self, candidate: Candidate) -> float:
+        """For the rerank stage, which also weighs what the gate keeps out of the fusion: 0 for the median random pair
+        of the model, 1 for the median paraphrase, not clamped."""
+        medians = self._medians
+        return (candidate.score - medians.random_median) / (medians.paraphrase_median - medians.random_median)
+
+    @property
+    def _medians(self) -> Calibration:
+        if self.calibration is None:
+            raise RuntimeError("no vectors were compared")
+        return self.calibration
+
+
 @dataclass
 class Legs:
-    """``lexical`` and ``vector`` are the candidates of a leg that completed, best first; None for one that did not or
-    was not asked for. ``read_depth``: how many were asked of the index."""
-
     ports: Ports
     owner: Owner
-    asked: Asked
+    request: ResolvedRequest
     budget: TimeBudget
-    lexical: list[Candidate] | None = None
-    vector: list[Candidate] | None = None
-    read_depth: int = 0
     degraded: list[str] = field(default_factory=list)
     reports: dict[str, LegReport] = field(default_factory=lambda: {"lexical": LegReport(), "vector": LegReport()})
+    _depth: int = 0
     _query: _QueryVector | None = None
     _embedding: Task[_QueryVector] | None = None
     _text_search: Task[_Found] | None = None
@@ -86,11 +114,11 @@ class Legs:
 
     def start(self, where: SearchFilter, depth: int) -> None:
         """BM25 starts at once, beside the embedding of the query."""
-        self.read_depth = depth
-        if self.asked.lexical:
-            self.reports["lexical"].depth = self.asked.depth
+        self._depth = depth
+        if self.request.lexical:
+            self.reports["lexical"].depth = self.request.depth
             self._text_search = self.ports.tasks.start(lambda: self._search_text(where, depth))
-        if self.asked.vector and self.ports.embedder.model.dimensions:
+        if self.request.vector and self.ports.embedder.model.dimensions:
             self._embedding = self._start_embedding()
 
     def go_on_with_vector(self, where: SearchFilter) -> None:
@@ -99,21 +127,16 @@ class Legs:
             return
         self._query = self._embedded(self._embedding)
         if self._query is not None:
-            self._neighbours = self.ports.tasks.start(lambda: self._search_vector(where, self.read_depth))
+            self._neighbours = self.ports.tasks.start(lambda: self._search_vector(where, self._depth))
 
-    def collect(self) -> None:
+    def collect(self) -> Reading:
         """Wait for both searches until the legs' time is over."""
+        lexical = vector = None
         if self._text_search is not None:
-            self.lexical = self._result("lexical", self._text_search, LEXICAL_ERROR)
+            lexical = self._result("lexical", self._text_search, LEXICAL_ERROR)
         if self._neighbours is not None:
-            self.vector = self._result("vector", self._neighbours, VECTOR_ERROR)
-
-    @property
-    def calibration(self) -> Calibration:
-        """Of the model whose vectors were compared. Raises RuntimeError when none were."""
-        if self._query is None:
-            raise RuntimeError("no vectors were compared")
-        return self._query.calibration
+            vector = self._result("vector", self._neighbours, VECTOR_ERROR)
+        return Reading(lexical, vector, self._depth, self._query.calibration if self._query else None)
 
     @property
     def searched(self) -> bool:
@@ -123,27 +146,25 @@ class Legs:
 
     # --- another reading ------------------------------------------------------------------------
 
-    def read_again(self, where: SearchFilter) -> bool:
-        """The completed legs once more, with more left out. False, and nothing changed, when one does not complete."""
-        depth = self.asked.depth
-        tasks = self.ports.tasks
-        text = None if self.lexical is None else tasks.start(lambda: self._search_text(where, depth))
-        neighbours = None if self.vector is None else tasks.start(lambda: self._search_vector(where, depth))
+    def read_again(self, before: Reading, where: SearchFilter) -> Reading | None:
+        """The completed legs once more, with more left out. None when one does not complete."""
+        depth, tasks = self.request.depth, self.ports.tasks
+        text = None if before.lexical is None else tasks.start(lambda: self._search_text(where, depth))
+        neighbours = None if before.vector is None else tasks.start(lambda: self._search_vector(where, depth))
         try:
             lexical = text.result(self.budget.legs_end_ms).candidates if text else None
             vector = neighbours.result(self.budget.legs_end_ms).candidates if neighbours else None
         except (DeadlineExceeded, StoreUnavailable):
-            return False
-        self.read_depth, self.lexical, self.vector = depth, lexical, vector
-        return True
+            return None
+        return Reading(lexical, vector, depth, before.calibration)
 
     # --- parts ----------------------------------------------------------------------------------
 
     def _start_embedding(self) -> Task[_QueryVector]:
         embedder, report = self.ports.embedder, self.reports["vector"]
-        text = self.asked.vector_text
-        remembered = query_vectors.get(embedder.model.tag, self.owner.tenant, text)
-        report.depth, report.started_ms = self.asked.depth, self.budget.elapsed_ms
+        text = self.request.vector_text
+        remembered = self.ports.caches.of(QUERY_VECTORS).get((embedder.model.tag, self.owner.tenant, text))
+        report.depth, report.started_ms = self.request.depth, self.budget.elapsed_ms
         report.embed_cache = "miss" if remembered is None else "hit"
 
         def embed() -> _QueryVector:
@@ -164,13 +185,13 @@ class Legs:
             return None
         finally:
             report.ms = report.embed_ms = embedding.elapsed_ms
-        model = self.ports.embedder.model.tag
-        query_vectors.keep(model, self.owner.tenant, self.asked.vector_text, query.vector)
+        key = (self.ports.embedder.model.tag, self.owner.tenant, self.request.vector_text)
+        self.ports.caches.of(QUERY_VECTORS).put(key, query.vector)
         return query
 
     def _search_text(self, where: SearchFilter, depth: int) -> _Found:
         started_ms = self.budget.elapsed_ms
-        query = self.asked.shaped.text_query
+        query = self.request.shaped.text_query
         return _Found(self.ports.search.search_text(self.owner, query, where, depth), started_ms)
 
     def _search_vector(self, where: SearchFilter, depth: int) -> _Found:

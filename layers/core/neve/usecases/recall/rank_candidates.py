@@ -1,6 +1,6 @@
 """The order of the candidates: RRF of the legs, then the priors (engine.md §7.5, §7.6).
 
-A second stage re-orders the result where utterances are among it (``second_stage_order.py``)."""
+The rerank stage re-orders the result where utterances are among it (``rerank.py``)."""
 
 from __future__ import annotations
 
@@ -82,32 +82,32 @@ def _ranked(
     now: datetime,
     time_bound: bool,
 ) -> Ranked:
-    by_words, by_sense = lexical.get(row.id), vector.get(row.id)
+    words, near = lexical.get(row.id), vector.get(row.id)
     rank_lex, rank_vec = fused.ranks.get("lexical"), fused.ranks.get("vector")
-    shown = _shown(by_words, rank_lex, by_sense, rank_vec)
+    shown = _shown(words, rank_lex, near, rank_vec)
     weights = _priors(row, now, time_bound)
     final = round(fused.score * weights["prior"], SCORE_DIGITS)
     found: dict[str, float | None] = {
-        "sim_raw": by_sense.score if by_sense else None,
-        "sim_cal": by_sense.calibrated if by_sense else None,
-        "bm25": by_words.score if by_words else None,
+        "sim_raw": near.score if near else None,
+        "sim_cal": near.calibrated if near else None,
+        "bm25": words.score if words else None,
         "rank_vec": rank_vec,
         "rank_lex": rank_lex,
         "rrf": fused.score,
         **weights,
         "final": final,
-        "weighted_70_30": shadow_score((by_sense and by_sense.calibrated) or 0.0, shown.share),
+        "weighted_70_30": shadow_score((near and near.calibrated) or 0.0, shown.share),
     }
     return Ranked(row, shown.n, final, {name: value for name, value in found.items() if value is not None}, shown.share)
 
 
-def _shown(by_words: Match | None, rank_lex: int | None, by_sense: Match | None, rank_vec: int | None) -> Match:
+def _shown(words: Match | None, rank_lex: int | None, near: Match | None, rank_vec: int | None) -> Match:
     """The passage of the leg that places the row better; of equal ones that of the keyword leg, which has the words."""
-    if by_words and rank_lex and not (rank_vec and rank_vec < rank_lex):
-        return by_words
-    if by_sense is None:
+    if words and rank_lex and not (rank_vec and rank_vec < rank_lex):
+        return words
+    if near is None:
         raise ValueError("a candidate that no leg found")
-    return by_sense
+    return near
 
 
 def _priors(row: RecallRow, now: datetime, time_bound: bool) -> dict[str, float]:

@@ -10,18 +10,18 @@ from neve.domain.errors import not_found
 from neve.domain.records import SessionEpoch, UserHead
 from neve.domain.times import iso
 from neve.ports import Index, Item, Task
+from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.usecases.pack.served_pack import PackContents, contents_of, served_packs
-from neve.usecases.recall.command import Asked
+from neve.store.keys import AFTER_EVERY_KEY, EVENT
+from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents, contents_of
+from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.recall_rows import row_key
-from neve.wiring import Ports, Tenant
 
 NEW_FOR = timedelta(seconds=120)
 NEW_ROWS = 200
 """Rows whose rev moved in the last 120 s compete by themselves, at most this many (engine.md §7.7)."""
 TAIL_EVENTS = 50
 """And so do the newest events of the session."""
-_AFTER_EVERY_TIME = "~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,59 +52,52 @@ class Reads:
         return standing, new_rows + [item for item in tail if item["seq"] > standing.indexed_seq]
 
 
-def start_reads(ports: Ports, tenant: Tenant, user: str, asked: Asked) -> Reads:
+def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
     return Reads(
-        ports.tasks.start(lambda: _standing(ports, tenant, user, asked)),
-        ports.tasks.start(lambda: _new_rows(ports, tenant, user)),
-        ports.tasks.start(lambda: _tail(ports, tenant, user, asked)) if asked.session_tail else None,
+        scope.ports.tasks.start(lambda: _standing(scope, request)),
+        scope.ports.tasks.start(lambda: _new_rows(scope)),
+        scope.ports.tasks.start(lambda: _tail(scope, request)) if request.session_tail else None,
     )
 
 
-def _standing(ports: Ports, tenant: Tenant, user: str, asked: Asked) -> Standing:
+def _standing(scope: UserScope, request: ResolvedRequest) -> Standing:
     """One batch read; a second one, beside the search by vector, for a pack that this process has not seen."""
-    keys, session = tenant.keys, asked.command.session_id
-    excluded = [key for i in asked.command.exclude_ids if (key := row_key(keys, user, i))]
-    wanted = [keys.head(user), *excluded]
-    if session is not None:
-        wanted += [keys.session(user, session), keys.epoch(user, session), keys.indexed(user, session)]
-    found = ports.table.get_many(list(dict.fromkeys(wanted)))
-    if session is not None and keys.session(user, session) not in found:
-        raise not_found("session", session)
-    indexed = found.get(keys.indexed(user, session)) if session is not None else None
-    epoch = found.get(keys.epoch(user, session)) if session is not None else None
-    return Standing(
-        head=rows.read_head(found.get(keys.head(user))),
-        pack=_pack(ports, tenant, user, rows.read_epoch(epoch)) if epoch else None,
-        indexed_seq=int(indexed["indexed_seq"]) if indexed else 0,
-        excluded=[found[key] for key in excluded if key in found],
-    )
+    named = [key for i in request.command.exclude_ids if (key := row_key(scope.keys, i))]
+    session = scope.of_session(request.command.session_id) if request.command.session_id is not None else None
+    own = [session.keys.session_head, session.keys.epoch, session.keys.indexed] if session else []
+    found = scope.ports.table.get_many(list(dict.fromkeys([scope.keys.head, *named, *own])))
+    head, excluded = rows.read_head(found.get(scope.keys.head)), [found[key] for key in named if key in found]
+    if session is None:
+        return Standing(head, None, 0, excluded)
+    if session.keys.session_head not in found:
+        raise not_found("session", session.session)
+    epoch, indexed = found.get(session.keys.epoch), found.get(session.keys.indexed)
+    pack = _pack(session, rows.read_epoch(epoch)) if epoch else None
+    return Standing(head, pack, int(indexed["indexed_seq"]) if indexed else 0, excluded)
 
 
-def _pack(ports: Ports, tenant: Tenant, user: str, epoch: SessionEpoch) -> PackContents | None:
+def _pack(scope: SessionScope, epoch: SessionEpoch) -> PackContents | None:
     if epoch.pack is None:
         return None
-    known = served_packs.get(tenant.id, user, epoch.session_id)
+    cache = scope.ports.caches.of(PACK_CONTENTS)
+    known = cache.get(scope.keys)
     if known is not None and known.served_by(epoch.pack):
         return known
-    item = ports.table.get(tenant.keys.pack(user, epoch.session_id, epoch.pack.pack_version))
-    if item is None:
-        return None
-    contents = contents_of(rows.read_manifest(item))
-    served_packs.keep(tenant.id, user, epoch.session_id, contents)
-    return contents
+    item = scope.ports.table.get(scope.keys.pack(epoch.pack.pack_version))
+    return cache.put(scope.keys, contents_of(rows.read_manifest(item))) if item else None
 
 
-def _new_rows(ports: Ports, tenant: Tenant, user: str) -> list[Item]:
-    since = iso(ports.clock.now() - NEW_FOR)
-    return ports.table.query(
-        tenant.keys.user(user),
+def _new_rows(scope: UserScope) -> list[Item]:
+    since = iso(scope.ports.clock.now() - NEW_FOR)
+    return scope.ports.table.query(
+        scope.keys.partition,
         index=Index.RECENT,
-        between=(since, _AFTER_EVERY_TIME),
+        between=(since, AFTER_EVERY_KEY),
         reverse=True,
         limit=NEW_ROWS,
     ).items
 
 
-def _tail(ports: Ports, tenant: Tenant, user: str, asked: Asked) -> list[Item]:
-    log = tenant.keys.log(user, str(asked.command.session_id))
-    return ports.table.query(log, prefix="EVT#", reverse=True, limit=TAIL_EVENTS).items
+def _tail(scope: UserScope, request: ResolvedRequest) -> list[Item]:
+    log = scope.keys.of_session(str(request.command.session_id)).log
+    return scope.ports.table.query(log, prefix=EVENT, reverse=True, limit=TAIL_EVENTS).items

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from neve.domain.errors import NeveError
 from neve.domain.times import iso
-from neve.ports import Conflict, DeadlineExceeded, StoreUnavailable
+from neve.ports import DeadlineExceeded, IndexModel, StoreUnavailable
+from neve.scope import UserScope
+from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.recall.answer import RecallAnswer, ResultState, degradation_line, fit, injected, transparency
-from neve.usecases.recall.command import Asked, RecallCommand, settle
-from neve.usecases.recall.legs import DEADLINE, LegReport
-from neve.usecases.recall.query_vectors import query_vectors
-from neve.usecases.recall.record_recall import RecallRecord, hash_keys, record_recall, recorded_hits, recorded_legs
+from neve.usecases.recall.command import RecallCommand, ResolvedRequest, resolve
+from neve.usecases.recall.legs import DEADLINE, QUERY_VECTORS, LegReport
+from neve.usecases.recall.record_recall import RecallRecord, query_hash, record_recall, recorded_hits, recorded_legs
 from neve.usecases.recall.search import Found, nothing_found, search
 from neve.usecases.recall.time_budget import TimeBudget
-from neve.wiring import Ports, Tenant
 
 LEDGER_ERROR = "ledger:error"
 LEDGER_MS = 100.0
@@ -23,17 +24,17 @@ LEDGER_MS = 100.0
 somebody will want to look up."""
 
 
-def recall(ports: Ports, tenant: Tenant, user: str, command: RecallCommand) -> RecallAnswer:
+def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
     """Three steps of port calls and the ledger write. Raises 422 (the scope ``session`` without a session),
     session_not_found, user_closed."""
-    asked = settle(tenant.policy, command)
-    was_warm = query_vectors.warm(ports.embedder.model.tag)
-    budget = TimeBudget(ports.clock, asked.budget_ms, ports.clock.monotonic_ms())
-    if asked.budget_ms <= 0:
-        found = nothing_found({"lexical": LegReport(), "vector": LegReport()}, [DEADLINE], None)
+    request = resolve(scope.policy, command)
+    was_warm = len(scope.ports.caches.of(QUERY_VECTORS)) > 0
+    budget = TimeBudget(scope.ports.clock, request.budget_ms, scope.ports.clock.monotonic_ms())
+    if request.budget_ms <= 0:
+        found = nothing_found({"lexical": LegReport(), "vector": LegReport()}, [DEADLINE])
     else:
-        found = search(ports, tenant, user, asked, budget)
-    hits, unfit = fit(found.ranked, asked.k)
+        found = search(scope, request, budget)
+    hits, unfit = fit(found.ranked, request.k)
     text, shown = injected(hits)
     answer = RecallAnswer(
         hits=hits,
@@ -42,13 +43,13 @@ def recall(ports: Ports, tenant: Tenant, user: str, command: RecallCommand) -> R
         degraded=found.degraded,
         transparency=transparency(shown, found.degraded),
         injection_text=text,
-        budget_ms=asked.budget_ms,
+        budget_ms=request.budget_ms,
         elapsed_ms=round(budget.elapsed_ms, 3),
     )
     found = replace(found, dropped=[*found.dropped, *unfit])
     if command.debug:
-        answer = replace(answer, debug=_debug(ports, asked, found, was_warm=was_warm))
-    return _recorded(ports, tenant, user, asked, found, answer)
+        answer = replace(answer, debug=_debug(scope.ports.embedder.model, request, found, was_warm=was_warm))
+    return _recorded(scope, request, found, answer)
 
 
 def _state(found: Found, any_hit: bool) -> ResultState:
@@ -57,49 +58,46 @@ def _state(found: Found, any_hit: bool) -> ResultState:
     return "none" if found.searched else "not_searched"
 
 
-def _recorded(
-    ports: Ports, tenant: Tenant, user: str, asked: Asked, found: Found, answer: RecallAnswer
-) -> RecallAnswer:
+def _recorded(scope: UserScope, request: ResolvedRequest, found: Found, answer: RecallAnswer) -> RecallAnswer:
     """With the id of its ledger row, or with the flag that there is none."""
-    now = ports.clock.now()
-    recall_id = f"rcl_{ports.ids.ulid(now)}"
+    now = scope.ports.clock.now()
+    recall_id = f"rcl_{scope.ports.ids.ulid(now)}"
 
     def write() -> None:
         record = RecallRecord(
             id=recall_id,
             at=iso(now),
-            query_hash=hash_keys.query_hash(ports, tenant, user, asked),
-            mode=asked.command.mode,
-            scope=asked.command.scope,
-            k=asked.k,
+            query_hash=query_hash(scope, request),
+            mode=request.command.mode,
+            scope=request.command.scope,
+            k=request.k,
             result_state=answer.result_state,
             budget_ms=answer.budget_ms,
             elapsed_ms=answer.elapsed_ms,
-            session_id=asked.command.session_id,
+            session_id=request.command.session_id,
             legs=recorded_legs(answer.legs),
             hits=recorded_hits(answer.hits, found.dropped),
             degraded=answer.degraded,
         )
-        record_recall(ports, tenant, user, found.head, record)
+        record_recall(scope, found.head, record)
 
-    deadline_ms = max(answer.budget_ms - answer.elapsed_ms, 0.0) + LEDGER_MS + ports.clock.monotonic_ms()
+    deadline_ms = max(answer.budget_ms - answer.elapsed_ms, 0.0) + LEDGER_MS + scope.ports.clock.monotonic_ms()
     try:
-        ports.tasks.start(write).result(deadline_ms)
-    except (StoreUnavailable, Conflict, DeadlineExceeded):
+        scope.ports.tasks.start(write).result(deadline_ms)
+    except (StoreUnavailable, NeveError, UserErased, DeadlineExceeded):
         degraded, told = [*answer.degraded, LEDGER_ERROR], [*answer.transparency, degradation_line(LEDGER_ERROR)]
         return replace(answer, degraded=degraded, transparency=told)
     return replace(answer, recall_id=recall_id)
 
 
-def _debug(ports: Ports, asked: Asked, found: Found, *, was_warm: bool) -> Mapping[str, Any]:
-    model = ports.embedder.model
-    where = {name: value for name, value in asdict(asked.where).items() if value not in (None, ())}
+def _debug(model: IndexModel, request: ResolvedRequest, found: Found, *, was_warm: bool) -> Mapping[str, Any]:
+    where = {name: value for name, value in asdict(request.where).items() if value not in (None, ())}
     del where["exclude_fingerprints"]
     shown = {name: value if isinstance(value, str) else sorted(map(str, value)) for name, value in where.items()}
     return {
-        "lexical_terms": list(asked.shaped.terms),
-        "vector_text": asked.vector_text,
-        "threshold": asked.threshold,
+        "lexical_terms": list(request.shaped.terms),
+        "vector_text": request.vector_text,
+        "threshold": request.threshold,
         "filters": shown,
         "embedder": {"model": model.tag, "dimension": model.dimensions, "warm": was_warm},
         "dropped": [{"id": one.id, "reason": one.reason} for one in found.dropped],

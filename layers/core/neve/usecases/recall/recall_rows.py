@@ -9,7 +9,7 @@ from neve.domain.memories.visibility import status_at
 from neve.domain.records import Memory, Provenance, UserHead
 from neve.ports import Item, Key, Passage, SearchFilter
 from neve.store import rows
-from neve.store.keys import Keys
+from neve.store.keys import UserKeys
 from neve.usecases.indexing.memory_passages import memory_passages
 from neve.usecases.indexing.utterances import Utterance, event_place, utterance_of, utterance_passages
 from neve.usecases.recall.filter import allows
@@ -62,27 +62,35 @@ class RecallRow:
         )
 
 
-def row_key(keys: Keys, user: str, identifier: str) -> Key | None:
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A row that must not be shown, and why."""
+
+    reason: str
+
+
+def row_key(keys: UserKeys, identifier: str) -> Key | None:
     """Where the row of a hit is kept; None for an id of no known form."""
     if place := event_place(identifier):
-        return keys.event(user, *place)
-    return keys.memory(user, identifier) if identifier.startswith("mem_") else None
+        session, seq = place
+        return keys.of_session(session).event(seq)
+    return keys.memory(identifier) if identifier.startswith("mem_") else None
 
 
-def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRow | str:
+def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRow | Hidden:
     """The row as the generation of ``head`` sees it, or why it must not be shown."""
     if item is None:
-        return GONE
+        return Hidden(GONE)
     if item["type"] == "event":
         row = _utterance_row(item, head)
     elif item["born_gen"] > head.gen:
-        return NOT_YET
+        return Hidden(NOT_YET)
     else:
         memory = rows.read_memory(item)
         row = RecallRow(memory_passages(memory, status_at(memory, head.gen)), memory=memory)
     if row is None or not row.passages:
-        return GONE
-    return row if allows(where, row.passages[0]) else FILTERED
+        return Hidden(GONE)
+    return row if allows(where, row.passages[0]) else Hidden(FILTERED)
 
 
 def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:

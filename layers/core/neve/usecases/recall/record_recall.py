@@ -11,20 +11,21 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from neve.caching import CacheSpec
 from neve.domain.records import UserHead
-from neve.ports import Check, Conflict, Expect, Item, Put, Table, Version
+from neve.ports import Expect, Item, Put, Table
+from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import Keys
+from neve.store.keys import Keys, UserKeys
+from neve.store.transact import transact
+from neve.usecases.erase.incarnation import still_there
 from neve.usecases.recall.answer import Hit
-from neve.usecases.recall.command import Asked
+from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import Dropped
 from neve.usecases.recall.legs import LegReport
-from neve.wiring import Ports, Tenant
 
-KEPT = timedelta(days=90)
+RETENTION = timedelta(days=90)
 RETURNED = "returned"
-ATTEMPTS = 3
-"""Writes of one row: each repetition means that the user row moved in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +48,22 @@ class RecallRecord:
     degraded: Sequence[str] = ()
 
 
-def record_recall(ports: Ports, tenant: Tenant, user: str, head: UserHead | None, record: RecallRecord) -> None:
-    """Raises StoreUnavailable, and Conflict when the user was erased meanwhile. ``head``: as the recall read it."""
-    keys = tenant.keys
-    seen = head or rows.read_head(ports.table.get(keys.head(user)))
-    for _ in range(ATTEMPTS):
-        guard = Check(keys.head(user), Version(seen.version) if seen.version else Expect.ABSENT)
-        try:
-            ports.table.write([put_record(keys, user, record, seen.incarnation), guard])
-        except Conflict:
-            again = rows.read_head(ports.table.get(keys.head(user)))
-            if again.incarnation != seen.incarnation or again.state != "active":
-                raise
-            seen = again
-        else:
-            return
-    raise Conflict
+def record_recall(scope: UserScope, head: UserHead | None, record: RecallRecord) -> None:
+    """Raises StoreUnavailable, and UserErased. ``head``: as the recall read it."""
+    keys = scope.keys
+    seen = head or rows.read_head(scope.ports.table.get(keys.head))
+    again = False
+
+    def attempt() -> None:
+        nonlocal seen, again
+        if again:
+            now = rows.read_head(scope.ports.table.get(keys.head))
+            still_there(now, seen.incarnation)
+            seen = now
+        again = True
+        scope.ports.table.write([put_record(keys, record, seen.incarnation), rows.check_head(keys, seen)])
+
+    transact(scope.ports, attempt)
 
 
 def recorded_hits(hits: Sequence[Hit], dropped: Sequence[Dropped]) -> list[dict[str, Any]]:
@@ -85,12 +86,12 @@ def recorded_legs(reports: Mapping[str, LegReport]) -> dict[str, dict[str, Any]]
 _AS_TEXT = ("legs", "hits", "degraded")
 
 
-def put_record(keys: Keys, user: str, record: RecallRecord, incarnation: int) -> Put:
+def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
     """``answered``: the ids of the hits, for the consumer that notes when each row was last accessed.
 
     ``hits`` is compressed: some hundred candidates with their components are 19 KB of JSON, and a store that is paid by
     the KB written takes a fifth of it."""
-    key = keys.recall(user, record.id)
+    key = keys.recall(record.id)
     attributes = {name: value for name, value in asdict(record).items() if value is not None}
     attributes |= {name: json.dumps(attributes[name], separators=(",", ":")) for name in _AS_TEXT}
     attributes["hits"] = zlib.compress(attributes["hits"].encode())
@@ -99,10 +100,10 @@ def put_record(keys: Keys, user: str, record: RecallRecord, incarnation: int) ->
         "sk": key.sk,
         "type": "recall",
         "tenant_id": keys.tenant,
-        "user_id": user,
+        "user_id": keys.user,
         "incarnation": incarnation,
         "answered": [hit["id"] for hit in record.hits if hit["outcome"] == RETURNED],
-        "expires_at": int((datetime.fromisoformat(record.at) + KEPT).timestamp()),
+        "expires_at": int((datetime.fromisoformat(record.at) + RETENTION).timestamp()),
         **attributes,
     }
     return Put(item, Expect.ABSENT)
@@ -117,39 +118,28 @@ def read_record(item: Item) -> RecallRecord:
 # --- the hash -----------------------------------------------------------------------------------
 
 
-class HashKeys:
-    """The secret of each tenant that keys its hashes, as far as this process knows them. A secret is made once and
-    never leaves the store. Equal questions of one user have equal hashes; across users and tenants nothing can be
-    compared."""
+HASH_KEYS: CacheSpec[str, bytes] = CacheSpec("hash keys", size=10_000)
+"""The secret of each tenant that keys its hashes. A secret is made once and never leaves the store. Equal questions of
+one user have equal hashes; across users and tenants nothing can be compared."""
 
-    def __init__(self) -> None:
-        self._ports: Ports | None = None
-        self._known: dict[str, bytes] = {}
 
-    def query_hash(self, ports: Ports, tenant: Tenant, user: str, asked: Asked) -> str:
-        """Raises StoreUnavailable and Conflict, the first time."""
-        if self._ports is not ports:
-            self._ports, self._known = ports, {}
-        secret = self._known.get(tenant.id)
-        if secret is None:
-            secret = _read_or_make(ports.table, tenant.keys, ports.ids.token() + ports.ids.token())
-            self._known[tenant.id] = secret
-        basis = json.dumps([user, asked.command.query, asked.command.question])
-        return hmac.new(secret, basis.encode(), hashlib.sha256).hexdigest()
+def query_hash(scope: UserScope, request: ResolvedRequest) -> str:
+    """Raises StoreUnavailable, the first time."""
+    cache = scope.ports.caches.of(HASH_KEYS)
+    ids = scope.ports.ids
+    secret = cache.get(scope.tenant.id)
+    if secret is None:
+        fresh = ids.token() + ids.token()
+        made = transact(scope.ports, lambda: _read_or_make(scope.ports.table, scope.keys, fresh))
+        secret = cache.put(scope.tenant.id, made)
+    basis = json.dumps([scope.user, request.command.query, request.command.question])
+    return hmac.new(secret, basis.encode(), hashlib.sha256).hexdigest()
 
 
 def _read_or_make(table: Table, keys: Keys, fresh: str) -> bytes:
-    key = keys.ledger_secret()
+    """Raises Conflict when another process made it first."""
+    key = keys.ledger_secret
     item = table.get(key)
     if item is None:
-        try:
-            table.write([Put({"pk": key.pk, "sk": key.sk, "type": "secret", "secret": fresh}, Expect.ABSENT)])
-            return bytes.fromhex(fresh)
-        except Conflict:
-            item = table.get(key)
-    if item is None:
-        raise Conflict
-    return bytes.fromhex(item["secret"])
-
-
-hash_keys = HashKeys()
+        table.write([Put({"pk": key.pk, "sk": key.sk, "type": "secret", "secret": fresh}, Expect.ABSENT)])
+    return bytes.fromhex(item["secret"] if item else fresh)

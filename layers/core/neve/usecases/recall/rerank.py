@@ -1,4 +1,4 @@
-"""Where the second ranking stage meets the candidates: utterances, and memories beside them, in the order of its
+"""Where the rerank stage meets the candidates: utterances, and memories beside them, in the order of its
 scores.
 
 It runs where it has something to go by: both legs answered, and utterances are among the candidates. Memories alone
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from neve.domain.recall.rerank import Utterance, second_stage
+from neve.domain.recall.rerank import Utterance, rerank_scores
 from neve.usecases.recall.rank_candidates import Ranked
 
 REPEATED = -20.0
@@ -19,12 +19,12 @@ repeats stand behind everything else."""
 Place = tuple[str, int]
 
 
-def in_second_order(question: str, ranked: Sequence[Ranked], similarities: Mapping[str, float]) -> list[Ranked]:
-    """Best first; ties keep the order of RRF. ``final`` of a re-ordered candidate is its second-stage score.
+def reranked(question: str, ranked: Sequence[Ranked], similarities: Mapping[str, float]) -> list[Ranked]:
+    """Best first; ties keep the order of RRF. ``final`` of a re-ordered candidate is its rerank score.
     ``similarities``: of the whole vector leg, those below the threshold included."""
     if not any(one.row.utterance for one in ranked):
         return list(ranked)
-    scores = second_stage(
+    scores = rerank_scores(
         question, [_as_utterance(one, similarities) for one in ranked], min(similarities.values(), default=0.0)
     )
     best_first = sorted(ranked, key=lambda one: -scores[one.row.id])
@@ -34,7 +34,7 @@ def in_second_order(question: str, ranked: Sequence[Ranked], similarities: Mappi
 
 
 def _scored(one: Ranked, score: float) -> Ranked:
-    return replace(one, final=round(score, 6), components={**one.components, "second_stage": round(score, 6)})
+    return replace(one, final=round(score, 6), components={**one.components, "rerank": round(score, 6)})
 
 
 def _as_utterance(one: Ranked, similarities: Mapping[str, float]) -> Utterance:

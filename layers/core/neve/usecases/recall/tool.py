@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from neve.scope import UserScope
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallScope
 from neve.usecases.recall.recall import recall
-from neve.wiring import Ports, Tenant
 
 TOOLS_VERSION = "1"
 """Moves with any change of a name, a description or a schema: providers cache prompts that begin with them."""
@@ -66,16 +66,14 @@ def tools() -> dict[str, Any]:
 
 
 def recall_memory(
-    ports: Ports,
-    tenant: Tenant,
-    user: str,
+    scope: UserScope,
     query: str,
     *,
     limit: int | None = None,
-    scope: RecallScope = "all",
+    within: RecallScope = "all",
     session_id: str | None = None,
 ) -> RecallAnswer:
     """The same engine as E7 with the time of a manual search. ``limit`` None: the policy's. Raises what ``recall``
     raises."""
-    command = RecallCommand(query=query, k=limit, mode="tool", scope=scope, session_id=session_id)
-    return recall(ports, tenant, user, command)
+    command = RecallCommand(query=query, k=limit, mode="tool", scope=within, session_id=session_id)
+    return recall(scope, command)

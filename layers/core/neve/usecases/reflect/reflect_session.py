@@ -7,7 +7,6 @@ import contextlib
 from collections.abc import Sequence
 from itertools import accumulate
 
-from neve.domain.memories.visibility import status_at, visible
 from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.records import (
     Kind,
@@ -16,51 +15,51 @@ from neve.domain.records import (
     Priority,
     Provenance,
     Scope,
-    SessionMarker,
     Status,
     Tier,
 )
 from neve.domain.times import iso
-from neve.domain.tokens import counter
 from neve.observing import Reflected, ReflectGroup, ReflectInput
 from neve.ports import StoreUnavailable
+from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.memories import active_memories
 from neve.usecases.observe.observe_session import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
-from neve.wiring import Ports, Tenant
 
 FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 """What a reflection replaces; note, manual and fact rows stay."""
 REASON = "folded into an in-session reflection"
 
 
-def reflect_session(ports: Ports, tenant: Tenant, user: str, session: str, incarnation: int) -> list[str]:
+def reflect_session(scope: SessionScope, incarnation: int) -> list[str]:
     """Ids of the new reflections; empty when the trigger is not reached or the observer returned nothing.
 
     Raises ModelUnavailable, ModelRefused, ReplacementBusy, StoreUnavailable. A pack that could not be rebuilt keeps
     ``rebuild_due`` and is left to the sweep."""
-    keys, policy = tenant.keys, tenant.policy
-    found = ports.table.get_many([keys.head(user), keys.session(user, session), keys.marker(user, session)])
-    if keys.marker(user, session) not in found:
+    keys, policy = scope.keys, scope.policy
+    found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
+    if keys.marker not in found:
         return []
-    marker = rows.read_marker(found[keys.marker(user, session)])
+    marker = rows.read_marker(found[keys.marker])
     if _folded_tokens(marker.live) < policy.reflection_trigger:
         return []
-    head = rows.read_head(found.get(keys.head(user)))
-    sources = _sources(ports, tenant, user, marker, head.gen)
+    head = rows.read_head(found.get(keys.head))
+    folded = [row.id for row in marker.live if row.kind in FOLDED]
+    sources = active_memories(scope.ports.table, keys, folded, head.gen)  # chronological, as the live list is
     if sum(memory.tokens for memory in sources) < policy.reflection_trigger:
         return []
     groups = [ReflectGroup(m.id, m.text, m.provenance.seq_from, m.provenance.seq_to, m.observed_at) for m in sources]
-    reflected = ports.observer.reflect(ReflectInput(session, groups, policy.reflection_target))
-    timezone = rows.read_session(found[keys.session(user, session)]).user_meta.get("timezone", "UTC")
-    new = _new_rows(ports, tenant, session, reflected, sources, timezone)
+    reflected = scope.ports.observer.reflect(ReflectInput(scope.session, groups, policy.reflection_target))
+    timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
+    new = _new_rows(scope, reflected, sources, timezone)
     if not new:
         return []
-    wanted = Replacement(session, tuple(new), tuple(memory.id for memory in sources), REASON)
-    ids = replace_rows(ports, tenant, user, incarnation, wanted)
+    wanted = Replacement(tuple(new), tuple(memory.id for memory in sources), REASON)
+    ids = replace_rows(scope, incarnation, wanted)
     with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
-        build_pack(ports, tenant, user, session, "reflection")
+        build_pack(scope, "reflection")
     return ids
 
 
@@ -68,51 +67,33 @@ def _folded_tokens(live: Sequence[LiveRow]) -> int:
     return sum(row.tokens for row in live if row.kind in FOLDED)
 
 
-def _sources(ports: Ports, tenant: Tenant, user: str, marker: SessionMarker, gen: int) -> list[Memory]:
-    """Chronological, as the live list is."""
-    wanted = [tenant.keys.memory(user, row.id) for row in marker.live if row.kind in FOLDED]
-    found = ports.table.get_many(wanted)
-    memories = [rows.read_memory(found[key]) for key in wanted if key in found]
-    return [m for m in memories if visible(m.born_gen, m.died_gen, gen) and status_at(m, gen) is Status.ACTIVE]
-
-
-def _new_rows(
-    ports: Ports, tenant: Tenant, session: str, reflected: Reflected, sources: list[Memory], timezone: str
-) -> list[Memory]:
+def _new_rows(scope: SessionScope, reflected: Reflected, sources: list[Memory], timezone: str) -> list[Memory]:
     """The observer's rows within the target: trailing ones are dropped, the first is always kept."""
-    count = counter(tenant.policy.token_counter)
+    count, target = scope.count, scope.policy.reflection_target
     texts = [row for row in reflected.rows if row.text.strip()]
     totals = accumulate(count(row.text) for row in texts)
-    fitting = [
-        row
-        for i, (row, total) in enumerate(zip(texts, totals, strict=True))
-        if i == 0 or total <= tenant.policy.reflection_target
-    ]
+    fitting = [row for i, (row, total) in enumerate(zip(texts, totals, strict=True)) if i == 0 or total <= target]
     by_id = {memory.id: memory for memory in sources}
     new = []
     for row in fitting:
         named = [by_id[i] for i in row.group_ids if i in by_id] or sources
-        new.append(
-            _reflection(ports, session, row.text.strip(), named, reflected.model, timezone, count(row.text.strip()))
-        )
+        new.append(_reflection(scope, row.text.strip(), named, reflected.model, timezone))
     return new
 
 
-def _reflection(
-    ports: Ports, session: str, text: str, named: Sequence[Memory], model: str, timezone: str, tokens: int
-) -> Memory:
+def _reflection(scope: SessionScope, text: str, named: Sequence[Memory], model: str, timezone: str) -> Memory:
     """Its range is the union of the ranges of the groups it names."""
-    clock_now = ports.clock.now()
+    clock_now = scope.ports.clock.now()
     now = iso(clock_now)
     observed_at = max(memory.observed_at for memory in named)
     firsts = [m.provenance.seq_from for m in named if m.provenance.seq_from is not None]
     lasts = [m.provenance.seq_to for m in named if m.provenance.seq_to is not None]
     return Memory(
-        id=f"mem_{ports.ids.ulid(clock_now)}",
+        id=f"mem_{scope.ports.ids.ulid(clock_now)}",
         kind=Kind.REFLECTION,
         tier=Tier.EPISODIC,
         scope=Scope.SESSION,
-        session_id=session,
+        session_id=scope.session,
         text=text,
         priority=Priority.HIGH,
         importance=DEFAULT_IMPORTANCE,
@@ -121,7 +102,7 @@ def _reflection(
         tags=(BASE_TAG, "reflection"),
         provenance=Provenance(
             by=named[-1].provenance.by,
-            session_id=session,
+            session_id=scope.session,
             seq_from=min(firsts) if firsts else None,
             seq_to=max(lasts) if lasts else None,
             model=model,
@@ -133,7 +114,7 @@ def _reflection(
         created_at=now,
         observed_at=observed_at,
         last_used_at=now,
-        tokens=tokens,
+        tokens=scope.count(text),
         rev=1,
         rev_at=now,
         born_gen=0,

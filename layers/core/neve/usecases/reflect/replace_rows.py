@@ -10,21 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Literal
 
-from neve.domain.errors import NeveError
+from neve.domain.errors import NeveError, not_found
 from neve.domain.records import Job, LiveRow, Memory, Status, UserHead
 from neve.domain.times import iso
 from neve.ports import Check, Conflict, Delete, Key, Version, WriteOp
+from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.wiring import Ports, Tenant
+from neve.store.memories import memories_of
+from neve.store.transact import transact
 
 LEASE_S = 120
 """A replacement of a few hundred rows takes about a second; after this long its worker is taken for dead."""
 BATCH = 40
 """Rows per transaction: with the head's check and the marker below the limit of 100 actions, and small enough that a
 concurrent usage bump rarely makes one repeat."""
-REPLACED_SEEN_S = 60
+REPLACED_TTL_S = 60
 """Pack builds read the new rows by id until this long after the sweep, because indexes lag (engine.md §9)."""
 
 
@@ -34,75 +37,69 @@ class ReplacementBusy(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """``new`` rows (their ``born_gen`` is set here) take the place of the ``old`` ids in ``session``'s live list."""
+    """``new`` rows (their ``born_gen`` is set here) take the place of the ``old`` ids in the session's live list."""
 
-    session: str
     new: tuple[Memory, ...]
     old: tuple[str, ...]
     reason: str
 
 
-def replace_rows(ports: Ports, tenant: Tenant, user: str, incarnation: int, wanted: Replacement) -> list[str]:
+def replace_rows(scope: SessionScope, incarnation: int, wanted: Replacement) -> list[str]:
     """The ids of the new rows once readers see them. Raises ReplacementBusy; StoreUnavailable leaves a state that the
     next replacement, or the sweep, resolves."""
-    head = _begin(ports, tenant, user, incarnation, wanted)
-    job_id = str(head.replacement_job)
-    work = _Replacing(ports, tenant, user, head, job_id, wanted.session, tuple(m.id for m in wanted.new), wanted.old)
+    head = transact(scope.ports, lambda: _begin(scope, incarnation, wanted))
+    work = _Replacing(scope, head, str(head.replacement_job), tuple(m.id for m in wanted.new), wanted.old)
     work.write_new(wanted.new)
     work.stamp_sources()
-    work.flip()
+    transact(scope.ports, work.flip)
     work.sweep(wanted.reason)
     return list(work.new_ids)
 
 
-def _begin(ports: Ports, tenant: Tenant, user: str, incarnation: int, wanted: Replacement) -> UserHead:
-    keys = tenant.keys
-    while True:
-        head = rows.read_head(ports.table.get(keys.head(user)))
-        if head.incarnation != incarnation or head.state != "active":
-            raise NeveError("erasing", "The user was erased meanwhile.")
-        if head.replacement_job:
-            resolve_replacement(ports, tenant, user, head)
-            continue
-        now = ports.clock.now()
-        job = Job(
-            id=f"job_{ports.ids.ulid(now)}",
-            kind="replace",
-            status="running",
-            created_at=iso(now),
-            user_id=user,
-            session_id=wanted.session,
-            state={
-                "gen": head.gen + 1,
-                "new": [m.id for m in wanted.new],
-                "old": list(wanted.old),
-                "reason": wanted.reason,
-                "lease_until": iso(now + timedelta(seconds=LEASE_S)),
-            },
-        )
-        put_job = rows.put_job(keys, job)
-        due = rows.due_keys("replace", keys.tenant, user, job.id, now) | {"tenant_id": keys.tenant}
-        put_job.item.update(due)
-        try:
-            ports.table.write([rows.put_head(keys, user, replace(head, replacement_job=job.id)), put_job])
-        except Conflict:
-            continue
-        return replace(head, replacement_job=job.id, version=head.version + 1)
+def _begin(scope: SessionScope, incarnation: int, wanted: Replacement) -> UserHead:
+    """The user's head, which names the replacement's job from now on. Raises Conflict."""
+    ports, keys = scope.ports, scope.keys
+    head = rows.read_head(ports.table.get(keys.head))
+    if head.incarnation != incarnation or head.state != "active":
+        raise NeveError("erasing", "The user was erased meanwhile.")
+    if head.replacement_job:
+        resolve_replacement(scope, head)
+        raise Conflict  # the head has moved: read it again
+    now = ports.clock.now()
+    job = Job(
+        id=f"job_{ports.ids.ulid(now)}",
+        kind="replace",
+        status="running",
+        created_at=iso(now),
+        user_id=scope.user,
+        session_id=scope.session,
+        state={
+            "gen": head.gen + 1,
+            "new": [m.id for m in wanted.new],
+            "old": list(wanted.old),
+            "reason": wanted.reason,
+            "lease_until": iso(now + timedelta(seconds=LEASE_S)),
+        },
+    )
+    put_job = rows.put_job(keys, job)
+    put_job.item.update(rows.due_keys("replace", keys, job.id, now) | {"tenant_id": keys.tenant})
+    ports.table.write([rows.put_head(keys, replace(head, replacement_job=job.id)), put_job])
+    return replace(head, replacement_job=job.id, version=head.version + 1)
 
 
-def resolve_replacement(ports: Ports, tenant: Tenant, user: str, head: UserHead) -> None:
+def resolve_replacement(scope: UserScope, head: UserHead) -> None:
     """Finish or undo the replacement that the head names, if its worker is dead. Raises ReplacementBusy if it may
     live."""
-    keys = tenant.keys
-    item = ports.table.get(keys.job(str(head.replacement_job)))
+    item = scope.ports.table.get(scope.keys.job(str(head.replacement_job)))
     if item is None:  # the job row's time to live is over: nothing of it can be in flight
-        ports.table.write([rows.put_head(keys, user, replace(head, replacement_job=None))])
+        scope.ports.table.write([rows.put_head(scope.keys, replace(head, replacement_job=None))])
         return
     job = rows.read_job(item)
-    if job.state["lease_until"] > iso(ports.clock.now()):
-        raise ReplacementBusy(user)
     state = job.state
-    work = _Replacing(ports, tenant, user, head, job.id, str(job.session_id), tuple(state["new"]), tuple(state["old"]))
+    if state["lease_until"] > iso(scope.ports.clock.now()):
+        raise ReplacementBusy(scope.user)
+    session = scope.of_session(str(job.session_id))
+    work = _Replacing(session, head, job.id, tuple(state["new"]), tuple(state["old"]))
     if head.gen >= state["gen"]:
         work.sweep(state["reason"])
     else:
@@ -111,12 +108,9 @@ def resolve_replacement(ports: Ports, tenant: Tenant, user: str, head: UserHead)
 
 @dataclass
 class _Replacing:
-    ports: Ports
-    tenant: Tenant
-    user: str
+    scope: SessionScope
     head: UserHead
     job_id: str
-    session: str
     new_ids: tuple[str, ...]
     old_ids: tuple[str, ...]
 
@@ -126,7 +120,7 @@ class _Replacing:
         """Born in the coming generation, already in the rank index and the live list."""
         for start in range(0, len(new), BATCH):
             born = [replace(memory, born_gen=self.head.gen + 1) for memory in new[start : start + BATCH]]
-            self._write([rows.put_memory(self.tenant.keys, self.user, memory) for memory in born])
+            self._write([rows.put_memory(self.scope.keys, memory) for memory in born])
         added = tuple(LiveRow(memory.id, memory.kind, memory.tokens) for memory in new)
         self._change_live(lambda live: _insert(live, added, set(self.old_ids)))
 
@@ -134,36 +128,27 @@ class _Replacing:
         self._change_memories(self.old_ids, lambda m: replace(m, died_gen=self.head.gen + 1))
 
     def flip(self) -> None:
-        """From here on readers see the new rows. Raises ReplacementBusy when the head is no longer ours."""
-        keys = self.tenant.keys
-        while True:
-            now = self.ports.clock.now()
-            item = self.ports.table.get(keys.epoch(self.user, self.session))
-            if item is None:
-                raise NeveError("session_not_found", f"There is no session '{self.session}' here.")
-            epoch = rows.read_epoch(item)
-            flipped = replace(
-                self.head,
-                gen=self.head.gen + 1,
-                replaced_new=self.new_ids,
-                replaced_until=None,
-            )
-            due = replace(epoch, rebuild_due=epoch.rebuild_due or "reflection")
-            try:
-                self.ports.table.write(
-                    [rows.put_head(keys, self.user, flipped), rows.put_epoch(keys, self.user, due, now)]
-                )
-            except Conflict as conflict:
-                if 0 in conflict.failed:
-                    raise ReplacementBusy(self.user) from None
-                continue
-            self.head = replace(flipped, version=self.head.version + 1)
-            return
+        """From here on readers see the new rows. Raises ReplacementBusy when the head is no longer ours, Conflict when
+        the session's epoch row moved."""
+        keys, now = self.scope.keys, self.scope.ports.clock.now()
+        item = self.scope.ports.table.get(keys.epoch)
+        if item is None:
+            raise not_found("session", self.scope.session)
+        epoch = rows.read_epoch(item)
+        flipped = replace(self.head, gen=self.head.gen + 1, replaced_new=self.new_ids, replaced_until=None)
+        due = replace(epoch, rebuild_due=epoch.rebuild_due or "reflection")
+        try:
+            self.scope.ports.table.write([rows.put_head(keys, flipped), rows.put_epoch(keys, due, now)])
+        except Conflict as conflict:
+            if 0 in conflict.failed:
+                raise ReplacementBusy(self.scope.user) from None
+            raise
+        self.head = replace(flipped, version=self.head.version + 1)
 
     def sweep(self, reason: str) -> None:
         """Mark the sources superseded, which takes them out of the rank index and tells the search index; then let the
         next replacement in."""
-        now, successor = iso(self.ports.clock.now()), self._successors()
+        now, successor = iso(self.scope.ports.clock.now()), self._successors()
         self._change_memories(
             self.old_ids,
             lambda m: replace(
@@ -183,10 +168,10 @@ class _Replacing:
 
     def undo(self) -> None:
         """Nothing was shown to anybody yet: take the new rows away again and let the sources live."""
-        keys = self.tenant.keys
+        keys = self.scope.keys
         coming = self.head.gen + 1
         for memory_id in self.new_ids:
-            item = self.ports.table.get(keys.memory(self.user, memory_id))
+            item = self.scope.ports.table.get(keys.memory(memory_id))
             if item is not None and item["born_gen"] == coming:
                 self._write([Delete(Key(item["pk"], item["sk"]), Version(item["version"]))])
         self._change_memories(self.old_ids, lambda m: replace(m, died_gen=None), only=lambda m: m.died_gen == coming)
@@ -200,16 +185,16 @@ class _Replacing:
         """Every write names the head's version, the fencing token of a replacement: a worker that was taken for dead
         while it slept writes nothing more. Raises ReplacementBusy then, else Conflict."""
         try:
-            self.ports.table.write([Check(self.tenant.keys.head(self.user), Version(self.head.version)), *ops])
+            self.scope.ports.table.write([Check(self.scope.keys.head, Version(self.head.version)), *ops])
         except Conflict:
-            head = rows.read_head(self.ports.table.get(self.tenant.keys.head(self.user)))
+            head = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
             if head.version != self.head.version:
-                raise ReplacementBusy(self.user) from None
+                raise ReplacementBusy(self.scope.user) from None
             raise
 
     def _successors(self) -> dict[str, str]:
         """Source id -> the first new row that names it."""
-        found = self.ports.table.get_many([self.tenant.keys.memory(self.user, i) for i in self.new_ids])
+        found = self.scope.ports.table.get_many([self.scope.keys.memory(i) for i in self.new_ids])
         named = [rows.read_memory(item) for item in found.values()]
         return {
             old: memory.id for memory in sorted(named, key=lambda m: m.id, reverse=True) for old in memory.supersedes
@@ -222,47 +207,40 @@ class _Replacing:
         only: Callable[[Memory], bool] = lambda _: True,
     ) -> None:
         """Optimistic, in batches; a row that was deleted meanwhile is left out, one that moved is read again."""
-        keys = self.tenant.keys
-        left = list(ids)
-        while left:
-            batch = left[:BATCH]
-            found = self.ports.table.get_many([keys.memory(self.user, i) for i in batch])
-            memories = [rows.read_memory(item) for item in found.values()]
-            ops: list[WriteOp] = [
-                rows.put_memory(keys, self.user, change(memory)) for memory in memories if only(memory)
-            ]
-            try:
-                if ops:
-                    self._write(ops)
-            except Conflict:
-                continue
-            left = left[BATCH:]
+        for start in range(0, len(ids), BATCH):
+            batch = ids[start : start + BATCH]
+            transact(self.scope.ports, partial(self._change_batch, batch, change, only))
+
+    def _change_batch(
+        self, ids: Sequence[str], change: Callable[[Memory], Memory], only: Callable[[Memory], bool]
+    ) -> None:
+        memories = memories_of(self.scope.ports.table, self.scope.keys, ids)
+        ops: list[WriteOp] = [rows.put_memory(self.scope.keys, change(memory)) for memory in memories if only(memory)]
+        if ops:
+            self._write(ops)
 
     def _change_live(self, change: Callable[[tuple[LiveRow, ...]], tuple[LiveRow, ...]]) -> None:
-        key = self.tenant.keys.marker(self.user, self.session)
-        while item := self.ports.table.get(key):
-            marker = rows.read_marker(item)
-            live = change(marker.live)
-            if live == marker.live:
-                return
-            try:
-                self._write([rows.put_marker(self.tenant.keys, self.user, replace(marker, live=live))])
-            except Conflict:
-                continue
-            return
+        def attempt() -> None:
+            item = self.scope.ports.table.get(self.scope.keys.marker)
+            marker = rows.read_marker(item) if item else None
+            live = change(marker.live) if marker else ()
+            if marker and live != marker.live:
+                self._write([rows.put_marker(self.scope.keys, replace(marker, live=live))])
+
+        transact(self.scope.ports, attempt)
 
     def _close(self, status: Literal["done", "failed"], result: dict[str, Any], *, seen: bool) -> None:
-        keys = self.tenant.keys
-        now = self.ports.clock.now()
-        until = iso(now + timedelta(seconds=REPLACED_SEEN_S)) if seen else None
+        keys = self.scope.keys
+        now = self.scope.ports.clock.now()
+        until = iso(now + timedelta(seconds=REPLACED_TTL_S)) if seen else None
         closed = replace(self.head, replacement_job=None, replaced_until=until)
-        item = self.ports.table.get(keys.job(self.job_id))
-        ops: list[WriteOp] = [rows.put_head(keys, self.user, closed)]
+        item = self.scope.ports.table.get(keys.job(self.job_id))
+        ops: list[WriteOp] = [rows.put_head(keys, closed)]
         if item is not None:
             job = rows.read_job(item)
             done = replace(job, status=status, finished_at=iso(now), result=result)
             ops.append(rows.put_job(keys, done))
-        self.ports.table.write(ops)
+        self.scope.ports.table.write(ops)
 
 
 def _insert(live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], replaced: set[str]) -> tuple[LiveRow, ...]:

@@ -12,20 +12,18 @@ from datetime import datetime
 from typing import Any, Literal
 
 from neve.domain.errors import NeveError, invalid, not_found
-from neve.domain.records import Event, EventType, SessionHead
+from neve.domain.records import Event, EventType, SessionHead, UserHead
 from neve.domain.sessions.transcript import completes_turn
 from neve.domain.times import iso
-from neve.domain.tokens import counter, event_tokens
-from neve.ports import Conflict, Expect, Item, Key, Put, WriteOp
+from neve.domain.tokens import event_tokens
+from neve.ports import Expect, Item, Key, Put, WriteOp
+from neve.scope import SessionScope, UserScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.wiring import Ports, Tenant
+from neve.store.keys import seq_of
+from neve.store.transact import transact
 
 Queued = Literal["queued", "none"]
-
-ATTEMPTS = 50
-"""Optimistic retries of one append. A retry happens only when another append of the same session won the row, so this
-is how many writers of one session can be ahead of us before the caller is told 409."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,33 +48,22 @@ class Appended:
 
 
 def append_events(
-    ports: Ports,
-    tenant: Tenant,
-    user: str,
-    session: str,
-    events: Sequence[NewEvent],
-    idempotency_key: IdempotencyKey | None = None,
+    scope: SessionScope, events: Sequence[NewEvent], idempotency_key: IdempotencyKey | None = None
 ) -> Appended:
     """All of ``events`` or none. Raises NeveError: session_not_found, client_id_conflict, idempotency_mismatch,
     erasing, user_closed, upload_not_found, conflict. Raises StoreUnavailable; the caller may then repeat the call
     safely if it sent client ids or an idempotency key."""
     _check_client_ids(events)
-    stored = [replace(e, content=_store_images(ports, tenant, user, e.content)) for e in events]
-    append = _Append(ports, tenant, user, session, stored, idempotency_key, ports.ids.token())
-    for _ in range(ATTEMPTS):
-        try:
-            return append.attempt()
-        except Conflict:
-            continue
-    raise NeveError("conflict", "Too many writers are appending to this session; try again.", retry_after_s=1)
+    stored = [replace(e, content=_store_images(scope, e.content)) for e in events]
+    append = _Append(scope, stored, idempotency_key, scope.ports.ids.token())
+    return transact(scope.ports, append.attempt)
 
 
 @dataclass
 class _Append:
-    ports: Ports
-    tenant: Tenant
-    user: str
-    session: str
+    """``write_id`` names this call on the rows it writes. ``tried``: the first event's row of its last attempt."""
+
+    scope: SessionScope
     events: list[NewEvent]
     idempotency_key: IdempotencyKey | None
     write_id: str
@@ -84,41 +71,40 @@ class _Append:
 
     def attempt(self) -> Appended:
         """One read and at most one transaction. Raises Conflict when another writer won."""
-        found = self.ports.table.get_many(self._keys_to_read())
-        keys, now = self.tenant.keys, self.ports.clock.now()
+        found = self.scope.ports.table.get_many(self._keys_to_read())
+        keys, now = self.scope.keys, self.scope.ports.clock.now()
         if self.idempotency_key:
             earlier = idempotency.replay(
                 found.get(idempotency.row_key(keys, self.idempotency_key)), self.idempotency_key, now
             )
             if earlier:
                 return Appended(**earlier.body)
-        head = rows.read_head(found.get(keys.head(self.user)))
-        rows.writable(head)
-        row = found.get(keys.session(self.user, self.session))
+        user = rows.read_head(found.get(keys.head))
+        rows.writable(user)
+        row = found.get(keys.session_head)
         if row is None:
-            raise not_found("session", self.session)
+            raise not_found("session", self.scope.session)
+        head = rows.read_session(row)
         if self.tried and found.get(self.tried, {}).get("write_id") == self.write_id:
             # the response of our own commit was lost: the rows are there
-            return self._answer_of(rows.read_session(row), int(self.tried.sk.removeprefix("EVT#")), found)
-        return self._commit(
-            found, rows.read_session(row), rows.guard_user(keys, self.user, head, now), now, head.incarnation
-        )
+            return self._answer_of(head, seq_of(self.tried), found)
+        return self._commit(found, head, user, now)
 
     def _keys_to_read(self) -> list[Key]:
-        keys = self.tenant.keys
-        wanted = [keys.head(self.user), keys.session(self.user, self.session)]
+        keys = self.scope.keys
+        wanted = [keys.head, keys.session_head]
         if self.idempotency_key:
             wanted.append(idempotency.row_key(keys, self.idempotency_key))
         if self.tried:
             wanted.append(self.tried)
         ids = dict.fromkeys(e.client_id for e in self.events if e.client_id)
-        return wanted + [keys.client_id(self.user, self.session, c) for c in ids]
+        return wanted + [keys.client_id(c) for c in ids]
 
     def _known_seqs(self, found: dict[Key, Item]) -> dict[str, int]:
         """client id -> seq of an earlier append. Raises client_id_conflict when its content was another."""
         known: dict[str, int] = {}
         for position, event in enumerate(self.events):
-            row = event.client_id and found.get(self.tenant.keys.client_id(self.user, self.session, event.client_id))
+            row = event.client_id and found.get(self.scope.keys.client_id(event.client_id))
             if not row or not event.client_id:
                 continue
             if row["sha"] != _content_sha(event):
@@ -130,34 +116,42 @@ class _Append:
             known[event.client_id] = int(row["seq"])
         return known
 
-    def _commit(
-        self, found: dict[Key, Item], head: SessionHead, guard: WriteOp, now: datetime, incarnation: int
-    ) -> Appended:
-        keys = self.tenant.keys
-        known = self._known_seqs(found)
-        seqs, new = _number(self.events, known, head.last_seq)
-        queued: Queued = "none"
-        ops: list[WriteOp] = [guard]
-        total = 0
-        for seq, event in new:
-            record = _to_event(event, seq, iso(now), self.tenant.policy.token_counter)
-            total += record.original_tokens
-            put = rows.put_event(keys, self.user, self.session, record, incarnation)
+    def _commit(self, found: dict[Key, Item], head: SessionHead, user: UserHead, now: datetime) -> Appended:
+        keys = self.scope.keys
+        seqs, new = _number(self.events, self._known_seqs(found), head.last_seq)
+        ops: list[WriteOp] = [rows.guard_user(keys, user, now)]
+        records = [self._to_event(event, seq, iso(now)) for seq, event in new]
+        for record, (seq, event) in zip(records, new, strict=True):
+            put = rows.put_event(keys, record, user.incarnation)
             ops.append(Put(put.item | {"write_id": self.write_id}, Expect.ABSENT))
             if event.client_id:
                 ops.append(self._client_id_row(event.client_id, seq, event))
+        queued: Queued = "none"
         if new:
             if completes_turn([e.event_type for _, e in new], head.last_event_type):
                 queued = "queued"
-            ops.append(rows.put_session(keys, self.user, self._advanced(head, new, total, now)))
-            self.tried = keys.event(self.user, self.session, new[0][0])
+            tokens = sum(record.original_tokens for record in records)
+            ops.append(rows.put_session(keys, self._advanced(head, new, tokens, now)))
+            self.tried = keys.event(new[0][0])
         answer = Appended(seqs=seqs, observation=queued, compaction="none")
         if self.idempotency_key:
             reply = StoredReply(status=201, body=asdict(answer))
             ops.append(idempotency.done(keys, self.idempotency_key, reply, now))
         if len(ops) > 1:
-            self.ports.table.write(ops)
+            self.scope.ports.table.write(ops)
         return answer
+
+    def _to_event(self, event: NewEvent, seq: int, now: str) -> Event:
+        return Event(
+            seq=seq,
+            event_type=event.event_type,
+            content=event.content,
+            original_tokens=event_tokens(event.content, event.event_data, count=self.scope.count),
+            created_at=event.created_at or now,
+            client_id=event.client_id,
+            name=event.name,
+            event_data=event.event_data,
+        )
 
     def _advanced(self, head: SessionHead, new: list[tuple[int, NewEvent]], tokens: int, now: datetime) -> SessionHead:
         return replace(
@@ -171,7 +165,7 @@ class _Append:
         )
 
     def _client_id_row(self, client_id: str, seq: int, event: NewEvent) -> Put:
-        key = self.tenant.keys.client_id(self.user, self.session, client_id)
+        key = self.scope.keys.client_id(client_id)
         item = {"pk": key.pk, "sk": key.sk, "type": "client_id", "seq": seq, "sha": _content_sha(event)}
         return Put(item, Expect.ABSENT)
 
@@ -216,41 +210,26 @@ def _content_sha(event: NewEvent) -> str:
     return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()
 
 
-def _to_event(event: NewEvent, seq: int, now: str, counter_name: Literal["estimate", "o200k_base"]) -> Event:
-    return Event(
-        seq=seq,
-        event_type=event.event_type,
-        content=event.content,
-        original_tokens=event_tokens(event.content, event.event_data, count=counter(counter_name)),
-        created_at=event.created_at or now,
-        client_id=event.client_id,
-        name=event.name,
-        event_data=event.event_data,
-    )
-
-
-def _store_images(
-    ports: Ports, tenant: Tenant, user: str, content: str | list[dict[str, Any]]
-) -> str | list[dict[str, Any]]:
+def _store_images(scope: UserScope, content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     """Image bytes become objects, named by their content, before the row that points to them is written."""
     if isinstance(content, str):
         return content
-    return [_store_image(ports, tenant, user, block) if block["type"] == "image" else block for block in content]
+    return [_store_image(scope, block) if block["type"] == "image" else block for block in content]
 
 
-def _store_image(ports: Ports, tenant: Tenant, user: str, block: dict[str, Any]) -> dict[str, Any]:
+def _store_image(scope: UserScope, block: dict[str, Any]) -> dict[str, Any]:
     kept = {"type": "image", "media_type": block["media_type"]}
     if "url" in block:
         return kept | {"url": block["url"]}
     if "upload_id" in block:
-        name = tenant.keys.image_object(user, block["upload_id"])
-        if not ports.objects.list(name):
+        name = scope.keys.image_object(block["upload_id"])
+        if not scope.ports.objects.list(name):
             raise not_found("upload", block["upload_id"])
         return kept | {"object": name}
     try:
         data = base64.b64decode(block["data"], validate=True)
     except (binascii.Error, ValueError):
         raise invalid("events.content.data", "is not base64") from None
-    name = tenant.keys.image_object(user, hashlib.sha256(data).hexdigest())
-    ports.objects.put(name, data, content_type=block["media_type"])
+    name = scope.keys.image_object(hashlib.sha256(data).hexdigest())
+    scope.ports.objects.put(name, data, content_type=block["media_type"])
     return kept | {"object": name}

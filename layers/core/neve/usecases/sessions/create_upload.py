@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from neve.domain.times import iso
-from neve.wiring import Ports, Tenant
+from neve.scope import UserScope
 
 EXPIRES_S = 900
 """Long enough for a slow phone, short enough that a leaked URL is soon worthless *(ours)*."""
@@ -22,10 +22,10 @@ class Upload:
     expires_at: str
 
 
-def create_upload(ports: Ports, tenant: Tenant, user: str, media_type: str) -> Upload:
-    now = ports.clock.now()
-    upload_id = f"upl_{ports.ids.ulid(now)}"
-    url = ports.objects.presign_put(
-        tenant.keys.image_object(user, upload_id), content_type=media_type, expires_s=EXPIRES_S
+def create_upload(scope: UserScope, media_type: str) -> Upload:
+    now = scope.ports.clock.now()
+    upload_id = f"upl_{scope.ports.ids.ulid(now)}"
+    url = scope.ports.objects.presign_put(
+        scope.keys.image_object(upload_id), content_type=media_type, expires_s=EXPIRES_S
     )
     return Upload(upload_id, url, media_type, iso(now + timedelta(seconds=EXPIRES_S)))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from neve.domain.errors import not_found
 from neve.domain.records import Event
+from neve.scope import SessionScope
 from neve.store import rows
-from neve.wiring import Ports, Tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +19,14 @@ class EventPage:
     next_from_seq: int | None
 
 
-def list_events(ports: Ports, tenant: Tenant, user: str, session: str, from_seq: int, limit: int) -> EventPage:
+def list_events(scope: SessionScope, from_seq: int, limit: int) -> EventPage:
     """Events ``from_seq`` and later, at most ``limit``. Raises session_not_found."""
-    keys = tenant.keys
-    found = ports.table.get_many([keys.session(user, session), keys.epoch(user, session)])
-    if keys.session(user, session) not in found:
-        raise not_found("session", session)
-    first, last = keys.event(user, session, from_seq), keys.event(user, session, 9_999_999_999)
-    page = ports.table.query(first.pk, between=(first.sk, last.sk), limit=limit)
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.session_head, keys.epoch])
+    if keys.session_head not in found:
+        raise not_found("session", scope.session)
+    page = scope.ports.table.query(keys.log, between=keys.events(from_seq), limit=limit)
     events = [rows.read_event(item) for item in page.items]
-    epoch = rows.read_epoch(found[keys.epoch(user, session)])
+    epoch = rows.read_epoch(found[keys.epoch])
     covers = (epoch.covers_from, epoch.covers_to) if epoch.covers_from and epoch.covers_to else None
     return EventPage(events, covers, events[-1].seq + 1 if page.cursor and events else None)

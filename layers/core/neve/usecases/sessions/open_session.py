@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 
 from neve.domain.records import SessionEpoch, SessionHead, SessionMarker
 from neve.domain.times import iso
-from neve.ports import Conflict, DeadlineExceeded
+from neve.ports import DeadlineExceeded
+from neve.scope import SessionScope, UserScope
 from neve.store import rows
+from neve.store.transact import transact
 from neve.usecases.pack.build_pack import pointer_to
 from neve.usecases.pack.read_pack import PackView, read_pack
-from neve.usecases.sessions.read_sessions import SessionView, session_keys, view_of
-from neve.wiring import Ports, Tenant
+from neve.usecases.sessions.read_sessions import SessionView, session_rows, view_of
 
 DEADLINE = "deadline"
 NO_ENTRIES = "Loaded 0 MemoryVault always-load entries: (none)"
@@ -39,16 +40,16 @@ class OpenedSession:
     elapsed_ms: int
 
 
-def open_session(ports: Ports, tenant: Tenant, user: str, wanted: OpenSession) -> OpenedSession:
+def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     """The session, made if its id is new, and its pack. A repeat with the same id gives the same session and the same
     pack version; a title or user_meta that was sent replaces the stored one.
 
     Raises erasing, user_closed, and StoreUnavailable when the session row cannot be written. A pack that cannot be
     served within the budget degrades the answer instead."""
-    start = ports.clock.monotonic_ms()
-    budget = wanted.budget_ms if wanted.budget_ms is not None else tenant.policy.session_start_budget_ms
-    view, created = _ensure(ports, tenant, user, wanted)
-    pack = _pack_within(ports, tenant, user, view.head.session_id, start, budget)
+    start = scope.ports.clock.monotonic_ms()
+    budget = wanted.budget_ms if wanted.budget_ms is not None else scope.policy.session_start_budget_ms
+    view, created = _ensure(scope, wanted)
+    pack = _pack_within(scope.of_session(view.head.session_id), start, budget)
     if pack.manifest:  # this very call may have built it
         view = replace(view, epoch=replace(view.epoch, pack=pointer_to(pack.manifest)))
     degraded = list(pack.degraded)
@@ -56,52 +57,48 @@ def open_session(ports: Ports, tenant: Tenant, user: str, wanted: OpenSession) -
     if DEADLINE in degraded:
         transparency.append(f"Session start budget of {budget} ms used up: the pack was left out.")
     transparency += [f"Degraded: {what}" for what in degraded if what != DEADLINE]
-    elapsed = round(ports.clock.monotonic_ms() - start)
+    elapsed = round(scope.ports.clock.monotonic_ms() - start)
     return OpenedSession(view, pack, transparency, degraded, created, elapsed)
 
 
-def _pack_within(ports: Ports, tenant: Tenant, user: str, session: str, start: float, budget: int) -> PackView:
+def _pack_within(scope: SessionScope, start: float, budget: int) -> PackView:
     if budget <= 0:
         return PackView("unavailable", degraded=(DEADLINE,))
-    task = ports.tasks.start(lambda: read_pack(ports, tenant, user, session))
+    task = scope.ports.tasks.start(lambda: read_pack(scope))
     try:
         return task.result(start + budget)
     except DeadlineExceeded:
         return PackView("unavailable", degraded=(DEADLINE,))
 
 
-def _ensure(ports: Ports, tenant: Tenant, user: str, wanted: OpenSession) -> tuple[SessionView, bool]:
-    keys = tenant.keys
+def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool]:
+    """The session, and whether this call made it."""
+    ports = scope.ports
     session = wanted.session_id or f"ses_{ports.ids.ulid(ports.clock.now())}"
-    while True:
+    keys = scope.keys.of_session(session)
+
+    def attempt() -> tuple[SessionView, bool]:
         now = ports.clock.now()
-        found = ports.table.get_many([keys.head(user), *session_keys(keys, user, session)])
-        head = rows.read_head(found.get(keys.head(user)))
+        found = ports.table.get_many([keys.head, *session_rows(keys)])
+        head = rows.read_head(found.get(keys.head))
         rows.writable(head)
-        view = view_of(keys, user, session, found)
-        guard = rows.guard_user(keys, user, head, now)
-        try:
-            if view is None:
-                view = _new_view(session, wanted, iso(now))
-                ports.table.write(
-                    [
-                        guard,
-                        rows.put_session(keys, user, view.head),
-                        rows.put_marker(keys, user, view.marker),
-                        rows.put_epoch(keys, user, view.epoch, now),
-                    ]
-                )
-                return view, True
-            updated = replace(
-                view.head,
-                title=wanted.title or view.head.title,
-                user_meta={**view.head.user_meta, **wanted.user_meta},
-            )
-            if updated != view.head:
-                ports.table.write([guard, rows.put_session(keys, user, updated)])
-            return replace(view, head=updated), False
-        except Conflict:
-            continue
+        view = view_of(keys, found)
+        guard = rows.guard_user(keys, head, now)
+        if view is None:
+            view = _new_view(session, wanted, iso(now))
+            marker, epoch = rows.put_marker(keys, view.marker), rows.put_epoch(keys, view.epoch, now)
+            ports.table.write([guard, rows.put_session(keys, view.head), marker, epoch])
+            return view, True
+        updated = replace(
+            view.head,
+            title=wanted.title or view.head.title,
+            user_meta={**view.head.user_meta, **wanted.user_meta},
+        )
+        if updated != view.head:
+            ports.table.write([guard, rows.put_session(keys, updated)])
+        return replace(view, head=updated), False
+
+    return transact(ports, attempt)
 
 
 def _new_view(session: str, wanted: OpenSession, now: str) -> SessionView:

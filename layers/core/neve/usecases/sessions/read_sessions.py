@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from neve.domain.errors import not_found
 from neve.domain.records import SessionEpoch, SessionHead, SessionMarker
 from neve.ports import Item, Key
+from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.store.keys import SESSION, Keys
-from neve.wiring import Ports, Tenant
+from neve.store.keys import SESSION, SessionKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +22,13 @@ class SessionView:
     indexed_seq: int
 
 
-def session_keys(keys: Keys, user: str, session: str) -> list[Key]:
-    return [
-        keys.session(user, session),
-        keys.marker(user, session),
-        keys.epoch(user, session),
-        keys.indexed(user, session),
-    ]
+def session_rows(keys: SessionKeys) -> list[Key]:
+    return [keys.session_head, keys.marker, keys.epoch, keys.indexed]
 
 
-def view_of(keys: Keys, user: str, session: str, found: dict[Key, Item]) -> SessionView | None:
+def view_of(keys: SessionKeys, found: dict[Key, Item]) -> SessionView | None:
     """None when there is no such session."""
-    head, marker, epoch, indexed = (found.get(key) for key in session_keys(keys, user, session))
+    head, marker, epoch, indexed = (found.get(key) for key in session_rows(keys))
     if head is None or marker is None or epoch is None:
         return None
     return SessionView(
@@ -44,21 +39,18 @@ def view_of(keys: Keys, user: str, session: str, found: dict[Key, Item]) -> Sess
     )
 
 
-def get_session(ports: Ports, tenant: Tenant, user: str, session: str) -> SessionView:
+def get_session(scope: SessionScope) -> SessionView:
     """Raises session_not_found."""
-    view = view_of(tenant.keys, user, session, ports.table.get_many(session_keys(tenant.keys, user, session)))
+    view = view_of(scope.keys, scope.ports.table.get_many(session_rows(scope.keys)))
     if view is None:
-        raise not_found("session", session)
+        raise not_found("session", scope.session)
     return view
 
 
-def list_sessions(
-    ports: Ports, tenant: Tenant, user: str, limit: int, cursor: str | None
-) -> tuple[list[SessionView], str | None]:
+def list_sessions(scope: UserScope, limit: int, cursor: str | None) -> tuple[list[SessionView], str | None]:
     """By session id, ascending. Raises ValueError for a cursor that is not one of ours."""
-    keys = tenant.keys
-    page = ports.table.query(keys.user(user), prefix=SESSION, limit=limit, cursor=cursor)
-    ids = [str(item["session_id"]) for item in page.items]
-    found = ports.table.get_many([key for session in ids for key in session_keys(keys, user, session)])
-    views = [view_of(keys, user, session, found) for session in ids]
+    page = scope.ports.table.query(scope.keys.partition, prefix=SESSION, limit=limit, cursor=cursor)
+    sessions = [scope.keys.of_session(str(item["session_id"])) for item in page.items]
+    found = scope.ports.table.get_many([key for keys in sessions for key in session_rows(keys)])
+    views = [view_of(keys, found) for keys in sessions]
     return [view for view in views if view is not None], page.cursor

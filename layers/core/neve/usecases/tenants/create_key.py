@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from neve.domain.errors import NeveError
 from neve.domain.times import iso
-from neve.ports import Conflict, Ids
+from neve.ports import Ids, Ports
+from neve.scope import TenantScope
 from neve.store import tenants
 from neve.store.keys import tenant_row
 from neve.store.tenants import ApiKey, LiveKey, TenantRow
-from neve.wiring import Ports, Tenant
+from neve.store.transact import transact
 
 LIVE_KEYS = 2
 """product.md §8: two live keys, for rotation."""
@@ -29,27 +30,24 @@ class CreatedKey:
     label: str | None
 
 
-def create_key(ports: Ports, tenant: Tenant, scopes: Sequence[str], label: str | None = None) -> CreatedKey:
-    """Raises 409 ``too_many_keys`` when two keys are live, 409 ``conflict`` when another key was made or revoked at
-    the same moment, and StoreUnavailable."""
-    item = ports.table.get(tenant_row(tenant.id))
-    if item is None:
-        raise NeveError("unauthorized", "The tenant of this key no longer exists.")
-    row = tenants.read_tenant(item)
-    if len(row.live_keys) >= LIVE_KEYS:
-        live = " and ".join(key.key_id for key in row.live_keys)
-        raise NeveError("too_many_keys", f"{live} are live; revoke one of them first.")
-    return add_key(ports, row, scopes, label)
+def create_key(scope: TenantScope, scopes: Sequence[str], label: str | None = None) -> CreatedKey:
+    """Raises 409 ``too_many_keys`` when two keys are live, and StoreUnavailable."""
+
+    def attempt() -> CreatedKey:
+        row = tenants.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
+        if len(row.live_keys) >= LIVE_KEYS:
+            live = " and ".join(key.key_id for key in row.live_keys)
+            raise NeveError("too_many_keys", f"{live} are live; revoke one of them first.")
+        return add_key(scope.ports, row, scopes, label)
+
+    return transact(scope.ports, attempt)
 
 
 def add_key(ports: Ports, row: TenantRow, scopes: Sequence[str], label: str | None) -> CreatedKey:
-    """The key's row and the tenant's, in one transaction. Raises Conflict as 409."""
+    """The key's row and the tenant's, in one transaction. Raises Conflict."""
     stored, text = new_key(ports.ids, row.id, scopes, label, iso(ports.clock.now()))
     live = (*row.live_keys, LiveKey(stored.key_id, stored.scopes))
-    try:
-        ports.table.write([tenants.put_api_key(stored), tenants.put_tenant(replace(row, live_keys=live))])
-    except Conflict:
-        raise NeveError("conflict", "The tenant's keys or policy changed at the same moment; try again.") from None
+    ports.table.write([tenants.put_api_key(stored), tenants.put_tenant(replace(row, live_keys=live))])
     return CreatedKey(stored.key_id, text, stored.scopes, stored.created_at, label)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from neve.domain.errors import NeveError
 from neve.domain.times import iso
+from neve.ports import Conflict, Ports
 from neve.store.tenants import SCOPES, TenantRow
 from neve.usecases.tenants.create_key import CreatedKey, add_key
-from neve.wiring import Ports
 
 
 def create_tenant(ports: Ports, tenant_id: str, label: str | None = None) -> CreatedKey:
     """A tenant with the default policy and a key of every scope. Raises 409 ``conflict`` when it exists already."""
-    return add_key(ports, TenantRow(tenant_id, iso(ports.clock.now())), SCOPES, label)
+    try:
+        return add_key(ports, TenantRow(tenant_id, iso(ports.clock.now())), SCOPES, label)
+    except Conflict:
+        raise NeveError("conflict", f"The tenant '{tenant_id}' exists already.") from None

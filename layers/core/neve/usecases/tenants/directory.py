@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neve.ports import Index
+from neve.ports import Index, Table
 from neve.store.keys import TENANTS, Keys
-from neve.wiring import Ports
-
-PAGE = 100
+from neve.store.partitions import all_rows
 
 
-def all_tenants(ports: Ports) -> Iterator[str]:
+def all_tenants(table: Table) -> Iterator[str]:
     """Tenant ids in order. Raises StoreUnavailable."""
-    return _sort_keys(ports, TENANTS, Index.MAIN, "sk")
+    return (item["sk"] for item in all_rows(table, TENANTS))
 
 
-def users_of(ports: Ports, tenant: str) -> Iterator[str]:
+def users_of(table: Table, tenant: Keys) -> Iterator[str]:
     """User ids in order; those of the last moment may be missing (the index lags). Raises StoreUnavailable."""
-    return _sort_keys(ports, Keys(tenant).users(), Index.RECENT, "recent_sk")
-
-
-def _sort_keys(ports: Ports, partition: str, index: Index, name: str) -> Iterator[str]:
-    cursor: str | None = None
-    while True:
-        page = ports.table.query(partition, index=index, limit=PAGE, cursor=cursor)
-        yield from (item[name] for item in page.items)
-        if page.cursor is None:
-            return
-        cursor = page.cursor
+    return (item["recent_sk"] for item in all_rows(table, tenant.users, index=Index.RECENT))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
+from neve.scope import TenantScope
 from neve.store.keys import tenant_row
-from neve.store.tenants import read_tenant
-from neve.wiring import Ports, Tenant
+from neve.store.tenants import existing
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +18,7 @@ class PolicyAt:
     rev: int
 
 
-def read_policy(ports: Ports, tenant: Tenant) -> PolicyAt:
+def read_policy(scope: TenantScope) -> PolicyAt:
     """Raises StoreUnavailable."""
-    item = ports.table.get(tenant_row(tenant.id))
-    if item is None:
-        raise NeveError("unauthorized", "The tenant of this key no longer exists.")
-    row = read_tenant(item)
+    row = existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
     return PolicyAt(row.policy, row.policy_rev)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import neve
-from neve.ports import IndexModel, StoreUnavailable
+from neve.ports import IndexModel, Ports, StoreUnavailable
 from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH
-from neve.wiring import Ports
 
 NO_MODEL = "none"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 
 from neve.ports import Index, Item
-from neve.wiring import Ports, Tenant
+from neve.scope import TenantScope
+from neve.store.partitions import all_rows
 
 PAGE = 500
 
@@ -34,16 +35,11 @@ def usage_of(item: Item | None) -> Usage:
     return Usage(**{f.name: int((item or {}).get(f.name, 0)) for f in fields(Usage)})
 
 
-def tenant_usage(ports: Ports, tenant: Tenant) -> TenantUsage:
+def tenant_usage(scope: TenantScope) -> TenantUsage:
     """Summed from the users' rows, in pages of ``PAGE``; the index may be a moment behind. Raises StoreUnavailable."""
     users, total = 0, dict.fromkeys((f.name for f in fields(Usage)), 0)
-    cursor = None
-    while True:
-        page = ports.table.query(tenant.keys.usages(), index=Index.RECENT, limit=PAGE, cursor=cursor)
-        for item in page.items:
-            users += 1
-            for name, n in asdict(usage_of(item)).items():
-                total[name] += n
-        cursor = page.cursor
-        if cursor is None:
-            return TenantUsage(users, Usage(**total))
+    for item in all_rows(scope.ports.table, scope.keys.usages, index=Index.RECENT, page=PAGE):
+        users += 1
+        for name, n in asdict(usage_of(item)).items():
+            total[name] += n
+    return TenantUsage(users, Usage(**total))

@@ -7,15 +7,15 @@ it."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from neve.domain.memories.visibility import status_at, visible
-from neve.ports import Item
+from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import SESSION
+from neve.store.keys import MEMORY, SESSION
+from neve.store.partitions import all_rows
 from neve.usecases.tenants.tenant_usage import Usage, usage_of
-from neve.wiring import Ports, Tenant
 
 PAGE = 500
 
@@ -36,17 +36,17 @@ class UserStats:
     usage: Usage = field(default_factory=Usage)
 
 
-def user_stats(ports: Ports, tenant: Tenant, user: str) -> UserStats:
+def user_stats(scope: UserScope) -> UserStats:
     """All zero for a user never seen before. Raises StoreUnavailable."""
-    keys = tenant.keys
-    found = ports.table.get_many([keys.head(user), keys.usage(user)])
-    gen = rows.read_head(found.get(keys.head(user))).gen
-    sessions = [rows.read_session(item) for item in _all(ports, keys.user(user), SESSION)]
+    table, keys = scope.ports.table, scope.keys
+    found = table.get_many([keys.head, keys.usage])
+    gen = rows.read_head(found.get(keys.head)).gen
+    sessions = [rows.read_session(item) for item in all_rows(table, keys.partition, prefix=SESSION, page=PAGE)]
     kinds: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
     embeddings: Counter[str] = Counter()
-    for item in _all(ports, keys.user(user), "MEM#"):
+    for item in all_rows(table, keys.partition, prefix=MEMORY, page=PAGE):
         memory = rows.read_memory(item)
         if not visible(memory.born_gen, None, gen):
             continue
@@ -62,16 +62,6 @@ def user_stats(ports: Ports, tenant: Tenant, user: str) -> UserStats:
         memories_by_tier=tiers,
         memories_by_status=statuses,
         embeddings=embeddings,
-        vectors=sum(1 for _ in _all(ports, keys.vectors(user), "")),
-        usage=usage_of(found.get(keys.usage(user))),
+        vectors=sum(1 for _ in all_rows(table, keys.vectors, page=PAGE)),
+        usage=usage_of(found.get(keys.usage)),
     )
-
-
-def _all(ports: Ports, partition: str, prefix: str) -> Iterator[Item]:
-    cursor = None
-    while True:
-        page = ports.table.query(partition, prefix=prefix or None, limit=PAGE, cursor=cursor)
-        yield from page.items
-        cursor = page.cursor
-        if cursor is None:
-            return

@@ -278,6 +278,10 @@ class MemoryPage(View):
     memories: list[MemoryView]
     next_cursor: str | None = None
 
+    @classmethod
+    def of(cls, memories: list[Memory], next_cursor: str | None) -> MemoryPage:
+        return cls(memories=[MemoryView.of(memory) for memory in memories], next_cursor=next_cursor)
+
 
 class PackVersionRef(View):
     session_id: str

@@ -82,8 +82,8 @@ class RecallBody(Body):
         default=None, ge=0, le=1, description="Least calibrated similarity; vector leg only."
     )
     budget_ms: int | None = Field(default=None, ge=-20_000, le=20_000, description="0 or less: overrun from the start.")
-    second_stage: bool | None = Field(
-        default=None, description="Whether the second stage orders the hits; default the policy's."
+    rerank: bool | None = Field(
+        default=None, description="Whether the rerank stage orders the hits; default the policy's."
     )
     debug: bool = False
 
@@ -103,7 +103,7 @@ class RecallBody(Body):
             include_superseded=self.include_superseded,
             threshold=self.threshold,
             budget_ms=self.budget_ms,
-            second_stage=self.second_stage,
+            rerank=self.rerank,
             debug=self.debug,
         )
 
@@ -147,8 +147,8 @@ class ComponentsView(View):
     kind: float
     prior: float = Field(description="Product of the three, at most 1.35.")
     final: float = Field(description="RRF times prior.")
-    second_stage: float | None = Field(
-        default=None, description="Log odds by the second stage, which orders hits when utterances are among them."
+    rerank: float | None = Field(
+        default=None, description="Log odds by the rerank stage, which orders hits when utterances are among them."
     )
     weighted_70_30: float = Field(description="For comparison; never used to order.")
 
@@ -183,7 +183,7 @@ class HitView(View):
     seq: int | None
     passage: HitPassageView
     rank: int
-    score: float = Field(description="What the hits are ordered by: `second_stage` where it ran, else `final`.")
+    score: float = Field(description="What the hits are ordered by: `rerank` where it ran, else `final`.")
     components: ComponentsView
     provenance: HitProvenanceView
     group: str | None

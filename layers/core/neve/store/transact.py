@@ -1,0 +1,46 @@
+"""One bounded optimistic transaction: read, decide, write on condition, and again when another writer won."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from neve.domain.errors import NeveError
+from neve.ports import Clock, Conflict, Ids
+
+T = TypeVar("T")
+
+ATTEMPTS = 50
+"""How many writers of one row can be ahead of a caller before it is told 409. Each lost attempt means that another
+writer made progress."""
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.002, 0.25
+"""The second attempt follows at once. Before each later one lies a random part of a pause that starts here and doubles
+(full jitter), so that writers who met once do not meet again."""
+TOO_MANY_WRITERS = "Too many writers are changing this at the same time; try again."
+
+
+class Timing(Protocol):
+    """What of the ports it takes to wait."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def ids(self) -> Ids: ...
+
+
+def transact(ports: Timing, attempt: Callable[[], T], *, attempts: int = ATTEMPTS) -> T:
+    """What ``attempt`` returns. It reads everything it decides on, writes at most once, and lets Conflict through;
+    it is called again then. Raises what it raises, and 409 ``conflict`` after the last attempt."""
+    for lost in range(attempts):
+        if lost > 1:
+            ports.clock.sleep(_random_share(ports.ids) * min(FIRST_PAUSE_S * 2 ** (lost - 2), LONGEST_PAUSE_S))
+        try:
+            return attempt()
+        except Conflict:
+            continue
+    raise NeveError("conflict", TOO_MANY_WRITERS, retry_after_s=1)
+
+
+def _random_share(ids: Ids) -> float:
+    """Uniform in [0, 1)."""
+    return int(ids.token()[:8], 16) / (1 << 32)

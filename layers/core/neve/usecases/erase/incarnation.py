@@ -1,0 +1,15 @@
+"""A worker may still be busy with a user who was erased meanwhile: every commit of its checks the incarnation."""
+
+from __future__ import annotations
+
+from neve.domain.records import UserHead
+
+
+class UserErased(Exception):
+    """The user was erased since the work was queued: nothing of it may be written any more."""
+
+
+def still_there(head: UserHead, incarnation: int) -> None:
+    """Raises UserErased."""
+    if head.incarnation != incarnation or head.state != "active":
+        raise UserErased

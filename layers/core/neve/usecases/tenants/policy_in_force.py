@@ -1,0 +1,35 @@
+"""The policy that a call or a worker goes by: read at most once a minute and process."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from neve.caching import CacheSpec
+from neve.domain.tenants.policy import Policy
+from neve.ports import Ports, StoreUnavailable
+from neve.scope import Tenant, TenantScope
+from neve.store.keys import tenant_row
+from neve.store.tenants import existing
+
+POLICIES: CacheSpec[str, Policy] = CacheSpec("policies", size=10_000, ttl=timedelta(seconds=60))
+"""By tenant. product.md §7: a policy is cached for at most 60 s."""
+
+
+def tenant_scope(ports: Ports, tenant_id: str, *, without_store: bool = False) -> TenantScope:
+    """Raises StoreUnavailable when the policy cannot be read, unless ``without_store``: then the last known policy, or
+    the default one, serves a call that will read nothing either. Raises 401 for a tenant that no longer exists."""
+    held = ports.caches.of(POLICIES)
+    policy = held.get(tenant_id)
+    if policy is None:
+        try:
+            policy = held.put(tenant_id, existing(ports.table.get(tenant_row(tenant_id))).policy)
+        except StoreUnavailable:
+            if not without_store:
+                raise
+            policy = held.stale(tenant_id) or Policy()
+    return TenantScope(ports, Tenant(tenant_id, policy))
+
+
+def forget_policy(scope: TenantScope) -> None:
+    """Read it again at the next call."""
+    scope.ports.caches.of(POLICIES).drop(scope.tenant.id)
