@@ -3,7 +3,7 @@
 ``python layers/encoder/calibrate.py [bge-small | titan]`` (with ``layers/core`` on the path) embeds
 ``paraphrases.jsonl``: everyday statements, each with a question or rewording that asks for it; queries as queries,
 passages as passages. Paraphrase pairs are the lines of the file; random pairs are every query with every other line's
-passage. Recall maps the first median to 0.3 and the second to 0.9 (engine.md §7).
+passage. Recall maps the first median to 0.3 and the second to 0.9 (docs/rules/indexing.md#calibration).
 
 ``bge-small``, the bundled encoder, is measured on its files; the record is in ``calibration.json``. ``titan`` asks
 Bedrock, with the credentials and the region of the AWS SDK, for 168 short texts; the record is for the core layer, in

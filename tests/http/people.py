@@ -1,4 +1,4 @@
-"""An end user of a tenant, and the calls about them, in the words of the feature table."""
+"""An end user of a tenant, and the calls about them, in the words of docs/features.md."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def layer_ids(pack: Json, layer: str) -> list[str]:
 
 
 def filler(tokens: int, *, word: str = "lorem") -> str:
-    """Exactly this many tokens of text (3.2 characters each, engine.md §1), ending in no space."""
+    """Exactly this many tokens of text (3.2 characters each, docs/rules/tokens.md#estimate), ending in no space."""
     characters = tokens * 16 // 5
     text = (f"{word} " * (characters // (len(word) + 1) + 1))[:characters]
     return text if not text.endswith(" ") else text[:-1] + "."

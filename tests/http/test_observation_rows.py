@@ -1,4 +1,4 @@
-"""Rows A01 to A14 of the feature table: from what was said to observations and reflections."""
+"""Rows A01 to A14 of docs/features.md: from what was said to observations and reflections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.http.people import Json, Person, answered, events_of, filler, ids_in_
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + random.Random(7).randbytes(900)).decode()
 LEASE_S = 70
-"""The worker's timeout of 60 s and 10 s more (engine.md §3)."""
+"""The worker's timeout of 60 s and 10 s more (docs/rules/observe.md#lease)."""
 
 
 def observes(*texts: str, first: int = 1, last: int = 2, **more: Any) -> Json:
@@ -48,7 +48,7 @@ def event_text(call: Json) -> str:
 
 
 def tokens(text: str) -> int:
-    """engine.md §1: ceil(UTF-16 units / 3.2)."""
+    """ceil(UTF-16 units / 3.2), as in docs/rules/tokens.md#estimate."""
     return math.ceil(len(text.encode("utf-16-le")) / 2 / 3.2)
 
 

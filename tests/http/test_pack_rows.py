@@ -1,4 +1,4 @@
-"""Rows A20 to A28 and B10 of the feature table: the frozen pack."""
+"""Rows A20 to A28 and B10 of docs/features.md: the frozen pack."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ RANKED = (
 
 @pytest.mark.live
 def test_a21_the_global_layer_is_ranked(user: Person) -> None:
-    """vectors.md, pack rank: a manual row is 46.5 days ahead, a high one 11.1 days, a medium one 7."""
+    """docs/rules/values.md#pack-rank: a manual row is 46.5 days ahead, a high one 11.1 days, a medium one 7."""
     rows = [
         {
             "text": f"row {n}",
@@ -124,7 +124,7 @@ def test_a21_equal_ranks_are_ordered_by_id(user: Person) -> None:
     ],
 )
 def test_a21_what_does_not_fit_is_skipped(user: Person, sizes: tuple[int, ...], kept: tuple[int, ...]) -> None:
-    """vectors.md, greedy fit: the default budget of 15,000 is 150 times the literal's 100."""
+    """docs/rules/values.md#greedy-fit: the default budget of 15,000 is 150 times the literal's 100."""
     ids = user.bring_in(*[observation(filler(size), last_used_at=ago(n)) for n, size in enumerate(sizes)])
     assert [user.memory(memory_id)["tokens"] for memory_id in ids] == list(sizes)
     pack = user.open("s1")["pack"]
@@ -213,7 +213,8 @@ def test_a24_a_new_session_sees_what_changed(user: Person) -> None:
 
 
 def outgrow(user: Person, session: str) -> None:
-    """Give a session 66,000 tokens of observations. Reflection is due from 65,000 (vectors.md, W = 200,000)."""
+    """Give a session 66,000 tokens of observations. Reflection is due from 65,000 (docs/rules/values.md#budgets, W =
+    200,000)."""
     user.bring_in(*[observation(f"🟡 {filler(1_100, word=f'word{n}')}", session) for n in range(60)])
     assert sum(row["tokens"] for row in user.memories(session_id=session)) >= 65_000
 

@@ -1,4 +1,4 @@
-"""Rows of the feature table about recall: A29 to A36, B08 to B21, B36, B37, B50, C07 to C24, D49."""
+"""Rows of docs/features.md about recall: A29 to A36, B08 to B21, B36, B37, B50, C07 to C24, D49."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.http.people import Json, Person, answered, ids_in_order, new_memory_i
 DAY = timedelta(days=1)
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 FIRST, SECOND = 0.016393442623, 0.016129032258
-"""RRF with k = 60: 1/61 and 1/62, rounded to 12 digits (vectors.md)."""
+"""RRF with k = 60: 1/61 and 1/62, rounded to 12 digits (docs/rules/recall.md#fusion)."""
 LEGS = ("lexical", "vector")
 FORGOTTEN_WITHIN_S = 10.0
 
@@ -553,7 +553,7 @@ def test_b37_each_user_finds_only_their_own(
 
 @pytest.mark.live
 def test_b19_what_is_recent_is_raised(user: Person) -> None:
-    """vectors.md, recency prior, with the vector leg alone."""
+    """docs/rules/values.md#recency-prior, with the vector leg alone."""
     old, recent = user.bring_in(
         plain("User's favourite tea is lapsang souchong.", observed_at=ago(40)),
         plain("User's favourite tea is rooibos, not coffee.", observed_at=ago(2)),
@@ -587,8 +587,8 @@ def test_b19_exactly_seven_days_is_not_recent(user: Person, controls: Controls, 
 
 @pytest.mark.live
 def test_b20_importance_shifts_a_little(user: Person) -> None:
-    """vectors.md, importance prior: importance 5 at rank 2 beats importance 3 at rank 1, at rank 8 it does not. The
-    ranks are those of the keyword leg: the more often a word occurs, the better."""
+    """docs/rules/values.md#importance-prior: importance 5 at rank 2 beats importance 3 at rank 1, at rank 8 it does
+    not. The ranks are those of the keyword leg: the more often a word occurs, the better."""
     rows = [plain("quetzal " * (9 - rank), importance=5 if rank in (2, 8) else 3) for rank in range(1, 9)]
     ids = user.bring_in(*rows)
     user.settle()
@@ -612,7 +612,7 @@ def test_b20_the_component_follows_the_importance(user: Person) -> None:
 
 @pytest.mark.live
 def test_b21_all_priors_together_are_capped(user: Person) -> None:
-    """vectors.md, clamp: 1.2 × 1.10 × 1.25 = 1.65 counts as 1.35."""
+    """docs/rules/values.md#clamp: 1.2 × 1.10 × 1.25 = 1.65 counts as 1.35."""
     kept = user.remember("User once saw a quetzal.", importance=5)["id"]
     found = components(user.recall("quetzal", legs=["lexical"]))[kept]
     assert (found["recency"], found["kind"]) == (1.2, 1.25)
@@ -623,7 +623,8 @@ def test_b21_all_priors_together_are_capped(user: Person) -> None:
 
 @pytest.fixture
 def five(user: Person) -> tuple[Person, dict[str, str]]:
-    """Rows A to E for vectors.md's fusion, and their ids: by meaning A, B, C, D (not E), by keyword C, E, A."""
+    """Rows A to E for the fusion of docs/rules/values.md#rrf, and their ids: by meaning A, B, C, D (not E), by keyword
+    C, E, A."""
     texts = {
         "A": "harbour lantern ledger mosaic",
         "B": "harbour lantern ledger walnut",
@@ -643,7 +644,7 @@ MEANING = "harbour lantern ledger mosaic"
 
 @pytest.mark.controls
 def test_c23_rrf_of_two_rankings(five: tuple[Person, dict[str, str]], controls: Controls) -> None:
-    """vectors.md, RRF. D is far less similar than A to C, and stays above the threshold of 0.6."""
+    """docs/rules/values.md#rrf. D is far less similar than A to C, and stays above the threshold of 0.6."""
     user, ids = five
     names = {identifier: name for name, identifier in ids.items()}
     answer = user.recall("zircon", question=MEANING, threshold=0.6)

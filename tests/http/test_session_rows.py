@@ -1,4 +1,4 @@
-"""Rows of the feature table about sessions and their log: C01, C04, C05, C36, D02, D27, D52."""
+"""Rows of docs/features.md about sessions and their log: C01, C04, C05, C36, D02, D27, D52."""
 
 from __future__ import annotations
 
@@ -210,7 +210,8 @@ def test_d27_the_log_has_five_types(user: Person) -> None:
 
 @pytest.mark.live
 def test_d27_the_server_counts_the_tokens(user: Person) -> None:
-    """vectors.md, estimator: 100 ASCII characters are 32 tokens, an emoji of two UTF-16 units is 1, an image 1,600."""
+    """docs/rules/values.md#estimate: 100 ASCII characters are 32 tokens, an emoji of two UTF-16 units is 1, an image
+    1,600."""
     user.open("s1")
     image = {"type": "image", "media_type": "image/png", "url": "https://example.com/a.png"}
     user.append(

@@ -1,4 +1,5 @@
-"""Token counting and cutting to a budget. Literals: vectors.md Estimator, Retry and trim."""
+"""Token counting and cutting to a budget. Literals: docs/rules/values.md#estimate,
+docs/rules/values.md#retry-and-trim."""
 
 from __future__ import annotations
 

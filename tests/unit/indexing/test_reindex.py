@@ -1,4 +1,5 @@
-"""Another embedding model: recall goes on by words, and a new index takes the old one's place (features A34, C26)."""
+"""Another embedding model: recall goes on by words, and a new index takes the old one's place (A34 and C26 of
+docs/features.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Literals: vectors.md Generation."""
+"""Literals: docs/rules/values.md#generation."""
 
 from __future__ import annotations
 

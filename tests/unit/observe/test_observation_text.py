@@ -1,4 +1,4 @@
-"""What an observation's text says of itself. Literals: vectors.md Priority."""
+"""What an observation's text says of itself. Literals: docs/rules/values.md#priority."""
 
 from __future__ import annotations
 

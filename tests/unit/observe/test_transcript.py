@@ -1,4 +1,4 @@
-"""The transcript of a pass, and which events a pass takes. Literals: vectors.md Passes."""
+"""The transcript of a pass, and which events a pass takes. Literals: docs/rules/values.md#passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Turns: when one is complete, where they are, which a compaction covers. Literals: vectors.md History kept."""
+"""Turns: when one is complete, where they are, which a compaction covers. Literals:
+docs/rules/values.md#history-kept."""
 
 from __future__ import annotations
 

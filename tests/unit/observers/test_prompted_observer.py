@@ -88,7 +88,8 @@ def test_nothing_worth_keeping() -> None:
 
 
 def test_over_budget_is_asked_again_with_both_sizes_then_trimmed() -> None:
-    """vectors.md: target 10, 100 characters -> a retry that names 32 and 10 -> text from the retry, at most 10."""
+    """docs/rules/values.md#retry-and-trim: target 10, 100 characters -> a retry that names 32 and 10 -> text from the
+    retry, at most 10."""
     model = ScriptedModel(memory("a" * 100), memory("b" * 100))
     answer = PromptedObserver(model, "m").observe(given(output_cap=10))
     assert len(model.requests) == 2

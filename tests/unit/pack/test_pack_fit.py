@@ -1,4 +1,4 @@
-"""Literals: vectors.md Greedy fit, and the candidate limit of engine.md §6."""
+"""Literals: docs/rules/values.md#greedy-fit, and the limit of candidates in docs/rules/pack.md#global."""
 
 from __future__ import annotations
 

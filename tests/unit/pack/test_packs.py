@@ -112,7 +112,7 @@ def test_local_and_global_layers(world: World) -> None:
 
 
 def test_greedy_fit_skips_and_continues(world: World) -> None:
-    """vectors.md: budget 100, tokens 60, 50, 30, 10 in rank order -> 60, 30, 10."""
+    """docs/rules/values.md#greedy-fit: budget 100, tokens 60, 50, 30, 10 in rank order -> 60, 30, 10."""
     world.with_policy(window=2_000, global_budget=100)
     lines = [
         ImportedRow(str(size) * (size * 32 // 20), Kind.NOTE, last_used_at=f"2026-03-0{9 - i}T00:00:00.000Z")

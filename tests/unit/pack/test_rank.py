@@ -1,4 +1,4 @@
-"""The stored order of the pack's global layer. Literals: vectors.md Pack rank."""
+"""The stored order of the pack's global layer. Literals: docs/rules/values.md#pack-rank."""
 
 from __future__ import annotations
 

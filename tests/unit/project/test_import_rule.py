@@ -138,7 +138,7 @@ def test_time_chance_and_threads_come_through_the_ports(module: str) -> None:
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.parts[0] == "functions"], ids=str)
 def test_functions_are_thin(path: Path) -> None:
-    """Parse, call one use case, map the answer: architecture §1."""
+    """Parse, call one use case, map the answer."""
     assert len((ROOT / path).read_text().splitlines()) <= 60
 
 

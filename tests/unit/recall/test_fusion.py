@@ -1,4 +1,4 @@
-"""RRF, priors, calibration. Literals: vectors.md RRF, Recency prior, Importance prior, Clamp, Shadow score."""
+"""RRF, priors, calibration. Literals: docs/rules/values.md, RRF to Shadow score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of hits, with the literal values of vectors.md."""
+"""The order of hits, with the literal values of docs/rules/values.md."""
 
 from __future__ import annotations
 

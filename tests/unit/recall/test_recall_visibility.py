@@ -122,7 +122,7 @@ def test_a_replacement_is_seen_whole(world: RecallWorld) -> None:
 
 
 def test_a_row_of_the_coming_generation_is_not_seen_and_a_dying_one_is(world: RecallWorld) -> None:
-    """vectors.md: gen 4 sees (born 1), (born 1, died 5); from the flip on (born 1), (born 5)."""
+    """docs/rules/values.md#generation: gen 4 sees (born 1), (born 1, died 5); from the flip on (born 1), (born 5)."""
     world.open()
     for name, born, died in (("P", 1, None), ("Q", 1, 5), ("R", 5, None)):
         world.store(memory(f"Mary {name}", id=f"mem_{name}", born_gen=born, died_gen=died, scope=Scope.GLOBAL))

@@ -1,4 +1,4 @@
-"""Literals: vectors.md Budgets."""
+"""Literals: docs/rules/values.md#budgets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token counting and cutting text to a budget (engine.md §1).
+"""Token counting and cutting text to a budget (docs/rules/tokens.md).
 
 ``estimate`` is the default counter: linear, no data file, close to current Claude tokenizers. Cutting always measures
 its own result, marker included, so that nothing it returns counts above its budget."""
@@ -16,7 +16,7 @@ Counter = Callable[[str], int]
 CounterName = Literal["estimate", "o200k_base"]
 
 IMAGE_TOKENS = 1600
-"""Flat cost of one image, whatever its size (engine.md §1)."""
+"""Flat cost of one image, whatever its size (docs/rules/tokens.md#estimate)."""
 
 _JOINER = "\u200d"
 _LONGEST_CLUSTER = 32

@@ -23,7 +23,7 @@ class Caller:
 
 
 VERDICTS: CacheSpec[str, Caller] = CacheSpec("verdicts", size=1000, ttl=timedelta(seconds=60))
-"""Of the last minute, by the sha256 of the key (product.md §8). They are asked only while the row store is down, so
+"""Of the last minute, by the sha256 of the key (docs/security.md). They are asked only while the row store is down, so
 that an outage of it degrades the chat path instead of closing it; while it is up a revoked key is refused at once."""
 
 

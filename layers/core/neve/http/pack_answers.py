@@ -1,4 +1,4 @@
-"""E6 over HTTP: ETags, 304 and caching of the pack (product.md §5)."""
+"""E6 over HTTP: ETags, 304 and caching of the pack (docs/rules/pack.md#http)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Every key and index of the table. ``Keys`` is built only from a verified tenant, so that no use case can name a row
-of another tenant. Ids cannot hold ``#`` or ``/`` (product.md §2), which makes the joins below unambiguous."""
+of another tenant. Ids cannot hold ``#`` or ``/`` (docs/rules/http.md#ids), which makes the joins below unambiguous."""
 
 from __future__ import annotations
 

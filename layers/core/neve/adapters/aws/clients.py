@@ -48,8 +48,8 @@ PATIENCE: dict[Service, Patience] = {
     "codedeploy": Patience(1, 5, 3),
 }
 """boto3's own numbers (60 s to connect, 60 s to read, 5 attempts; 10 for DynamoDB) outlive every request: the gateway
-gives up after 29 s, a recall has 300 ms and the start of a session 500 ms (product.md §7), and a thread that waits is
-one less for the next request.
+gives up after 29 s, a recall has 300 ms and the start of a session 500 ms (docs/rules/tenants.md#defaults), and a
+thread that waits is one less for the next request.
 
 * Connecting inside a region takes a few milliseconds; 1 s says that nobody answers.
 * DynamoDB answers in single milliseconds, a transaction of 100 operations in under 100; 2 s is twenty times that.

@@ -1,4 +1,4 @@
-"""The passages of a memory: the units that are embedded and searched (product.md §2)."""
+"""The passages of a memory: the units that are embedded and searched (docs/rules/memories.md#passages)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from neve.domain.records import Kind, Memory, MemoryPassage
 from neve.domain.tokens import estimate, trim_to
 
 PASSAGE_TOKENS = 500
-"""Longest passage (product.md §7), by the estimate whatever the tenant's counter: the encoder is the same for all."""
+"""Longest passage (docs/rules/memories.md#passages), by the estimate whatever the tenant's counter: the encoder is the
+same for all."""
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*+\n\s*+")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n")

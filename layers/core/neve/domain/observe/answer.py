@@ -1,4 +1,4 @@
-"""The answer of an observer model: its schema, and how what came back is read (engine.md §3, "Answer").
+"""The answer of an observer model: its schema, and how what came back is read (docs/rules/observe.md#answer).
 
 The frame is strict: an answer that is not of this form is no answer. What it says is brought into bounds instead:
 ranges are clipped into the pass, lines are capped, ids that were not shown are ignored, and a fact that is not of the

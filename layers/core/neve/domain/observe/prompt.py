@@ -1,4 +1,5 @@
-"""What an observer model is asked, as text, images and a schema (engine.md §3). Pure; an adapter makes the call.
+"""What an observer model is asked, as text, images and a schema (docs/rules/observe.md#asks). Pure; an adapter makes
+the call.
 
 The system prompt is constant, so that a provider caches it together with the tool. Everything of one pass is in the
 content: time zone, prior memories, events."""

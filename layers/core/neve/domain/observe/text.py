@@ -12,7 +12,7 @@ from neve.domain.records import Priority
 from neve.domain.zones import local_time, zone
 
 LINE_CHARACTERS = 10_000
-"""Longest line of a stored row (engine.md §3)."""
+"""Longest line of a stored row (docs/rules/observe.md#answer)."""
 
 TimeOfDay = Literal["morning", "afternoon", "evening", "night"]
 

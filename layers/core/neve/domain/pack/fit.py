@@ -1,4 +1,4 @@
-"""Which candidates of the pack's global layer are kept (engine.md §6)."""
+"""Which candidates of the pack's global layer are kept (docs/rules/pack.md#global)."""
 
 from __future__ import annotations
 

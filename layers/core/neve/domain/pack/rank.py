@@ -1,4 +1,4 @@
-"""The order of the pack's global layer as a stored sort key (engine.md §6).
+"""The order of the pack's global layer as a stored sort key (docs/rules/pack.md#rank).
 
 ``P · K · 0.5^((now - t) / H)`` and ``log2(P · K) + t / H`` give the same order for every ``now``, so the second one is
 stored once and never refreshed. Ranks are whole multiples of 1e-10 half-lives, so that equal weights tie exactly; one
@@ -13,11 +13,11 @@ from neve.domain.records import Kind, Priority
 from neve.domain.times import epoch_ms
 
 HALF_LIFE_MS = 7 * 24 * 60 * 60 * 1000
-"""H: seven days (product.md §7)."""
+"""H: seven days (docs/rules/pack.md#rank)."""
 PRIORITY_WEIGHT: Mapping[Priority, float] = {Priority.HIGH: 3.0, Priority.MEDIUM: 2.0, Priority.LOW: 1.0}
-"""P (product.md §7)."""
+"""P (docs/rules/pack.md#rank)."""
 KIND_BIAS: Mapping[Kind, float] = {Kind.REFLECTION: 1.3, Kind.MANUAL: 100.0, Kind.NOTE: 1.5}
-"""K (product.md §7); every other kind has 1.0."""
+"""K (docs/rules/pack.md#rank); every other kind has 1.0."""
 
 _UNITS = 10**10
 _TOP = 10**16

@@ -1,4 +1,5 @@
-"""The text of a pack: a pure function of its items (engine.md §6). No clock, version, counter, id or map order."""
+"""The text of a pack: a pure function of its items (docs/rules/pack.md#rendering). No clock, version, counter, id or
+map order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the ranks of the recall legs to one order: RRF, priors, calibration (engine.md §7)."""
+"""From the ranks of the recall legs to one order: RRF, priors, calibration (docs/rules/recall.md#fusion)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCORE_DIGITS = 12
 RECENT = timedelta(days=7)
 RECENCY_BOOST = 1.2
 PRIOR_CAP = 1.35
-"""Most that all priors together may add (product.md §7)."""
+"""Most that all priors together may add (docs/rules/recall.md#priors)."""
 IMPORTANCE_STEP = 0.05
 NEUTRAL_IMPORTANCE = 3
 IMPORTANCE_DECAY = timedelta(days=90)

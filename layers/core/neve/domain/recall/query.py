@@ -1,4 +1,5 @@
-"""Shaping of the keyword query (engine.md §7.2): content words, required phrases, excluded words, alternatives."""
+"""Shaping of the keyword query (docs/rules/recall.md#query): content words, required phrases, excluded words,
+alternatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a model is asked when a session's observations are folded into fewer, better rows (engine.md §4). Pure."""
+"""What a model is asked when a session's observations are folded into fewer, better rows
+(docs/rules/reflect.md#result). Pure."""
 
 from __future__ import annotations
 

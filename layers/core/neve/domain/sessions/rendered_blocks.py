@@ -1,4 +1,5 @@
-"""Never observe yourself (engine.md §2): take out of an event what Neve itself rendered into the prompt.
+"""Never observe yourself (docs/rules/sessions.md#rendered-text): take out of an event what Neve itself rendered into
+the prompt.
 
 Otherwise memory feeds on its own output: a backend that logs the whole prompt, or a user who quotes it, would have
 every remembered line observed again."""

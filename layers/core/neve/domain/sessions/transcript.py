@@ -1,4 +1,5 @@
-"""The session log as an observer reads it, cut into passes (engine.md §3), and into turns (product.md §2)."""
+"""The session log as an observer reads it, cut into passes (docs/rules/observe.md#reads) and into turns
+(docs/rules/sessions.md#turns)."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from neve.domain.records import Event, EventType
 from neve.domain.tokens import IMAGE_TOKENS, Counter, compact_json, estimate, keep_ends
 
 TRANSCRIPT_CAP = 35_000
-"""Tokens of event text, headers included, that one model request may hold (product.md §7)."""
+"""Tokens of event text, headers included, that one model request may hold (docs/rules/observe.md#reads)."""
 TOOL_CHARACTERS = 1_500
 """What is shown of a tool's arguments and of its result."""
 NAME_CHARACTERS = 64
@@ -19,7 +20,7 @@ CUT_MARKER = "\n[… cut …]\n"
 """Stands between the first and the last part of an event that is too long for a pass."""
 FIRST_TURNS_KEPT = 2
 LAST_TURNS_KEPT = 3
-"""A compaction never covers these (product.md §7)."""
+"""A compaction never covers these (docs/rules/compact.md#kept)."""
 
 _SPEAKERS = {
     EventType.USER_MESSAGE: "user",

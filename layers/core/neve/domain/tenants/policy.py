@@ -1,4 +1,5 @@
-"""A tenant's policy: every number of product.md §7 that it may override, with the sanity rules between them.
+"""A tenant's policy: every number of docs/rules/tenants.md#defaults that it may override, with the sanity rules between
+them.
 
 ``W`` is the effective context window. A number left out follows W by its ratio; the 35,000 / 8,000 / 4,000 caps of the
 observer do not scale. An invalid policy is refused with the numbers, never clamped."""

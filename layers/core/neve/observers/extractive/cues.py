@@ -1,4 +1,4 @@
-"""Which English statements are worth remembering, by cue phrases, and how much (engine.md §3, "extractive").
+"""Which English statements are worth remembering, by cue phrases, and how much (docs/rules/observe.md#extractive).
 
 The marks follow the observer's scale: 🔴 durable identity, preference, standing wish, correction, unresolved blocker;
 🟡 plans, events, decisions, work; 🟢 tentative; ✅ a change of state that really happened. The weights only order the

@@ -1,4 +1,5 @@
-"""Relative dates in English statements, resolved against the local day on which they were said (engine.md §3).
+"""Relative dates in English statements, resolved against the local day on which they were said
+(docs/rules/observe.md#extractive).
 
 ``annotate`` puts the resolved date behind the words: ``tomorrow (meaning 2026-03-11)``, ``last weekend (meaning
 2026-03-07 to 2026-03-08)``, ``two months ago (meaning about 2026-01)``. Conventions where English has two: weeks run

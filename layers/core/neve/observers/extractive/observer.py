@@ -1,4 +1,5 @@
-"""An observer without a model or a network: English cue phrases decide what is kept (engine.md §3, "Observers")."""
+"""An observer without a model or a network: English cue phrases decide what is kept
+(docs/rules/observe.md#extractive)."""
 
 from __future__ import annotations
 

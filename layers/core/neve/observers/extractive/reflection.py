@@ -1,5 +1,5 @@
-"""Folds a session's observations without a model (engine.md §4): duplicate lines are merged; 🔴 and ✅ are kept, then
-🟡, newest first, until the target; what is kept is told in its order, as rows of 150 to 600 tokens."""
+"""Folds a session's observations without a model (docs/rules/reflect.md#result): duplicate lines are merged; 🔴 and ✅
+are kept, then 🟡, newest first, until the target; what is kept is told in its order, as rows of 150 to 600 tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every ten minutes: pick up what a crash or an outage left behind (engine.md §5)."""
+"""Every ten minutes: pick up what a crash or an outage left behind (docs/rules/jobs.md#sweep)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neve.usecases.reflect.replace_rows import ReplacementBusy, resolve_replacem
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
 PENDING_FOR = timedelta(minutes=10)
-"""An embedding still pending after this long has lost its message (engine.md §5)."""
+"""An embedding still pending after this long has lost its message (docs/rules/indexing.md#sweep)."""
 
 
 def sweep_due(ports: Ports) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Move a session's horizon: observe everything first, then cover the middle of the log (context.md §4).
+"""Move a session's horizon: observe everything first, then cover the middle of the log (docs/rules/compact.md#order).
 
 Coverage comes before eviction: if the observer cannot answer, nothing moves. The written summary of the covered turns
 is a later step; until then the local layer of the pack stands for them."""

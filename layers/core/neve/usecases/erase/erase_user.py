@@ -1,10 +1,10 @@
 """The operator's call: one user and everything that is kept for them is erased; the id can then be used again, unless
 the user is closed. No API key can do this.
 
-In three steps. ``begin_erasure`` raises the user's incarnation: from then on no commit of a request or a worker that
-saw the old one succeeds, and new writes answer 409. ``erase_user`` removes. ``SETTLE_S`` later it is called again, for
-what had no commit to be stopped by (a passage, a pack object, an uploaded image), and ``finish_erasure`` lets the id
-go. Every step can be repeated, also after a crash in the middle."""
+In three steps (docs/rules/erase.md#user). ``begin_erasure`` raises the user's incarnation: from then on no commit of a
+request or a worker that saw the old one succeeds, and new writes answer 409. ``erase_user`` removes. ``SETTLE_S`` later
+it is called again, for what had no commit to be stopped by (a passage, a pack object, an uploaded image), and
+``finish_erasure`` lets the id go. Every step can be repeated, also after a crash in the middle."""
 
 from __future__ import annotations
 

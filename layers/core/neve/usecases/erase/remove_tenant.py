@@ -1,7 +1,8 @@
 """The operator's call: a tenant and everything that is kept for it is removed. No API key can do this.
 
-In two steps, because authorizers and functions remember a key and a policy for up to a minute: ``close_tenant``, then,
-``erase_user.SETTLE_S`` later, ``erase_tenant``. Both can be repeated, also after a crash in the middle."""
+In two steps (docs/rules/erase.md#tenant), because authorizers and functions remember a key and a policy for up to a
+minute: ``close_tenant``, then, ``erase_user.SETTLE_S`` later, ``erase_tenant``. Both can be repeated, also after a
+crash in the middle."""
 
 from __future__ import annotations
 

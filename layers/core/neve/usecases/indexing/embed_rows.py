@@ -1,5 +1,5 @@
-"""The worker behind the embed queue: one batch of messages, each of which succeeds or fails by itself (engine.md
-§8)."""
+"""The worker behind the embed queue: one batch of messages, each of which succeeds or fails by itself
+(docs/rules/indexing.md#embedding)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neve.usecases.indexing.index_events import EmbedAgain, index_events
 from neve.usecases.indexing.index_memories import index_memories
 
 BATCH_SIZE = 50
-"""Rows of one user that are embedded together (product.md §7)."""
+"""Rows of one user that are embedded together (docs/rules/indexing.md#embedding)."""
 
 Body = Mapping[str, Any]
 Failures = dict[int, Exception]

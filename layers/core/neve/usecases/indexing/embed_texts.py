@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from neve.ports import Clock, Embedder, EmbeddingRetryable, EmbeddingUnavailable
 
 BATCH = 50
-"""Texts of one call (product.md §7)."""
+"""Texts of one call (docs/rules/indexing.md#embedding)."""
 ATTEMPTS = 3
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 60.0
 """The pause before the second attempt, doubled before each later one."""

@@ -1,4 +1,4 @@
-"""Bring the search index to what a user's memory rows say now (engine.md §8)."""
+"""Bring the search index to what a user's memory rows say now (docs/rules/indexing.md#memories)."""
 
 from __future__ import annotations
 

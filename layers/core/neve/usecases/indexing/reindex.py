@@ -1,5 +1,5 @@
-"""The operator's call: a new search index, filled from the table, takes the place of the one in use (features A34,
-C26). For another embedding model, or another layout of the index.
+"""The operator's call: a new search index, filled from the table, takes the place of the one in use (A34 and C26 of
+docs/features.md). For another embedding model, or another layout of the index.
 
 The service goes on meanwhile: what is written goes to the index in use, where recall finds it, by words only if that
 index holds another model's vectors. Vectors are kept by content in the table, so a run that broke off, and is started

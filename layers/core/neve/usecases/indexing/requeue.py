@@ -20,8 +20,8 @@ from neve.usecases.indexing.index_events import read_indexed
 from neve.usecases.indexing.messages import events_message, memory_message
 
 COOLDOWN = timedelta(minutes=5)
-"""The sweep queues one row at most this often (product.md §7), so that a row which fails again and again, or is
-replaced and comes back, does not keep the workers busy."""
+"""The sweep queues one row at most this often (docs/rules/indexing.md#sweep), so that a row which fails again and
+again, or is replaced and comes back, does not keep the workers busy."""
 MAX_ROWS = 2_000
 """Rows of one run; what is left stays due."""
 _FIRST_SERVED = {Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}

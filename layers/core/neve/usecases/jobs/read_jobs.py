@@ -8,7 +8,7 @@ from neve.scope import TenantScope, UserScope
 from neve.store import rows
 
 WAIT_S = 20.0
-"""A call with ``wait`` polls this long; the gateway allows 29 s (architecture §4)."""
+"""A call with ``wait`` polls this long; the gateway allows 29 s (docs/rules/jobs.md#waiting)."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.5
 
 

@@ -62,11 +62,11 @@ def record_of(
 
 
 def _default_priority(kind: Kind) -> Priority:
-    """Manual rows default to high (product.md §7), others to medium."""
+    """Manual rows default to high (docs/rules/memories.md#record), others to medium."""
     return Priority.HIGH if kind is Kind.MANUAL else Priority.MEDIUM
 
 
 def _tier_of(kind: Kind) -> Tier:
-    """Observations, reflections and summaries are episodes; what a person or a fact states is semantic (context.md
-    §1)."""
+    """Observations, reflections and summaries are episodes; what a person or a fact states is semantic
+    (docs/rules/memories.md#record)."""
     return Tier.EPISODIC if kind in (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY) else Tier.SEMANTIC

@@ -16,7 +16,7 @@ from neve.store import rows
 from neve.store.transact import transact
 
 LEASE_S = 70
-"""The worker's timeout (60 s, template.yaml) + 10 s (engine.md §3)."""
+"""The worker's timeout (60 s, template.yaml) + 10 s (docs/rules/observe.md#lease)."""
 
 
 class LeaseHeld(Exception):

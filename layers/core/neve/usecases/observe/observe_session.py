@@ -44,7 +44,7 @@ from neve.usecases.tenants.usage import usage_put
 BASE_TAG = "observational-memory"
 DEFAULT_IMPORTANCE = 3
 EMPTY_OFFERS = 3
-"""After this many passes that found nothing, the marker advances anyway (engine.md §3)."""
+"""After this many passes that found nothing, the marker advances anyway (docs/rules/observe.md#marker)."""
 NOTHING_NEW = "nothing new since the last pass"
 
 

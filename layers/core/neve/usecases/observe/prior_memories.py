@@ -1,5 +1,5 @@
 """What a pass is shown of existing memory, so that it repeats nothing: at most 50 rows and the policy's cap, local
-rows at least half of it, global rows of the frozen pack the rest (engine.md §3)."""
+rows at least half of it, global rows of the frozen pack the rest (docs/rules/observe.md#prior-memories)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """E6: serve the frozen pack. A 304 costs one batch read, a 200 one more object, and neither when the bytes are cached.
 
-This is on the chat path: a store that fails degrades the answer, it never becomes an error (product.md §5, §6)."""
+This is on the chat path: a store that fails degrades the answer, it never becomes an error
+(docs/rules/degradation.md)."""
 
 from __future__ import annotations
 

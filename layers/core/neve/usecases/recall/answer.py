@@ -1,4 +1,5 @@
-"""From ranked rows to an answer: what fits, what is shown of it, and what is said about it (engine.md §7.8, §7.9)."""
+"""From ranked rows to an answer: what fits, what is shown of it, and what is said about it
+(docs/rules/recall.md#answer)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ HIT_TOKENS = 600
 """Tokens of the hits together: k times this. A passage has at most 500, its row's head 40, and the rest is for a single
 statement that a tenant's own counter measured larger."""
 INJECTED_TOKENS = 5_000
-"""Tokens of ``injection_text``: the section for retrieved text of the 200,000 token window (context.md §3)."""
+"""Tokens of ``injection_text``: the section for retrieved text of the 200,000 token window
+(docs/rules/recall.md#answer)."""
 
 _INTRODUCTION = (
     "Candidates from memory, found by similarity to the latest message. They may not bear on it, and what is similar"

@@ -17,7 +17,7 @@ RecallScope = Literal["all", "session", "global"]
 BOTH_LEGS: tuple[Leg, ...] = ("lexical", "vector")
 MAX_K = 50
 MIN_DEPTH = 30
-"""Items of a leg: max(30, 2k) (product.md §7)."""
+"""Items of a leg: max(30, 2k) (docs/rules/recall.md#legs)."""
 RERANK_DEPTH = 60
 """The same where utterances are searched: the rerank stage re-orders them. On LoCoMo 1-5 its any@10 is 86.6 from 30
 items of a leg, 87.6 from 60 and 88.2 from 100; each more is a row to be read."""

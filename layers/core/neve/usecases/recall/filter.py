@@ -7,7 +7,7 @@ from neve.ports import Passage, SearchFilter
 
 
 def allows(where: SearchFilter, passage: Passage) -> bool:
-    """Everything but the exclusions, which ``recall_search`` tells apart by their reason."""
+    """Everything but the exclusions, which ``usecases/recall/search.py`` tells apart by their reason."""
     return (
         (not where.sources or passage.source in where.sources)
         and (not where.statuses or passage.status in where.statuses)

@@ -1,4 +1,5 @@
-"""The order of the candidates: RRF of the legs, then the priors (engine.md §7.5, §7.6).
+"""The order of the candidates: RRF of the legs, then the priors (docs/rules/recall.md#fusion,
+docs/rules/recall.md#priors).
 
 The rerank stage re-orders the result where utterances are among it (``rerank.py``)."""
 

@@ -19,7 +19,7 @@ from neve.usecases.recall.recall_rows import row_key
 
 NEW_FOR = timedelta(seconds=120)
 NEW_ROWS = 200
-"""Rows whose rev moved in the last 120 s compete by themselves, at most this many (engine.md §7.7)."""
+"""Rows whose rev moved in the last 120 s compete by themselves, at most this many (docs/rules/recall.md#new-rows)."""
 TAIL_EVENTS = 50
 """And so do the newest events of the session."""
 

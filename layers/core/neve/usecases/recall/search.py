@@ -1,4 +1,4 @@
-"""One search: three steps of port calls, each run in parallel (engine.md §7).
+"""One search: three steps of port calls, each run in parallel (docs/rules/recall.md).
 
 1. read: BM25, the query's vector, the user and session rows, the rows that are too new for the index
 2. the search by vector; the pack's manifest, unless this process knows it

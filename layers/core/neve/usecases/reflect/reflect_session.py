@@ -1,5 +1,5 @@
 """In-session reflection: when a session's live observations and reflections reach their trigger, fold all of them into
-fewer rows (engine.md §4), and rebuild the pack."""
+fewer rows (docs/rules/reflect.md#trigger), and rebuild the pack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replace many memories by others, atomically for readers (engine.md §9).
+"""Replace many memories by others, atomically for readers (docs/rules/reflect.md#replacement).
 
 New rows are born, and sources die, in generation ``gen + 1``; one transaction flips ``gen``. Before the flip every
 reader sees the sources, after it the new rows, never both and never neither. One replacement per user at a time, named
@@ -28,7 +28,8 @@ BATCH = 40
 """Rows per transaction: with the head's check and the marker below the limit of 100 actions, and small enough that a
 concurrent usage bump rarely makes one repeat."""
 REPLACED_TTL_S = 60
-"""Pack builds read the new rows by id until this long after the sweep, because indexes lag (engine.md §9)."""
+"""Pack builds read the new rows by id until this long after the sweep, because indexes lag
+(docs/rules/reflect.md#replacement)."""
 
 
 class ReplacementBusy(Exception):

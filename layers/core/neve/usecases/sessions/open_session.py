@@ -16,7 +16,7 @@ from neve.usecases.sessions.read_sessions import SessionView, session_rows, view
 
 DEADLINE = "deadline"
 NO_ENTRIES = "Loaded 0 MemoryVault always-load entries: (none)"
-"""The wording that integrators of the recall loop expect (context.md §8). Documents bring the entries."""
+"""The wording that integrators of the recall loop expect (docs/rules/sessions.md#open). Documents bring the entries."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from neve.store.tenants import ApiKey, LiveKey, TenantRow
 from neve.store.transact import transact
 
 LIVE_KEYS = 2
-"""product.md §8: two live keys, for rotation."""
+"""Two live keys, for rotation (docs/rules/tenants.md#keys)."""
 KEY_ID_LENGTH = 16
 
 
