@@ -2,7 +2,7 @@
 # make demo    a sample conversation against it            make lint    formatting, types, imports
 # make soak    15 minutes of load, faults and restarts (docs/soak.md)
 # make bench   measures this machine                       make eval-locomo DATA=folder   retrieval on LoCoMo
-# make openapi writes docs/openapi.json                    make lock    pins the dependencies anew
+# make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies anew
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
 #

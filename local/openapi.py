@@ -1,4 +1,5 @@
-"""Writes ``docs/openapi.json`` from the operations that the functions answer: ``python -m local.openapi``."""
+"""Writes ``docs/openapi.json`` and ``docs/api.md`` from the operations that the functions answer:
+``python -m local.openapi``."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from local import api_document
 from neve.http.openapi import describe
 from neve.http.operations import Operation
 
@@ -32,7 +34,8 @@ def text() -> str:
 
 def main() -> int:
     TARGET.write_text(text(), encoding="utf-8")
-    print(f"wrote {TARGET.name}")
+    api_document.TARGET.write_text(api_document.text(operations()), encoding="utf-8")
+    print(f"wrote {TARGET.name} and {api_document.TARGET.name}")
     return 0
 
 

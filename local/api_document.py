@@ -1,0 +1,125 @@
+"""The table of calls in ``docs/api.md``, from the operations that the functions answer and the one table of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from neve.http.operations import Operation
+from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY, WITH_KEY
+
+AnyOperation = Operation[Any, Any]
+
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "api.md"
+
+
+class Group(NamedTuple):
+    """``rules``: where they are, below ``docs/rules``."""
+
+    title: str
+    rules: str
+    ids: tuple[str, ...]
+
+
+GROUPS: Mapping[str, Group] = {
+    "E1": Group("Sessions", "sessions.md", ("openSession", "listSessions", "readSession")),
+    "E2": Group("Log and uploads", "sessions.md#log", ("appendEvents", "listEvents", "createUpload")),
+    "E3": Group("Observe, and a user's jobs", "observe.md", ("observeSession", "readJob")),
+    "E4": Group("Compact", "compact.md", ("compactSession",)),
+    "E6": Group("Pack", "pack.md", ("readPack", "listPackVersions", "diffPackVersions")),
+    "E7": Group("Recall", "recall.md", ("recall",)),
+    "E9": Group(
+        "Memories",
+        "memories.md",
+        (
+            *("listMemories", "createMemory", "readMemory", "updateMemory", "deleteMemory"),
+            *("importMemories", "markMemoriesUsed", "traceMemory"),
+        ),
+    ),
+    "E11": Group("Recall as a tool", "recall.md#tool", ("listTools", "recallMemory")),
+    "E12": Group("Ledger of recalls", "recall.md#ledger", ("listRecalls", "readRecall")),
+    "E14": Group("The tenant's jobs", "indexing.md#drain", ("drainEmbeddings", "readAdminJob")),
+    "E16": Group("Health, counts, usage", "tenants.md#usage", ("health", "userStats", "tenantUsage")),
+    "E17": Group("Policy and keys", "tenants.md#policy", ("readPolicy", "writePolicy", "createKey", "revokeKey")),
+}
+"""Short code -> its calls, by their operation ids. Codes that are missing between these belong to calls that are not
+here yet."""
+
+_BEGINNING = """\
+# API
+
+The calls, with the short codes that code and tests use for them. Parameters, bodies and answers are in
+[openapi.json](openapi.json), what holds for all of them in [rules/http.md](rules/http.md). `python -m local.openapi`
+writes this page from the code, and `tests/unit/project/test_documents.py` compares the two.
+
+The base path is `/v1`. Scopes are those of the [API key](rules/tenants.md#keys). "Key" says that the call takes an
+[`Idempotency-Key`](rules/http.md#idempotency). Codes that are missing between the others belong to calls that are not
+here yet.
+"""
+
+
+def text(operations: Iterable[AnyOperation]) -> str:
+    """The page as it is committed. Raises KeyError for an operation without a code, and for one that is named here and
+    not answered."""
+    by_id = {operation.id: operation for operation in operations}
+    tables = [_table(code, group, [by_id.pop(i) for i in group.ids]) for code, group in GROUPS.items()]
+    if by_id:
+        raise KeyError(f"no code for {sorted(by_id)}")
+    return "\n".join([_BEGINNING, *tables, _errors()])
+
+
+def _table(code: str, group: Group, operations: Iterable[AnyOperation]) -> str:
+    lines = [
+        f"## {code}",
+        "",
+        f"{group.title}: [rules/{group.rules}](rules/{group.rules}).",
+        "",
+        "| call | what it does | scope | success | key | refusals of its own |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(_row(operation) for operation in operations),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _row(operation: AnyOperation) -> str:
+    own = [code for code in operation.all_codes if code not in _common(operation)]
+    cells = (
+        f"`{operation.method} {operation.path.removeprefix('/v1')}`",
+        operation.summary,
+        f"`{operation.scope}`" if operation.scope else "none",
+        ", ".join(map(str, operation.responses)),
+        "yes" if operation.idempotent else "",
+        ", ".join(f"`{code}`" for code in own),
+    )
+    return " ".join(f"| {cell}" if cell else "|" for cell in cells) + " |"
+
+
+def _common(operation: AnyOperation) -> set[str]:
+    """The codes that follow from the call's shape, which the page says once."""
+    codes = {*EVERY_CALL, *WITH_BODY, *WITH_IDEMPOTENCY, *WITH_KEY}
+    return codes - set(operation.codes)
+
+
+def _errors() -> str:
+    shapes = {
+        "every call": EVERY_CALL,
+        "calls with a scope": WITH_KEY,
+        "calls with a body": WITH_BODY,
+        "calls that take a key": WITH_IDEMPOTENCY,
+    }
+    lines = [
+        "## Errors",
+        "",
+        "Beside its own, a call can be refused with what follows from its shape:",
+        "",
+        *(f"* {who}: {', '.join(f'`{code}`' for code in codes)}" for who, codes in shapes.items()),
+        "* a path that no call has: `route_not_found`",
+        "",
+        "| code | status | meaning |",
+        "| --- | --- | --- |",
+        *(f"| `{code}` | {kind.status} | {kind.title} |" for code, kind in PROBLEMS.items()),
+        "",
+    ]
+    return "\n".join(lines)
