@@ -1,4 +1,5 @@
-"""docs/faults.md names tests that exist, and every test of this folder."""
+"""docs/faults.md names every test of this folder, and a test for every fault. That the tests exist is checked with
+those of every document (``tests/unit/project/test_documents.py``)."""
 
 from __future__ import annotations
 
@@ -24,11 +25,6 @@ INJECTED = (
     "expired credentials",
     "skewed clock",
 )
-
-
-@pytest.mark.parametrize(("path", "name"), NAMED, ids=[name for _, name in NAMED])
-def test_a_named_test_exists(path: str, name: str) -> None:
-    assert re.search(rf"^def {name}\(", (ROOT / path).read_text(), re.MULTILINE)
 
 
 def test_every_row_names_a_test() -> None:

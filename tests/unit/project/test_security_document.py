@@ -7,6 +7,7 @@ import re
 import pytest
 
 from local.template import ROOT
+from tests.unit.project import documents as d
 
 DOCUMENT = ROOT / "docs" / "security.md"
 TABLE = [
@@ -14,11 +15,6 @@ TABLE = [
     for line in DOCUMENT.read_text(encoding="utf-8").split("## Threats")[1].split("Files without")[0].splitlines()
     if line.startswith("| ") and not line.startswith(("| ---", "| threat"))
 ]
-TESTS = {
-    name
-    for path in (ROOT / "tests").rglob("test_*.py")
-    for name in re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8"))
-}
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row[0])
@@ -27,10 +23,10 @@ def test_a_threat_has_a_control_a_place_and_a_proof(row: list[str]) -> None:
     assert control
     named = re.findall(r"`([^`]+)`", places)
     assert named
-    assert [it for it in named if not any((base / it).is_file() for base in (ROOT, ROOT / "layers/core/neve"))] == []
+    assert [name for name in named if not d.exists(name, DOCUMENT)] == []
     proving = re.findall(r"`(test_\w+)`", proofs)
     assert proving
-    assert sorted(set(proving) - TESTS) == []
+    assert [name for name in proving if not d.is_test(None, name)] == []
 
 
 def test_the_threats_that_were_asked_for_are_there() -> None:
