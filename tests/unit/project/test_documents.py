@@ -50,9 +50,20 @@ def test_named_tests_exist(document: Path) -> None:
 @by_document
 def test_named_commands_exist(document: Path) -> None:
     code = d.commands(document)
-    modules = {name for name in re.findall(r"python3? -m ([\w.]+)", code) if name.split(".")[0] in OUR_MODULES}
-    assert [name for name in sorted(modules) if not d.is_module(name)] == []
+    assert unknown_modules(code) == []
     assert set(re.findall(r"\bmake ([a-z][a-z-]*)", code)) <= MAKE
+
+
+def test_modules_that_a_source_names_exist() -> None:
+    wrong = {path.relative_to(ROOT).as_posix(): unknown_modules(d.text_of(path)) for path in d.sources()}
+    del wrong["tests/unit/project/test_documents.py"]  # names one that does not exist
+    assert {name: modules for name, modules in wrong.items() if modules} == {}
+
+
+def unknown_modules(code: str) -> list[str]:
+    """Of our modules that are run with ``python -m``, those that are not there."""
+    named = {name.rstrip(".") for name in re.findall(r"python3? -m ([\w.]+)(?![\w\\])", code)}
+    return sorted(name for name in named if name.split(".")[0] in OUR_MODULES and not d.is_module(name))
 
 
 def test_the_checks_see_what_they_should(tmp_path: Path) -> None:
