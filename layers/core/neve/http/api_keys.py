@@ -23,8 +23,9 @@ class Caller:
 
 
 VERDICTS: CacheSpec[str, Caller] = CacheSpec("verdicts", size=1000, ttl=timedelta(seconds=60))
-"""Of the last minute, by the sha256 of the key (docs/security.md). They are asked only while the row store is down, so
-that an outage of it degrades the chat path instead of closing it; while it is up a revoked key is refused at once."""
+"""Of the last minute, by the sha256 of the key (docs/rules/tenants.md#keys). They are asked only while the row store is
+down, so that an outage of it degrades the chat path instead of closing it; while it is up a revoked key is refused at
+once."""
 
 
 def caller_of(ports: Ports, authorization: str | None) -> Caller | None:

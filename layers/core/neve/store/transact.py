@@ -1,4 +1,5 @@
-"""One bounded optimistic transaction: read, decide, write on condition, and again when another writer won."""
+"""One bounded optimistic transaction: read, decide, write on condition, and again when another writer won
+(docs/rules/http.md#conflicts)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From two legs and the rows behind them to one order (engine.md §7.5, §7.6)."""
+"""From two legs and the rows behind them to one order (docs/rules/recall.md#fusion)."""
 
 from __future__ import annotations
 

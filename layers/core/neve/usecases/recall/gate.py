@@ -1,5 +1,5 @@
 """Which candidates of the legs go on: not left out, among the first ``depth`` of their leg, and, in the vector leg,
-similar enough (engine.md §7.4)."""
+similar enough (docs/rules/recall.md#gate)."""
 
 from __future__ import annotations
 

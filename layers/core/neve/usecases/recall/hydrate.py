@@ -1,5 +1,5 @@
 """Every hit is read again from the row store, in one read together with the user's head, before anybody sees it
-(engine.md §7.7)."""
+(docs/rules/recall.md#hydration)."""
 
 from __future__ import annotations
 

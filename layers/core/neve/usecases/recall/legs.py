@@ -24,8 +24,9 @@ from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.time_budget import TimeBudget
 
 QUERY_VECTORS: CacheSpec[tuple[str, str, str], bytes] = CacheSpec("query vectors", size=500)
-"""By model, tenant and text: the same question asked again costs no embedding (engine.md §7.3). Keyed by tenant as
-well: that a question is known already must not tell one tenant what another one asked. 0.75 MB at 384 dimensions."""
+"""By model, tenant and text: the same question asked again costs no embedding (docs/rules/recall.md#legs). Keyed by
+tenant as well: that a question is known already must not tell one tenant what another one asked. 0.75 MB at 384
+dimensions."""
 
 Status = Literal["complete", "skipped", "error", "timeout"]
 

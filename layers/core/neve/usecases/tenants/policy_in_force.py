@@ -12,7 +12,7 @@ from neve.store.keys import tenant_row
 from neve.store.tenants import existing
 
 POLICIES: CacheSpec[str, Policy] = CacheSpec("policies", size=10_000, ttl=timedelta(seconds=60))
-"""By tenant. docs/rules/tenants.md#defaults: a policy is cached for at most 60 s."""
+"""By tenant. A policy is cached for at most 60 s (docs/rules/tenants.md#policy)."""
 
 
 def tenant_scope(ports: Ports, tenant_id: str, *, without_store: bool = False) -> TenantScope:
