@@ -35,7 +35,7 @@ from neve.usecases.indexing.index_events import EmbedAgain
 from neve.usecases.indexing.reindex import Reindexed, reindex
 from neve.usecases.indexing.utterances import event_id
 from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.recall.legs import OTHER_MODEL
+from neve.usecases.recall.stages.legs import OTHER_MODEL
 from tests.servers import opensearch_url
 from tests.unit.recall_world import RecallWorld
 

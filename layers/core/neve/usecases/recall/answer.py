@@ -12,8 +12,8 @@ from neve.domain.records import Provenance
 from neve.domain.tokens import estimate, trim_to
 from neve.ports import Passage
 from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped
-from neve.usecases.recall.legs import LegReport
-from neve.usecases.recall.rank_candidates import Ranked
+from neve.usecases.recall.stages.legs import LegReport
+from neve.usecases.recall.stages.rank_candidates import Ranked
 
 ResultState = Literal["found", "none", "not_searched"]
 

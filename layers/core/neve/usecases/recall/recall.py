@@ -13,9 +13,9 @@ from neve.scope import UserScope
 from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.recall.answer import RecallAnswer, ResultState, degradation_line, fit, injected, transparency
 from neve.usecases.recall.command import RecallCommand, ResolvedRequest, resolve
-from neve.usecases.recall.legs import DEADLINE, QUERY_VECTORS, LegReport
 from neve.usecases.recall.record_recall import RecallRecord, query_hash, record_recall, recorded_hits, recorded_legs
 from neve.usecases.recall.search import Found, nothing_found, search
+from neve.usecases.recall.stages.legs import DEADLINE, QUERY_VECTORS, LegReport
 from neve.usecases.recall.time_budget import TimeBudget
 
 LEDGER_ERROR = "ledger:error"

@@ -22,7 +22,7 @@ from neve.usecases.erase.incarnation import still_there
 from neve.usecases.recall.answer import Hit
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import Dropped
-from neve.usecases.recall.legs import LegReport
+from neve.usecases.recall.stages.legs import LegReport
 
 RETENTION = timedelta(days=90)
 RETURNED = "returned"

@@ -22,13 +22,13 @@ from neve.store import rows
 from neve.usecases.pack.served_pack import PACK_CONTENTS
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import Dropped, LeftOut, by_id, hidden, left_out
-from neve.usecases.recall.fuse import Ranking, fuse, new_candidates
-from neve.usecases.recall.gate import gate
-from neve.usecases.recall.hydrate import GenerationMoved, Hydrated, hydrate, shown
-from neve.usecases.recall.legs import DEADLINE, LegReport, Legs, Reading
-from neve.usecases.recall.rank_candidates import Ranked
-from neve.usecases.recall.reads import Standing, start_reads
 from neve.usecases.recall.recall_rows import RecallRow, read_row
+from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
+from neve.usecases.recall.stages.gate import gate
+from neve.usecases.recall.stages.hydrate import GenerationMoved, Hydrated, hydrate, shown
+from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
+from neve.usecases.recall.stages.rank_candidates import Ranked
+from neve.usecases.recall.stages.reads import Standing, start_reads
 from neve.usecases.recall.time_budget import TimeBudget
 
 HYDRATE_ERROR = "hydrate:error"

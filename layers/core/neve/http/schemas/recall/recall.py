@@ -13,8 +13,8 @@ from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
 from neve.ports import Source
 from neve.usecases.recall.answer import Hit, RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
-from neve.usecases.recall.legs import LegReport
 from neve.usecases.recall.record_recall import RecallRecord
+from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.recall.tool import tools
 
 MAX_QUERY = 8_000

@@ -12,12 +12,12 @@ from neve.domain.records import UserHead
 from neve.ports import Candidate, Item
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import CHANGED, REPEATS, Dropped, LeftOut
-from neve.usecases.recall.gate import Gated
-from neve.usecases.recall.hydrate import Hydrated
-from neve.usecases.recall.legs import Reading
-from neve.usecases.recall.rank_candidates import Match, Ranked, rank_candidates, without_repeats
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
-from neve.usecases.recall.rerank import reranked
+from neve.usecases.recall.stages.gate import Gated
+from neve.usecases.recall.stages.hydrate import Hydrated
+from neve.usecases.recall.stages.legs import Reading
+from neve.usecases.recall.stages.rank_candidates import Match, Ranked, rank_candidates, without_repeats
+from neve.usecases.recall.stages.rerank import reranked
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from neve.ports import Candidate
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import BELOW_THRESHOLD, Dropped, LeftOut
-from neve.usecases.recall.legs import Reading
+from neve.usecases.recall.stages.legs import Reading
 
 
 @dataclass(frozen=True, slots=True)

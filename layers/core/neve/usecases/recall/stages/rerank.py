@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from neve.domain.recall.rerank import Utterance, rerank_scores
-from neve.usecases.recall.rank_candidates import Ranked
+from neve.usecases.recall.stages.rank_candidates import Ranked
 
 REPEATED = -20.0
 """What a candidate loses when a better one speaks of exactly the same events: more than any feature gives, so that
