@@ -234,7 +234,10 @@ RECALLS = (
     Bad("mode", "POST", RECALL, {"query": "x", "mode": "loud"}, at="mode"),
     Bad("threshold", "POST", RECALL, {"query": "x", "threshold": 1.1}, at="threshold"),
     Bad("budget", "POST", RECALL, {"query": "x", "budget_ms": 1_000_000}, at="budget_ms"),
-    Bad("category", "POST", RECALL, {"query": "x", "filters": {"category": "PET"}}, at="filters.category"),
+    Bad("a category", "POST", RECALL, {"query": "x", "filters": {"category": "PERSON"}}, at="filters.category"),
+    Bad("a path", "POST", RECALL, {"query": "x", "filters": {"path_prefix": "/a"}}, at="filters.path_prefix"),
+    Bad("documents", "POST", RECALL, {"query": "x", "sources": ["document"]}, at="sources[0]"),
+    Bad("facts", "POST", RECALL, {"query": "x", "filters": {"kind": "fact"}}, at="filters.kind"),
     Bad("tool", "POST", "/tools/recall_memory", {"arguments": {"query": "x", "limit": 0}}, at="arguments.limit"),
     Bad("tool blank", "POST", "/tools/recall_memory", {"arguments": {"query": " "}}, at="arguments.query"),
     Bad("tool nothing", "POST", "/tools/recall_memory", {}, at="arguments"),
@@ -285,9 +288,10 @@ RECORDS = (
     Bad("a line of another form", "POST", "/memories/import", raw=b'{"text": "a"}\n[]', at="lines[2]"),
     Bad("a fact in an import", "POST", "/memories/import", raw=b'{"text": "a", "kind": "fact"}', at="lines[1].kind"),
     Bad("stage", "POST", "/sessions", {"session_id": "s2", "user_meta": {"stage": "BFF"}}, at="user_meta.stage"),
+    Bad("facts listed", "GET", MEMORIES, query={"kind": "fact"}, at="query.kind"),
     Bad("status", "GET", MEMORIES, query={"status": "lost"}, at="query.status"),
     Bad("pack format", "GET", "/pack", query={"session_id": "s1", "format": "html"}, at="query.format"),
-    Bad("reason", "POST", f"{SESSION}/compact", {"reason": "whim"}, at="reason"),
+    Bad("a reason", "POST", f"{SESSION}/compact", {"reason": "manual"}, at="reason"),
     Bad("wait is no flag", "POST", f"{SESSION}/observe", {"wait": "yes"}, at="wait"),
     Bad("a key with a space", "POST", EVENTS, an_event(), headers={"Idempotency-Key": "a b"},
         at="header.Idempotency-Key"),
@@ -422,7 +426,7 @@ def test_a_key_that_was_used_for_another_body(user: Person) -> None:
         ("memory", "POST", MEMORIES, {"text": "x"}, {"text": "y"}),
         ("session", "POST", "/sessions", {"title": "x"}, {"title": "y"}),
         ("observe", "POST", f"{SESSION}/observe", {}, {"wait": False}),
-        ("compact", "POST", f"{SESSION}/compact", {"reason": "task"}, {"reason": "topic"}),
+        ("compact", "POST", f"{SESSION}/compact", {}, {"wait": False}),
     ):
 
         def send(body: Any, name: str = name, method: str = method, path: str = path) -> Reply:
