@@ -1,5 +1,6 @@
-"""From the events of a pass to the lines that are kept: at most five of at most 300 characters; the best are chosen,
-then told in the order in which they were said."""
+"""From the events of a pass to the lines that are kept, of at most 300 characters each. Where more qualify than an
+answer may hold, either the best of the pass are chosen, or the pass ends before the first event that has no room. Lines
+are told in the order in which they were said."""
 
 from __future__ import annotations
 
@@ -7,12 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from neve.domain.records import Event, EventType
 from neve.domain.sessions.transcript import event_text
-from neve.domain.zones import local_time
+from neve.domain.zones import local_time, zone
 from neve.observers.extractive.chatter import speaks_of_self, with_subject, without_dangling_start
 from neve.observers.extractive.cues import assistant_did, judge
 from neve.observers.extractive.dates import annotate
@@ -20,8 +20,8 @@ from neve.observers.extractive.person import about, from_assistant, wish
 from neve.observers.extractive.sameness import Content, adds_nothing, content_of
 from neve.observers.extractive.sentences import Sentence, sentences
 from neve.observers.extractive.vocabulary import any_of
+from neve.observing import PassInput
 
-MAX_LINES = 5
 LINE_CHARACTERS = 300
 CASUAL_SENTENCES = 6
 """A longer message is likely to hold pasted text: plain statements in it are not taken for the user's own."""
@@ -43,38 +43,32 @@ class Line:
         return f"{self.mark} {self.text}"
 
 
-class Row(Protocol):
-    """A prior memory."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The lines of a pass, and the prior memories that its statements restate."""
+    """The lines of a pass, the prior memories that its statements restate, and the last event that was done justice to
+    (None = the last of the pass)."""
 
     lines: tuple[Line, ...]
     restated: tuple[str, ...]
+    covered_to: int | None
 
 
-def lines_of_pass(events: Sequence[Event], prior: Sequence[Row], tz: ZoneInfo, *, among_people: bool) -> Kept:
+def lines_of_pass(given: PassInput, *, among_people: bool) -> Kept:
     """What a pass keeps. A statement that a prior memory already holds is not repeated; the memory is reported.
     ``among_people``: the second speaker is a person."""
-    known = [(row.id, content_of(line)) for row in prior for line in row.text.splitlines()]
+    known = [(row.id, content_of(line)) for row in given.prior for line in row.text.splitlines()]
     restated: dict[str, None] = {}
     fresh: list[Line] = []
     said: list[Content] = []
-    for line in _candidates(events, tz, among_people):
+    for line in _candidates(given.events, zone(given.timezone), among_people):
         content = content_of(line.text)
         held_by = [row_id for row_id, old in known if adds_nothing(content, old)]
         restated.update(dict.fromkeys(held_by))
         if not held_by and not any(adds_nothing(content, other) for other in said):
             fresh.append(line)
             said.append(content)
-    return Kept(tuple(_best(fresh)), tuple(restated))
+    lines, covered_to = _within(fresh, given)
+    return Kept(tuple(lines), tuple(restated), covered_to)
 
 
 # --- candidates ---------------------------------------------------------------------------------
@@ -184,12 +178,24 @@ def _answer_lines(answer: Sentence, moment: _Moment) -> Iterable[Line]:
 _RANK = {"🔴": 3, "✅": 2, "🟡": 1, "🟢": 0}
 
 
-def _best(lines: list[Line]) -> list[Line]:
-    """All lines if they are few enough; else neighbours are joined, and the best of the rest are kept."""
-    if len(lines) > MAX_LINES:
+def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None]:
+    """All lines if they are few enough; else neighbours are joined, and of the rest is kept what there is room for."""
+    room = given.max_lines
+    if len(lines) > room:
         lines = _joined(lines)
+    if len(lines) <= room:
+        return lines, None
+    if not given.resumable:
+        return _best(lines, room), None
+    left_out = lines[room].seq_to
+    first = given.events[0].seq
+    covered_to = max((event.seq for event in given.events if event.seq < left_out), default=first)
+    return _best([line for line in lines if line.seq_to <= covered_to], room), covered_to
+
+
+def _best(lines: Sequence[Line], room: int) -> list[Line]:
     by_worth = sorted(range(len(lines)), key=lambda n: (-lines[n].weight, -_RANK[lines[n].mark], n))
-    return [lines[n] for n in sorted(by_worth[:MAX_LINES])]
+    return [lines[n] for n in sorted(by_worth[:room])]
 
 
 def _joined(lines: Sequence[Line]) -> list[Line]:
