@@ -7,8 +7,8 @@ is what the rules are worked on with; ``test.jsonl`` is looked at only to report
      "keep": [{"mark": "🔴", "words": ["metformin"]}], "allow": [["words", "of", "a", "line"]]}
 
 ``keep``: each is to be found in a kept line that holds all of its words, under this mark. ``allow``: lines that are
-neither wanted nor wrong. Every other kept line is false. Dialogues with an empty ``keep`` are questions, requests, small
-talk, hypotheses, and speech that is quoted, translated, role-played or fictional."""
+neither wanted nor wrong. Every other kept line is false. Dialogues with an empty ``keep`` are questions, requests,
+small talk, hypotheses, and speech that is quoted, translated, role-played or fictional."""
 
 from __future__ import annotations
 
