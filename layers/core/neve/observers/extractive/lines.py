@@ -21,7 +21,15 @@ from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.dates import annotate
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.sameness import Content, adds_nothing, content_of
-from neve.observers.extractive.sequels import Earlier, corrected, known_problem, open_problem, replaced, solves
+from neve.observers.extractive.sequels import (
+    Earlier,
+    corrected,
+    is_bare_correction,
+    known_problem,
+    open_problem,
+    replaced,
+    solves,
+)
 from neve.observing import PassInput, PriorMemory
 
 
@@ -53,24 +61,23 @@ class _Notes:
         self.prior = prior
         self.lines: list[Line] = []
         self.restated: dict[str, None] = {}
+        self._contents: list[Content] = []
         self._known = [(row.id, content_of(line)) for row in prior for line in row.text.splitlines()]
 
     def take(self, line: Line) -> None:
         content = content_of(line.text)
         held_by = [row_id for row_id, old in self._known if adds_nothing(content, old)]
         self.restated.update(dict.fromkeys(held_by))
-        if not held_by and not any(adds_nothing(content, other) for other in self._contents()):
+        if not held_by and not any(adds_nothing(content, other) for other in self._contents):
             self.lines.append(line)
+            self._contents.append(content)
+
+    def pop(self, at: int) -> Line:
+        del self._contents[at]
+        return self.lines.pop(at)
 
     def earlier(self) -> list[Earlier]:
         return [Earlier(line.text, line.speaker) for line in self.lines]
-
-    def drop(self, at: int | None) -> None:
-        if at is not None:
-            del self.lines[at]
-
-    def _contents(self) -> Iterator[Content]:
-        return (content_of(line.text) for line in self.lines)
 
 
 def _of_moment(moment: Moment, said: Sequence[Sentence], notes: _Notes) -> Iterator[Line]:
@@ -82,20 +89,21 @@ def _of_moment(moment: Moment, said: Sequence[Sentence], notes: _Notes) -> Itera
     for sentence in said:
         line = _sequel(sentence, moment, notes) or statement(sentence, moment)
         if line and line.kind is Kind.CORRECTION:
-            notes.drop(replaced(line.text, notes.earlier(), moment.who))
+            at = replaced(line.text, notes.earlier(), moment.who)
+            if at is not None:
+                notes.pop(at)
         if line:
             yield line
 
 
 def _sequel(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
     """A line in the place of an earlier one, which the sentence corrects or closes."""
-    earlier = notes.earlier()
     if solves(sentence):
-        return _solved(sentence, moment, notes, open_problem(earlier, moment.who))
-    at = corrected(sentence, earlier, moment.who)
+        return _solved(sentence, moment, notes, open_problem(notes.earlier(), moment.who))
+    at = corrected(sentence.text, notes.earlier(), moment.who) if is_bare_correction(sentence) else None
     if at is None:
         return None
-    old = notes.lines.pop(at)
+    old = notes.pop(at)
     text = f'Correction of "{old.text}": {annotate(sentence.text, moment.today).text}'
     return replace(old, mark="🔴", text=cut(text), weight=9, seq_to=moment.event.seq)
 
@@ -105,7 +113,7 @@ def _solved(sentence: Sentence, moment: Moment, notes: _Notes, at: int | None) -
     if problem is None:
         return None
     line = moment.line("✅", f'Solved: {problem} ({moment.who} said "{sentence.text}")', 8)
-    return line if at is None else replace(line, seq_from=notes.lines.pop(at).seq_from)
+    return line if at is None else replace(line, seq_from=notes.pop(at).seq_from)
 
 
 # --- choice -------------------------------------------------------------------------------------

@@ -15,13 +15,11 @@ LONGEST = 8
 SHARED = 0.5
 """Share of an earlier statement's content words that a correction must hold to take its place."""
 
-_BARE = re.compile(
-    r"^(?:it|that|this|i|we)(?:'s| is| was| will be| meant| said)\s|^(?:make (?:it|that)|rather)\s"
-    r"|^(?:(?:i|it|it's|it was|it got)\s+)?"
+_MOVED = re.compile(
+    r"^(?:(?:it|it's|it was|it got)\s+)?"
     r"(?:moved|changed|rescheduled|postponed|pushed(?: back)?|brought forward)\s+to\s",
     re.IGNORECASE,
 )
-_MOVED = re.compile(r"\b(?:moved|changed|rescheduled|postponed|pushed|brought forward)\b", re.IGNORECASE)
 _OWN_VERB = re.compile(r"^(?:i|we|my|our)\b(?! meant| said)", re.IGNORECASE)
 _SOLVED = re.compile(
     r"^(?:(?:i|we|i've|we've)\s+)?(?:(?:just|finally|already|now|have|got)\s+)*"
@@ -68,13 +66,19 @@ def known_problem(rows: Sequence[str]) -> str | None:
     return lines[-1].lstrip("🔴 ") if lines else None
 
 
-def corrected(sentence: Sentence, lines: Sequence[Earlier], speaker: str) -> int | None:
-    """The speaker's latest line that a bare correction ("no, 8am") is about: one that holds a value of the same kind,
-    or the same word."""
+def is_bare_correction(sentence: Sentence) -> bool:
+    """Whether it takes something back in a few words that say nothing alone: "no, 8am", "moved to Friday"."""
     said = sentence.text
-    bare = not _OWN_VERB.search(said) and (sentence.takes_back or (_MOVED.search(said) and _BARE.search(said)))
-    if sentence.question or not bare or len(said.split()) > LONGEST:
-        return None
+    if sentence.question or _OWN_VERB.search(said) or len(said.split()) > LONGEST:
+        return False
+    return sentence.takes_back or (
+        _MOVED.search(said) is not None and not values_in(said).isdisjoint(("day", "figure"))
+    )
+
+
+def corrected(said: str, lines: Sequence[Earlier], speaker: str) -> int | None:
+    """The speaker's latest line, if a bare correction can be about it: when it holds a value of the same kind, or the
+    same word."""
     own = [n for n in range(len(lines)) if lines[n].speaker == speaker]
     return own[-1] if own and _alike(f"to {said}", lines[own[-1]].text) else None
 
