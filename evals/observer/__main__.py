@@ -26,6 +26,7 @@ from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import PassInput
 
 FOLDER = Path(__file__).parent
+HALVES = ("dev", "test", "late")
 SAID_AT = "2026-03-10T09:30:00.000Z"
 SPEAKERS = {"user": EventType.USER_MESSAGE, "assistant": EventType.ASSISTANT_RESPONSE}
 
@@ -58,7 +59,7 @@ class Score:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="evals.observer", description=__doc__)
-    parser.add_argument("half", nargs="?", choices=("dev", "test"), default="dev")
+    parser.add_argument("half", nargs="?", choices=HALVES, default="dev")
     parser.add_argument("--quiet", action="store_true", help="only the numbers, not what went wrong")
     options = parser.parse_args(arguments)
     outcomes = [outcome(dialogue) for dialogue in dialogues(options.half)]
