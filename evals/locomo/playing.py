@@ -18,7 +18,7 @@ BATCH = 48
 SETTLE_S = 600.0
 DEPTH = 20
 TUNED_ON = range(1, 6)
-"""Conversations on which field weights, depths and the second stage were chosen."""
+"""Conversations on which field weights, depths and the rerank stage were chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ SYSTEMS = (
     System("memory", ["memory"], False),
     System("both", ["memory", "event"], False),
 )
-"""The last three are the defaults. Memories are never held out: the cue phrases of the extractive observer were written
-while its output on samples of all ten conversations was read."""
+"""The last three are the defaults. Memories are never held out: how the extractive observer splits, dates and rewords
+what was said was worked on while its output on samples of all ten conversations was read."""
 
 
 def send(client: ApiClient, conversation: Conversation) -> None:

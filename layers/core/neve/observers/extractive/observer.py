@@ -1,4 +1,5 @@
-"""An observer without a model or a network: English cue phrases decide what is kept (engine.md §3, "Observers")."""
+"""An observer without a language model or a network: a small classifier of English statements, fitted on sentences of
+our own, decides what is kept (engine.md §3, "Observers"; docs/observer.md)."""
 
 from __future__ import annotations
 
