@@ -17,18 +17,18 @@ from typing import Any
 
 from evals.locomo.baseline import PlainBm25
 from evals.locomo.dataset import Conversation, Question, load
-from evals.locomo.playing import DEPTH, SYSTEMS, ask, send, settle
-from evals.locomo.report import console_table, write_markdown
+from evals.locomo.playing import DEPTH, SYSTEMS, TUNED_ON, ask, send, settle
+from evals.locomo.report import REST, console_table, write_markdown
 from evals.locomo.scoring import Judged, Ranking, grouped, judge, means
 from evals.progress import tracked
 from local.api_client import ApiClient
 from local.running import start_server
 
 RESULT = Path("evals/results/locomo.json")
-HELD_OUT = range(6, 11)
-"""Conversations that nothing was tuned on."""
 LABELS = ("raw", "audited")
 BASELINE = "bm25 plain"
+HELD_OUT = {BASELINE: True} | {system.name: system.held_out for system in SYSTEMS}
+"""Whether conversations 6-10 are held out for a system."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Run:
             system: {
                 label: {
                     "overall": means(rows),
-                    "held out": means([j for j in rows if j.conversation in HELD_OUT] or rows),
+                    REST: means(rest) if (rest := [j for j in rows if j.conversation not in TUNED_ON]) else None,
                     "by category": grouped(rows, lambda j: str(j.category)),
                     "by conversation": grouped(rows, lambda j: f"{j.conversation:02d}"),
                 }
@@ -79,10 +79,14 @@ def main(arguments: Sequence[str]) -> int:
         finally:
             if server:
                 server.stop()
-    result = {"settings": settings | {"seconds": round(time.monotonic() - started)}, "results": run.tables()}
+    result = {
+        "settings": settings | {"seconds": round(time.monotonic() - started)},
+        "held_out": HELD_OUT,
+        "results": run.tables(),
+    }
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(result, indent=1) + "\n")
-    print(console_table(result["results"]))
+    print(console_table(result))
     if not options.no_docs:
         write_markdown(result)
     return 0
@@ -99,8 +103,8 @@ def _measure(client: ApiClient, conversations: Sequence[Conversation]) -> tuple[
     plain = {c.number: PlainBm25(c) for c in conversations}
     for conversation, question in tracked("asking", asked):
         run.add(BASELINE, conversation, question, plain[conversation.number].rank(question.text, DEPTH))
-        for system, sources, more in SYSTEMS:
-            run.add(system, conversation, question, ask(client, conversation, question, sources, **more))
+        for system in SYSTEMS:
+            run.add(system.name, conversation, question, ask(client, conversation, question, system))
     stats = [client.expect(200, "GET", f"/v1/users/{c.id}/stats") for c in conversations]
     return run, {
         "conversations": [c.number for c in conversations],

@@ -1,13 +1,18 @@
-"""Fit the weights of the rerank stage: ``python -m evals.locomo.fit --data FOLDER [--conversations 1-5]``.
+"""Fit the weights of the rerank stage: ``python -m evals.locomo.fit --data FOLDER [--conversations 1-5] [--out FILE]``.
 
-Asks every question of the given conversations through the API, takes the features of the utterances among the hits from
-``domain/recall/rerank.py`` itself, and maximises the likelihood of the evidence under a softmax over each question's
-candidates, with an L2 penalty on standardised weights. Prints the weights, and any@10 and MRR@10 with them on the same
-questions. Nothing is written: weights are changed by hand, rounded."""
+Asks every question of the given conversations through the API with the rerank stage off, so that the candidates are
+those of RRF and the model that is fitted has no say in what it is fitted on. Takes the features of the utterances among
+the hits from ``domain/recall/rerank.py`` itself, and maximises the likelihood of the evidence under a softmax over each
+question's candidates, with an L2 penalty on standardised weights.
+
+Writes ``evals/results/rerank.json``: the fitted weights and the product's, any@10 and MRR@10 of both on the same
+candidates, and the sha256 of what they were fitted on. The product's weights are changed by hand, rounded."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -33,6 +38,8 @@ L2 = 30.0
 STEPS, RATE = 400, 0.05
 DEEPEST = 50
 """The most hits a call returns."""
+ENCODER = Path("layers/encoder")
+RESULT = Path("evals/results/rerank.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +54,29 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="evals.locomo.fit", description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--conversations", default="1-5")
+    parser.add_argument("--out", type=Path, default=RESULT)
     options = parser.parse_args(arguments)
     first, _, last = options.conversations.partition("-")
     wanted = range(int(first), int(last or first) + 1)
     conversations = [c for c in load(options.data) if c.number in wanted]
-    calibration = BgeSmall(Path("layers/encoder")).calibration
+    questions = [(c, q) for c in conversations for q in c.questions]
+    usable = [one for one in _ask_all(conversations, questions) if one is not None]
+    result = _result(usable, len(questions)) | {
+        "conversations": options.conversations,
+        "candidates": f"RRF, {DEEPEST} deep, rerank off",
+        "l2": L2,
+        "sha256": _sums(options.data, usable),
+    }
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(result, indent=1) + "\n")
+    print(options.out.read_text(), end="")
+    return 0
+
+
+def _ask_all(
+    conversations: Sequence[Conversation], questions: Sequence[tuple[Conversation, Question]]
+) -> list[Asked | None]:
+    calibration = BgeSmall(ENCODER).calibration
     with tempfile.TemporaryDirectory(prefix="neve-fit-") as folder:
         server = start_server(Path(folder) / "data")
         try:
@@ -59,21 +84,46 @@ def main(arguments: Sequence[str]) -> int:
             for conversation in tracked("sending", conversations):
                 send(client, conversation)
                 settle(client, conversation)
-            questions = [(c, q) for c in conversations for q in c.questions]
-            asked = [_ask(client, c, q, calibration) for c, q in tracked("asking", questions)]
+            return [_ask(client, c, q, calibration) for c, q in tracked("asking", questions)]
         finally:
             server.stop()
-    usable = [one for one in asked if one is not None]
-    weights = fit(usable)
-    for name, weight in zip(NAMES, weights, strict=True):
-        print(f"{name:12} {weight:6.2f}   now {WEIGHTS[name]:5.2f}")
-    print("any@10 {:.1f}  MRR@10 {:.1f}".format(*_quality(usable, weights, len(questions))))
-    return 0
+
+
+def _result(usable: Sequence[Asked], questions: int) -> dict[str, Any]:
+    fitted, product = fit(usable), np.array(list(WEIGHTS.values()), np.float64)
+    found = {"fitted": fitted, "product": product}
+    return {
+        "weights": {
+            name: {label: round(float(weights[n]), 2) for label, weights in found.items()}
+            for n, name in enumerate(NAMES)
+        },
+        "quality": {label: _quality(usable, weights, questions) for label, weights in found.items()},
+        "questions": questions,
+        "questions with evidence among the candidates": len(usable),
+    }
+
+
+def _sums(data: Path, usable: Sequence[Asked]) -> dict[str, str]:
+    """Of the files read, and of the features and labels that the weights were fitted on."""
+    matrices = hashlib.sha256()
+    for one in usable:
+        matrices.update(one.x.tobytes())
+        matrices.update(one.right.tobytes())
+    files = (data / "locomo10.json", ENCODER / "model" / "model.onnx")
+    sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return sums | {"features and labels": matrices.hexdigest()}
 
 
 def _ask(client: ApiClient, conversation: Conversation, question: Question, calibration: Calibration) -> Asked | None:
     """None when no candidate is evidence: such a question says nothing about the order."""
-    body = {"query": question.text, "k": DEEPEST, "mode": "tool", "sources": ["event"], "threshold": 0}
+    body = {
+        "query": question.text,
+        "k": DEEPEST,
+        "mode": "tool",
+        "sources": ["event"],
+        "threshold": 0,
+        "rerank": False,
+    }
     hits = client.expect(200, "POST", f"/v1/users/{conversation.id}/recall", body)["hits"]
     utterances = [_utterance(hit, calibration) for hit in hits]
     floor = min((u.similarity for u in utterances if u.similarity is not None), default=0.0)
@@ -119,10 +169,14 @@ def fit(asked: Sequence[Asked]) -> Matrix:
     return np.asarray(weights / deviation, np.float64)
 
 
-def _quality(asked: Sequence[Asked], weights: Matrix, questions: int) -> tuple[float, float]:
+def _quality(asked: Sequence[Asked], weights: Matrix, questions: int) -> dict[str, float]:
+    """Percentages of all questions, those without evidence among the candidates included."""
     ranks = [int(np.flatnonzero(one.right[np.argsort(-(one.x @ weights), kind="stable")])[0]) + 1 for one in asked]
     best = [rank for rank in ranks if rank <= 10]
-    return 100 * len(best) / questions, 100 * sum(1 / rank for rank in best) / questions
+    return {
+        "any@10": round(100 * len(best) / questions, 1),
+        "mrr@10": round(100 * sum(1 / rank for rank in best) / questions, 1),
+    }
 
 
 if __name__ == "__main__":

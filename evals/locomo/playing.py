@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -16,16 +17,31 @@ BATCH = 48
 """The most events a call takes."""
 SETTLE_S = 600.0
 DEPTH = 20
-SYSTEMS: list[tuple[str, list[str], dict[str, Any]]] = [
-    ("event, keyword leg", ["event"], {"legs": ["lexical"], "rerank": False}),
-    ("event, vector leg", ["event"], {"legs": ["vector"], "rerank": False}),
-    ("event, RRF", ["event"], {"rerank": False}),
-    ("event", ["event"], {}),
-    ("memory", ["memory"], {}),
-    ("both", ["memory", "event"], {}),
-]
-"""What is asked: a name for the tables, the sources, and further fields of the call. The last three are the
-defaults."""
+TUNED_ON = range(1, 6)
+"""Conversations on which field weights, depths and the rerank stage were chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What is asked: a name for the tables, the sources, and further fields of the call. ``held_out``: nothing of it
+    was chosen by any other conversation than those of ``TUNED_ON``."""
+
+    name: str
+    sources: Sequence[str]
+    held_out: bool
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+SYSTEMS = (
+    System("event, keyword leg", ["event"], True, {"legs": ["lexical"], "rerank": False}),
+    System("event, vector leg", ["event"], True, {"legs": ["vector"], "rerank": False}),
+    System("event, RRF", ["event"], True, {"rerank": False}),
+    System("event", ["event"], True),
+    System("memory", ["memory"], False),
+    System("both", ["memory", "event"], False),
+)
+"""The last three are the defaults. Memories are never held out: how the extractive observer splits, dates and rewords
+what was said was worked on while its output on samples of all ten conversations was read."""
 
 
 def send(client: ApiClient, conversation: Conversation) -> None:
@@ -74,20 +90,15 @@ def _wait(end: float, what: str) -> None:
     time.sleep(0.05)
 
 
-def ask(
-    client: ApiClient,
-    conversation: Conversation,
-    question: Question,
-    sources: Sequence[str],
-    **more: Any,
-) -> Ranking:
+def ask(client: ApiClient, conversation: Conversation, question: Question, system: System) -> Ranking:
     """The hits' credit, best first. Threshold 0 and no time budget to speak of, so that what is measured is the
-    ranking. ``more``: further fields of the call."""
-    body = more | {
+    ranking."""
+    body = {
+        **system.fields,
         "query": question.text,
         "k": DEPTH,
         "mode": "tool",
-        "sources": list(sources),
+        "sources": list(system.sources),
         "threshold": 0,
     }
     answer = client.expect(200, "POST", f"/v1/users/{conversation.id}/recall", body)

@@ -12,13 +12,25 @@ DOCUMENT = Path("docs/retrieval.md")
 COLUMNS = ("any@1", "any@5", "any@10", "any@20", "fraction@10", "mrr@10", "ndcg@10")
 
 
-def console_table(results: dict[str, Any]) -> str:
-    lines = [f"{'source':16} {'labels':8} " + " ".join(f"{name:>11}" for name in COLUMNS) + "   any@10 held out"]
-    for system, by_label in results.items():
+REST = "conversations 6-10"
+"""The table of a system over the conversations that were not tuned on."""
+NOT_HELD_OUT = "not held out"
+
+
+def console_table(result: dict[str, Any]) -> str:
+    lines = [f"{'source':18} {'labels':8} " + " ".join(f"{name:>11}" for name in COLUMNS) + f"   any@10, {REST}"]
+    for system, by_label in result["results"].items():
         for label, tables in by_label.items():
             cells = " ".join(f"{tables['overall'][name]:11.1f}" for name in COLUMNS)
-            lines.append(f"{system:16} {label:8} {cells} {tables['held out']['any@10']:17.1f}")
+            lines.append(f"{system:18} {label:8} {cells}   {_rest(tables, held_out=result['held_out'][system])}")
     return "\n".join(lines)
+
+
+def _rest(tables: dict[str, Any], *, held_out: bool) -> str:
+    """any@10 on conversations 6-10; it says so where they are not held out."""
+    if tables[REST] is None:
+        return "-"
+    return f"{tables[REST]['any@10']:.1f}" + ("" if held_out else f" ({NOT_HELD_OUT})")
 
 
 def write_markdown(result: dict[str, Any], document: Path = DOCUMENT) -> None:
@@ -39,13 +51,14 @@ def _overall(result: dict[str, Any]) -> list[str]:
         f"{settings['questions']} questions, {settings['turns']} turns, k = {settings['k']}, threshold 0, embedder"
         f" `{settings['embedder']['model']}`, observer `{settings['observer']}`.",
         "",
-        "| source | labels | " + " | ".join(COLUMNS) + " | any@10, conversations 6-10 |",
+        "| source | labels | " + " | ".join(COLUMNS) + f" | any@10, {REST} |",
         "| --- | --- |" + " --- |" * (len(COLUMNS) + 1),
     ]
     for system, by_label in result["results"].items():
         for label, tables in by_label.items():
             cells = " | ".join(f"{tables['overall'][name]:.1f}" for name in COLUMNS)
-            lines.append(f"| {system} | {label} | {cells} | {tables['held out']['any@10']:.1f} |")
+            rest = _rest(tables, held_out=result["held_out"][system])
+            lines.append(f"| {system} | {label} | {cells} | {rest} |")
     return lines
 
 

@@ -22,13 +22,16 @@ class PriorMemory:
 class PassInput:
     """What one observation pass reads. ``events`` already fit the transcript cap, hold nothing that Neve renders, and
     carry image bytes inline: a block ``{"type": "image", "media_type", "data": base64}`` or ``{"type": "image",
-    "url"}``."""
+    "url"}``. ``max_lines``: the most lines an answer may hold. ``resumable``: the caller goes on behind
+    ``Observed.covered_to``; else the answer holds the best of all the events."""
 
     session_id: str
     events: Sequence[Event]
     prior: Sequence[PriorMemory]
     timezone: str
     output_cap: int
+    max_lines: int = 5
+    resumable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,8 @@ class ProposedFact:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a pass came back with, validated. ``has_memory`` False or no lines = nothing worth keeping."""
+    """What a pass came back with, validated. ``has_memory`` False or no lines = nothing worth keeping.
+    ``covered_to``: seq of the last event that the lines do justice to; None = the last of the pass."""
 
     has_memory: bool
     lines: tuple[ObservedLine, ...]
@@ -64,6 +68,7 @@ class Observed:
     facts: tuple[ProposedFact, ...] = ()
     usage: Mapping[str, int] = field(default_factory=dict)
     calls: int = 1
+    covered_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

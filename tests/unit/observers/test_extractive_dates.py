@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from neve.observers.extractive.dates import annotate
+from neve.observers.extractive.english.dates import annotate
 
 TUESDAY = date(2026, 3, 10)
 

@@ -8,40 +8,32 @@ from collections.abc import Sequence
 
 from neve.domain.records import Event, EventType
 from neve.domain.sessions.transcript import event_text
-from neve.observers.extractive.chatter import is_hypothetical, speaks_of_self, with_subject, without_dangling_start
-from neve.observers.extractive.cues import assistant_did, judge
-from neve.observers.extractive.sentences import Sentence, sentences
-from neve.observers.extractive.vocabulary import ADVERB, FAMILY, any_of
+from neve.observers.extractive.classifier import Kind
+from neve.observers.extractive.english.clauses import (
+    is_hypothetical,
+    speaks_of_self,
+    with_subject,
+    without_dangling_start,
+)
+from neve.observers.extractive.english.sentences import Sentence, sentences
+from neve.observers.extractive.english.vocabulary import ADVERB, any_of
+from neve.observers.extractive.judgement import assistant_did, judge
 
 _TOOLS = (EventType.TOOL_CALL, EventType.TOOL_RESULT)
-_OF_A_PERSON = frozenset({"identity", "preference", "family"})
-_OF_ANYBODY = frozenset({"habit", "event", "done", "decision", "ongoing", "plan"})
-"""Kinds of statements that an assistant makes, too, about the work that it was given."""
 
-_LIVED = re.compile(
-    rf"\b(?:i|we|i've|we've|i have|we have)(?:\s+{ADVERB})*\s+"
+_OF_A_LIFE = re.compile(
+    r"\bwhen (?:i|we) (?:was|were)\b|\b(?:my|our)\s+(?:[\w-]+\s+){0,2}"
     + any_of(
-        "went visited attended met cooked baked ran hiked camped traveled travelled flew drove swam played painted",
-        "watched celebrated volunteer volunteered perform performed participated competed danced slept ate drank moved",
-        "adopted married graduated quit bought sold joined won lost broke hosted grew lived studied felt carved sewed",
-        "rescued fostered decorated planted borrowed loved enjoyed missed wore caught taught raised coached",
-        "got (?:married|engaged|divorced|promoted|hired|fired|accepted|home)|took (?:my|our|part|up)|ran into|used to",
+        "wife husband partner fiancé fiancée girlfriend boyfriend mother mom mum father dad parents sister brother son",
+        "daughter kids children baby grandma grandpa grandmother grandfather aunt uncle cousin niece nephew family",
+        "friend friends roommate flatmate neighbor neighbour boss colleague colleagues coworker dog cat home house",
+        "apartment flat garden kitchen car bike birthday wedding childhood health hair doctor school college",
+        "hometown hobby vacation holiday job career",
     )
-    + rf"\b|\b(?:i'm|i am|we're|we are|i feel|i felt|i've been)(?:\s+{ADVERB})*\s+"
-    + any_of(
-        "flying traveling travelling moving hosting training volunteering performing studying practicing mentoring",
-        "exhausted tired nervous stressed heartbroken pregnant sick scared lonely",
-        "busy (?:at|with my)|off to|excited and|a mix of|down to join",
-    )
-    + rf"\b|\bwhen (?:i|we) (?:was|were)\b|\bour\s+(?:\w+\s+)?{FAMILY}\b|\bmy\s+(?:[\w-]+\s+){{0,2}}(?:{FAMILY}|"
-    + any_of(
-        "job house home apartment flat garden yard kitchen car bike birthday wedding anniversary childhood health hair",
-        "doctor school college hometown hobby hobbies vacation holiday dream dreams life passion career business",
-        "studio store shop favorite favorites favourite favourites class classes goal goals own",
-    )
-    + r")\b",
+    + r"s?\b",
     re.IGNORECASE,
 )
+"""People, animals and things that a person has, and an assistant does not."""
 _THEN = re.compile(
     r"\b(?:yesterday|ago|recently|as a kid|(?:last|past|this) "
     r"(?:night|morning|week|weekend|month|year|summer|winter|spring|fall|autumn|\w+day))\b",
@@ -106,12 +98,10 @@ def _tells_of_a_life(sentence: Sentence) -> bool:
         return False
     if _YOU.search(text) or not speaks_of_self(text):
         return False
-    if _LIVED.search(text) or _THEN.search(text):
+    if _OF_A_LIFE.search(text) or _THEN.search(text):
         return True
-    cue = judge(text, dated=False, corrects=False, among_people=True, casual=False)
-    if cue and cue.kind in _OF_ANYBODY:
-        return not _DID_A_TASK.search(text)
-    return cue is not None and cue.kind in _OF_A_PERSON
+    verdict = judge(text, dated=False, corrects=False, among_people=True, casual=False)
+    return verdict is not None and (verdict.kind is Kind.SELF or not _DID_A_TASK.search(text))
 
 
 def _serves(sentence: Sentence) -> bool:

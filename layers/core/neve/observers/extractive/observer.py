@@ -1,9 +1,8 @@
-"""An observer without a model or a network: English cue phrases decide what is kept
-(docs/rules/observe.md#extractive)."""
+"""An observer without a language model or a network: a small classifier of English statements, fitted on sentences of
+our own, decides what is kept (docs/rules/observe.md#extractive; docs/observer.md)."""
 
 from __future__ import annotations
 
-from neve.domain.zones import zone
 from neve.observers.extractive.company import among_people
 from neve.observers.extractive.lines import lines_of_pass
 from neve.observers.extractive.reflection import reflected_rows
@@ -22,7 +21,7 @@ class ExtractiveObserver:
 
     def observe(self, given: PassInput) -> Observed:
         people = among_people(given.events)
-        kept = lines_of_pass(given.events, given.prior, zone(given.timezone), among_people=people)
+        kept = lines_of_pass(given, among_people=people)
         return Observed(
             has_memory=bool(kept.lines),
             lines=tuple(ObservedLine(line.shown, line.seq_from, line.seq_to) for line in kept.lines),
@@ -31,6 +30,7 @@ class ExtractiveObserver:
             current_task=None if people else current_task(given.events),
             thread_title=None if people else thread_title(given.events),
             calls=0,
+            covered_to=kept.covered_to,
         )
 
     def reflect(self, given: ReflectInput) -> Reflected:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from neve.domain.terms import stem
 from neve.domain.words import QUERY_STOP_WORDS, plain_words
-from neve.observers.extractive.vocabulary import any_of, words
+from neve.observers.extractive.english.vocabulary import any_of, words
 
 _MEANING = re.compile(r"\(meaning ([^()]*)\)")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
@@ -54,3 +54,28 @@ def adds_nothing(new: Content, old: Content) -> bool:
         return False
     shared = len(new.words & old.words)
     return shared >= SHARED * len(new.words) and 2 * shared >= len(old.words)
+
+
+# --- what a correction changes ------------------------------------------------------------------
+
+_VALUES = {
+    "figure": re.compile(
+        r"\d|\b" + any_of("one two three four five six seven eight nine ten eleven twelve noon midnight") + r"\b",
+        re.IGNORECASE,
+    ),
+    "day": re.compile(
+        r"\b"
+        + any_of(
+            r"\w{3,6}day today tomorrow tonight yesterday \d{1,2}(?:st|nd|rd|th)",
+            r"january|february|march|april|may(?= \d)|june|july|august|september|october|november|december",
+        )
+        + r"\b",
+        re.IGNORECASE,
+    ),
+    "name": re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w'-]*"),
+}
+
+
+def values_in(statement: str) -> frozenset[str]:
+    """Which of ``figure``, ``day`` and ``name`` a statement holds. A first word is no name, however it is written."""
+    return frozenset(kind for kind, pattern in _VALUES.items() if pattern.search(statement))

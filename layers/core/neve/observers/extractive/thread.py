@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from neve.domain.records import Event, EventType
 from neve.domain.sessions.transcript import event_text
-from neve.observers.extractive.person import rest_about
-from neve.observers.extractive.sentences import sentences
-from neve.observers.extractive.vocabulary import any_of
+from neve.observers.extractive.english.person import rest_about
+from neve.observers.extractive.english.sentences import sentences
+from neve.observers.extractive.english.vocabulary import any_of
 
 TITLE_WORDS = 8
 TASK_CHARACTERS = 200

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from neve.observers.extractive.verbs import is_past_form
-from neve.observers.extractive.vocabulary import any_of
+from neve.observers.extractive.english.verbs import is_past_form
+from neve.observers.extractive.english.vocabulary import any_of
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (

@@ -6,36 +6,24 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from neve.observers.extractive.verbs import is_common_present, third_person_form
-from neve.observers.extractive.vocabulary import ADVERBS
+from neve.observers.extractive.english.verbs import is_common_present, third_person_form
+from neve.observers.extractive.english.vocabulary import ADVERBS, words
 
 _UNSAFE = re.compile(
     r"\b(?:you|your|yours|yourself|you're|you've|you'll|you'd|we|us|our|ours|ourselves|we're|we've|we'll|we'd)\b", re.I
 )
 _AND_I = re.compile(r"my ((?:[\w-]+ ){0,2}[\w-]+) and i\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|[^A-Za-z]+")
-_WOULD_VERBS = frozenset(
-    [
-        "love",
-        "like",
-        "prefer",
-        "rather",
-        "be",
-        "say",
-        "want",
-        "appreciate",
-        "never",
-        "always",
-        "have",
-        "go",
-        "do",
-        "recommend",
-        "suggest",
-        "need",
-        "hate",
-        "choose",
-    ]
+_WOULD_VERBS = words(
+    "love like prefer rather be say want appreciate never always have go do recommend suggest need hate choose"
 )
+_VERBS_IN_LY = words("fly apply reply rely comply supply imply multiply ally rally tally bully")
+_NO_VERBS = words(
+    "to and or not the a an of in on at for with who whom that as if than nor per by from into but so my me it its",
+    "this these those he she they him her them what which where when how why there here",
+)
+"""Behind "I", these mean that the sentence is built in a way that a rule cannot rewrite."""
+_QUOTATION = re.compile(r'("[^"]*")')
 _FIRST_PERSON = frozenset({"i", "i'm", "im", "i've", "ive", "i'll", "i'd"})
 _AUXILIARIES = frozenset({"am", "have", "haven't", "do", "don't"})
 _JOINERS = frozenset({"and", "or", "but", "then"})
@@ -46,9 +34,20 @@ def about(subject: str, sentence: str) -> str:
     "you" is kept as it was said: ``User said: We chose the blue one``."""
     if _UNSAFE.search(sentence):
         return f"{subject} said: {sentence[:1].upper()}{sentence[1:]}"
+    if _not_rewritable(sentence):
+        return f"{subject} said: {sentence[:1].upper()}{sentence[1:]}"
     if together := _AND_I.match(sentence):
         return f"{subject} and their {together[1]}{_continued(subject, sentence[together.end() :])}"
     return _Rewriter(subject).rewrite(sentence)
+
+
+def _not_rewritable(sentence: str) -> bool:
+    """Whether "I" stands where no verb follows it: "my dad and I, to be honest", "I and my wife"."""
+    following = (found.lower() for found in _AFTER_I.findall(_QUOTATION.sub(" ", sentence)))
+    return any(word in _NO_VERBS for word in following)
+
+
+_AFTER_I = re.compile(r"\bi\b[\s,]*([a-z']*)", re.IGNORECASE)
 
 
 class _Rewriter:
@@ -69,14 +68,19 @@ class _Rewriter:
         self._named = True
 
     def rewrite(self, sentence: str) -> str:
-        tokens = _TOKEN.findall(sentence)
+        parts = _QUOTATION.split(sentence)
+        text = "".join(part if quoted % 2 else self._rewritten(part) for quoted, part in enumerate(parts))
+        return text[:1].upper() + text[1:]
+
+    def _rewritten(self, part: str) -> str:
+        """A part that holds no quotation: what is quoted stays as it was said."""
+        tokens = _TOKEN.findall(part)
         out = []
         for at, token in enumerate(tokens):
             following = next((word.lower() for word in tokens[at + 1 :] if word[0].isalpha()), "")
             hyphened = tokens[at + 1 : at + 2] == ["-"] or tokens[at - 1 : at] == ["-"]
             out.append(token if hyphened else self._replacement(token, following))
-        text = "".join(out)
-        return text[:1].upper() + text[1:]
+        return "".join(out)
 
     def _replacement(self, token: str, following: str) -> str:
         word = token.lower()
@@ -113,7 +117,7 @@ class _Rewriter:
         return "theirs" if word == "mine" else "themselves"
 
     def _verb(self, token: str, word: str) -> str:
-        if self._awaiting and (word in ADVERBS or word.endswith("ly")):
+        if self._awaiting and _may_stand_before_a_verb(word):
             return token
         if self._awaiting == "plural":
             self._awaiting = ""
@@ -132,6 +136,10 @@ class _Rewriter:
     def _name(self) -> str:
         self._named = True
         return self._subject
+
+
+def _may_stand_before_a_verb(word: str) -> bool:
+    return word in ADVERBS or word in ("no", "longer") or (word.endswith("ly") and word not in _VERBS_IN_LY)
 
 
 def wish(subject: str, sentence: str, kind: str) -> str:
@@ -158,9 +166,8 @@ def from_assistant(sentence: str) -> str:
 
 
 _REMEMBER = re.compile(
-    r"^(?:please\s+)?(?:can you\s+)?"
-    r"(?:(?:remember|don't forget|do not forget|keep in mind|note|make a note|bear in mind)\s+(?:that\s+|this:?\s*)?"
-    r"|(?:important|for the record|fyi|note to self)\s*:\s*)",
+    r"^(?:please\s+)?(?:can you\s+)?(?:just\s+)?(?:remember|don't forget|do not forget|keep in mind|note|make a note"
+    r"|bear in mind|important|for the record|fyi|note to self)(?:\s*[:,]\s*|\s+)(?:that\s+|this:?\s*)?",
     re.IGNORECASE,
 )
 _REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+)?remind me\s*", re.IGNORECASE)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from neve.observers.extractive.vocabulary import any_of
+from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 
 LONGEST = 600
 """A longer "sentence" is pasted material, not something that was said."""
@@ -52,6 +52,16 @@ _QUESTION_TAIL = re.compile(
     re.IGNORECASE,
 )
 _FEWEST_WORDS_BEFORE_TAIL = 4
+_TOLD_FIRST = re.compile(
+    r"^(?:(?:as|being) (?P<am>(?:an?|someone)\s(?!"
+    + any_of("example result rule test whole start side next first last final reminder user")
+    + r"\b)[^,?]{2,60})|(?:since|because|given that|considering(?: that)?|seeing as)\s+"
+    r"(?P<since>(?:i|i'm|i've|we|we're|my)\s[^,?]{2,80})),\s[^?]*\?+$",
+    re.IGNORECASE,
+)
+_ASKS_BACK = re.compile(r"^(?P<said>.*),\s*(?:right|correct|no|yes)\s*\?+$", re.IGNORECASE)
+_OF_SELF = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
+"""``I need a visa, right?`` says something; ``bats are blind, right?`` only asks."""
 _TAKES_BACK = re.compile(
     r"^(?:(?:correction|scratch that|my mistake|oops|wait|sorry(?! to| about| for| you| that| i'm| i was))\b[\s,:.!-]+"
     r"|(?:no|nope|actually)\b[\s,:.!-]+(?=(?:it|that|he|she)'s\b"
@@ -64,11 +74,13 @@ _DENIAL = re.compile(r"^(?:no|nope|actually)\b[\s,:.!-]+(?=\w)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """``text`` without its final mark. ``corrects``: it began with a word that takes something back."""
+    """``text`` without its final mark. ``corrects``: it began with a word that takes something back, and goes on with a
+    statement; ``takes_back``: with such a word, whatever follows."""
 
     text: str
     question: bool
     corrects: bool = False
+    takes_back: bool = False
 
 
 def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
@@ -112,10 +124,22 @@ def _clean(part: str, names: Collection[str]) -> Sentence | None:
     tail = _QUESTION_TAIL.search(text) if question else None
     if tail and len(text[: tail.start()].split()) >= _FEWEST_WORDS_BEFORE_TAIL:
         text, question = text[: tail.start()], False
-    text, corrects = _without_opener(text.rstrip("?!.…;, "), names)
+    elif question and (told := _told_first(text)):
+        text, question = told, False
+    elif question and (tag := _ASKS_BACK.match(text)):
+        text, question = tag["said"], _OF_SELF.search(tag["said"]) is None
+    text, corrects, takes_back = _without_opener(text.rstrip("?!.…;, "), names)
     text = _CLOSER.sub("", text).strip(" ,;:-")
     only_a_name = any(name.lower().startswith(text.lower()) for name in names)
-    return Sentence(text, question, corrects) if text and not only_a_name else None
+    return Sentence(text, question, corrects, takes_back) if text and not only_a_name else None
+
+
+def _told_first(question: str) -> str | None:
+    """What a question says of the one who asks: ``As a vegan, what can I eat?`` -> ``I'm a vegan``."""
+    match = _TOLD_FIRST.match(question)
+    if match is None:
+        return None
+    return f"I'm {match['am']}" if match["am"] else match["since"]
 
 
 def _unquoted(text: str) -> str:
@@ -126,10 +150,11 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _without_opener(text: str, names: Collection[str]) -> tuple[str, bool]:
-    """The text without greetings, fillers and called names in front, and whether it takes something back."""
+def _without_opener(text: str, names: Collection[str]) -> tuple[str, bool, bool]:
+    """The text without greetings, fillers and called names in front; whether it takes something back and goes on with a
+    statement; and whether it takes something back at all."""
     called = "|".join(re.escape(name) for name in names if name)
-    corrects = False
+    corrects = takes_back = False
     while True:
         before = text
         text = _OPENER.sub("", _GREETED_NAME.sub("", text))
@@ -137,6 +162,8 @@ def _without_opener(text: str, names: Collection[str]) -> tuple[str, bool]:
             text = re.sub(rf"^(?:{called})\s*[,!.]+\s*|\s*,\s*(?:{called})$", "", text, flags=re.IGNORECASE)
         taken = _TAKES_BACK.sub("", text)
         corrects = corrects or taken != text
-        text = _DENIAL.sub("", taken)
+        bare = _DENIAL.sub("", taken)
+        takes_back = takes_back or bare != text
+        text = bare
         if text == before:
-            return text, corrects
+            return text, corrects, takes_back

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neve.observers.extractive.vocabulary import words
+from neve.observers.extractive.english.vocabulary import words
 
 _PAST = words(
     "was were had did went came saw took made got gave found told left felt kept brought began ran met bought sold",

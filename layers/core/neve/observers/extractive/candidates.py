@@ -1,0 +1,172 @@
+"""From what was said to candidates for lines: statements in the third person, with their mark and range."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from neve.domain.records import Event, EventType
+from neve.domain.sessions.transcript import event_text
+from neve.domain.zones import local_time, zone
+from neve.observers.extractive.classifier import Kind
+from neve.observers.extractive.english.clauses import speaks_of_self, with_subject, without_dangling_start
+from neve.observers.extractive.english.dates import Dated, annotate
+from neve.observers.extractive.english.person import about, from_assistant, wish
+from neve.observers.extractive.english.sentences import Sentence, sentences
+from neve.observers.extractive.english.vocabulary import any_of
+from neve.observers.extractive.judgement import assistant_did, judge
+from neve.observers.extractive.speech import is_role, own_words, quotes_another
+from neve.observing import PassInput
+
+LINE_CHARACTERS = 300
+CASUAL_SENTENCES = 6
+"""A longer message is likely to hold pasted text: plain statements in it are not taken for the user's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``text`` without its mark, at most 298 characters. ``weight`` orders the lines of a pass."""
+
+    mark: str
+    text: str
+    weight: int
+    seq_from: int
+    seq_to: int
+    speaker: str
+    kind: Kind = Kind.NOTE
+
+    @property
+    def shown(self) -> str:
+        return f"{self.mark} {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a sentence is judged against: its event, its local day, who listens, and what was said just before."""
+
+    event: Event
+    today: date
+    among_people: bool
+    casual: bool
+    before: Sentence | None
+
+    @property
+    def who(self) -> str:
+        return self.event.name or "User"
+
+    @property
+    def of_assistant(self) -> bool:
+        return self.event.event_type is EventType.ASSISTANT_RESPONSE and not self.among_people
+
+    def line(self, mark: str, text: str, weight: int) -> Line:
+        """Of this event."""
+        return Line(mark, cut(text), weight, self.event.seq, self.event.seq, self.who)
+
+
+_SPEAKING = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)
+
+
+def moments(given: PassInput, *, among_people: bool) -> Iterator[tuple[Moment, list[Sentence]]]:
+    """Each event in which somebody speaks, with the sentences that are the speaker's own. ``among_people``: the second
+    speaker is a person."""
+    names = {event.name for event in given.events if event.name}
+    tz = zone(given.timezone)
+    before: Sentence | None = None
+    for event in given.events:
+        said = _own(event_text(event), names) if event.event_type in _SPEAKING else []
+        if said:
+            today = local_time(event.created_at, tz).date()
+            yield Moment(event, today, among_people, len(said) <= CASUAL_SENTENCES, before), said
+            before = said[-1]
+
+
+def _own(text: str, names: Iterable[str]) -> list[Sentence]:
+    """Up to the sentence with which a role begins."""
+    said = sentences(own_words(text), set(names))
+    role = next((n for n, sentence in enumerate(said) if is_role(sentence.text)), len(said))
+    return [sentence for sentence in said[:role] if not quotes_another(sentence.text)]
+
+
+def as_statement(sentence: Sentence, today: date) -> Dated:
+    """The sentence as it is judged: with a subject, and its dates resolved."""
+    return annotate(with_subject(without_dangling_start(sentence.text)), today)
+
+
+def statement(sentence: Sentence, moment: Moment) -> Line | None:
+    """What a person said about themselves or their world, if it is worth keeping."""
+    if sentence.question:
+        return None
+    dated = as_statement(sentence, moment.today)
+    verdict = judge(
+        dated.text,
+        dated=dated.found,
+        corrects=sentence.corrects,
+        among_people=moment.among_people,
+        casual=moment.casual,
+    )
+    if verdict is None:
+        return None
+    line = replace(moment.line(verdict.mark, "", verdict.weight), kind=verdict.kind)
+    if verdict.wording:
+        return replace(line, text=cut(wish(moment.who, dated.text, verdict.wording)))
+    head = "Correction: " if verdict.kind is Kind.CORRECTION else ""
+    if verdict.mark == "🔴" and _OF_ANOTHER.search(dated.text) and moment.before:
+        said = f'{head}{moment.who} answered "{moment.before.text}" with: {dated.text}'
+        return replace(line, text=cut(said), seq_from=moment.event.seq - 1)
+    return replace(line, text=cut(f"{head}{about(moment.who, dated.text)}"))
+
+
+def assistant_lines(said: Sequence[Sentence], moment: Moment) -> Iterator[Line]:
+    """What an assistant completed for the user; its advice and its chat are not memory."""
+    for sentence in said:
+        if not sentence.question and assistant_did(sentence.text):
+            text = from_assistant(annotate(sentence.text, moment.today).text)
+            yield replace(moment.line("✅", text, 6), speaker="Assistant")
+
+
+_OF_ANOTHER = re.compile(r"^(?:it|that|this|they|he|she|there|his|her|its|their)\b", re.IGNORECASE)
+"""Begins with a word that stands for what was said just before."""
+_PERSONAL = re.compile(
+    r"^(?:and |so |but )?(?!what's (?:up|new|going on|happening)\b)"
+    r"(?:what|where|when|who|which|how (?:old|many|much|long|often|far|big))\b"
+    r".*\b(?:you|your|you're)\b",
+    re.IGNORECASE,
+)
+_NO_ANSWER = re.compile(
+    r"^"
+    + any_of(
+        "yes no ok okay sure thanks none nothing sorry that super wow oh maybe whatever good fine great cool hi hey",
+        "not sure|i don't know|never mind",
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+_LONGEST_ANSWER = 8
+
+
+def answer_line(answer: Sentence, moment: Moment) -> Line | None:
+    """A bare answer ("Mary.") to a personal question keeps its question, which it means nothing without."""
+    asked = moment.before
+    if asked is None or not asked.question or not _PERSONAL.search(asked.text):
+        return None
+    if answer.question or _NO_ANSWER.search(answer.text) or speaks_of_self(answer.text):
+        return None
+    if len(answer.text.split()) > _LONGEST_ANSWER:
+        return None
+    text = f'{moment.who}, asked "{asked.text}?": {annotate(answer.text, moment.today).text}'
+    return replace(moment.line("🟡", text, 5), seq_from=moment.event.seq - 1)
+
+
+def cut(text: str) -> str:
+    """At most 300 characters with the mark, ended at a clause where there is one, never inside a resolved date."""
+    room = LINE_CHARACTERS - 2
+    if len(text) <= room:
+        return text
+    head = text[: room - 1]
+    if head.rfind("(meaning") > head.rfind(")"):
+        head = head[: head.rfind("(meaning")]
+    end = max(head.rfind(mark) for mark in (", ", "; ", " - ", " but ", " and "))
+    end = end if end > room // 2 else head.rfind(" ")
+    return (head[:end] if end > 0 else head).rstrip(" ,;-(") + "…"

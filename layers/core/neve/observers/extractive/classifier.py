@@ -1,0 +1,125 @@
+"""What kind of statement a sentence is: a linear model over its words and their order, fitted on sentences of our own
+(``python -m evals.observer.fit``; ``statements.json`` holds the weights and the sha256 of the sentences).
+
+A sentence is read as a skeleton: words that were frequent among those sentences stand for themselves, all others for
+their shape (a name, a figure, an ending), so that what counts is how something is said, not what it is about. Features
+are the skeleton's runs of one to three words."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+MODEL = Path(__file__).with_name("statements.json")
+MOST_WORDS = 30
+"""Of a sentence; what it is shows before its end."""
+LONGEST_RUN = 3
+SCALE = 100
+"""Weights are stored as whole hundredths: they add up to the same on every machine."""
+
+_MEANING = re.compile(r"\s*\(meaning [^()]*\)")
+_QUOTED = re.compile(r'"[^"]*"')
+_TOKEN = re.compile(r"@date|[^\W\d_]+(?:'[^\W\d_]+)?|\d+(?:[.,:/-]\d+)*|[?!\":;,(]")
+_ENDINGS = ("ing", "ed", "ist", "er", "or", "ian", "ly", "s")
+
+
+class Kind(StrEnum):
+    """``self``: who someone is, their health, people, tastes; ``note``: what they do, have, plan or lived through."""
+
+    NONE = "none"
+    SELF = "self"
+    WISH = "wish"
+    CORRECTION = "correction"
+    BLOCKER = "blocker"
+    NOTE = "note"
+    MAYBE = "maybe"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """``weights[feature]``: one for each of ``kinds``, in hundredths, like ``bias``. ``words`` stand for themselves."""
+
+    kinds: tuple[Kind, ...]
+    words: frozenset[str]
+    bias: tuple[int, ...]
+    weights: dict[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """``kept``: how likely the sentence is worth keeping; ``kind``: the likeliest of those that are."""
+
+    kind: Kind
+    kept: float
+
+
+def classify(sentence: str) -> Judged:
+    """A sentence whose dates may be resolved. What it quotes does not count."""
+    return judged(sentence, _model())
+
+
+def judged(sentence: str, model: Model) -> Judged:
+    """``classify`` by another model."""
+    known = [model.weights[f] for f in sorted(features(sentence, model.words)) if f in model.weights]
+    share = SCALE * math.sqrt(max(1, len(known)))
+    scores = [bias / SCALE + sum(column) / share for bias, *column in zip(model.bias, *known, strict=True)]
+    odds = {kind: math.exp(score) for kind, score in zip(model.kinds, scores, strict=True)}
+    none = odds.pop(Kind.NONE)
+    return Judged(max(odds, key=lambda kind: odds[kind]), 1 - none / (none + sum(odds.values())))
+
+
+def features(sentence: str, known: Collection[str]) -> set[str]:
+    """The runs of the skeleton. ``known``: the words that stand for themselves."""
+    skeleton = ["^", *skeleton_of(sentence, known), "$"]
+    runs = {
+        " ".join(skeleton[at : at + length])
+        for length in range(1, LONGEST_RUN + 1)
+        for at in range(len(skeleton) - length + 1)
+    }
+    return runs | {f"length {min(len(skeleton) // 3, 6)}"}
+
+
+def skeleton_of(sentence: str, known: Collection[str]) -> list[str]:
+    """At most 30 words, each itself or its shape."""
+    return [word if word in known else shape for word, shape in words_of(sentence)][:MOST_WORDS]
+
+
+def words_of(sentence: str) -> Iterator[tuple[str, str]]:
+    """Each word of a sentence in lower case, with its shape."""
+    plain = _QUOTED.sub('"', _MEANING.sub(" @date", sentence.replace("’", "'")))
+    for n, token in enumerate(_TOKEN.findall(plain)):
+        yield token.lower(), _shape(token, first=n == 0)
+
+
+def _shape(token: str, *, first: bool) -> str:
+    if token[0].isdigit():
+        return "#"
+    if not token[0].isalpha():
+        return token
+    if token[0].isupper() and not first:
+        return "Name"
+    lower = token.lower()
+    return next((f"-{end}" for end in _ENDINGS if lower.endswith(end) and len(lower) > len(end) + 2), "-")
+
+
+@cache
+def _model() -> Model:
+    return read_model(MODEL.read_text(encoding="utf-8"))
+
+
+def read_model(text: str) -> Model:
+    """From the JSON of ``statements.json``."""
+    read = json.loads(text)
+    return Model(
+        kinds=tuple(Kind(kind) for kind in read["kinds"]),
+        words=frozenset(read["words"]),
+        bias=tuple(read["bias"]),
+        weights={feature: tuple(row) for feature, row in read["weights"].items()},
+    )

@@ -1,0 +1,98 @@
+"""The clauses of a chat message as whole statements: what is about something that only the conversation explains, what
+is only supposed, and the "I" that chat leaves out."""
+
+from __future__ import annotations
+
+import re
+
+from neve.observers.extractive.english.verbs import is_past_form
+from neve.observers.extractive.english.vocabulary import ADVERB, ADVERBS, FIRST_PERSON, any_of
+
+_HYPOTHESIS = re.compile(
+    r"^(?:imagine|suppose|what if|let's say|say i|pretend|assume|assuming)\b|\b(?:hypothetically|just kidding|j/k)\b"
+    r"|\bif i were\b|^if\b.*(?:\b(?:would|could|were)\b|'d\b)",
+    re.IGNORECASE,
+)
+_DANGLING = re.compile(
+    r"^(?:(?:it|that|this|they|he|she|there|here)(?:'\w+)?|these|those|then|which|because|cause)\b"
+    r"(?!\s+(?:is|are) (?:no|one|two|three|four|five|\d+)\b)",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
+
+
+def is_hypothetical(sentence: str) -> bool:
+    """What is only supposed, or said in jest."""
+    return _HYPOTHESIS.search(sentence) is not None
+
+
+def is_dangling(sentence: str) -> bool:
+    """Whether the sentence is about something that an earlier one named."""
+    return _DANGLING.search(sentence) is not None
+
+
+def speaks_of_self(sentence: str) -> bool:
+    """Whether the sentence has a first-person word in it."""
+    return _FIRST_PERSON.search(sentence) is not None
+
+
+_SECOND_CLAUSE = re.compile(
+    r"(?:,|\s[-–—]|;)(?:\s+(?:and|but|so))?\s+(?=(?:i|i'm|i've|we|we're|we've|my)\b)", re.IGNORECASE
+)
+_LOST_IM = re.compile(
+    rf"^(?:{ADVERB}\s+)*"
+    + any_of(
+        "planning learning studying reading considering researching practicing practising training preparing finishing",
+        r"gonna (?!be\b)|thinking (?:of|about)|working on|trying to|looking (?:for|into)|moving to|going to",
+        "not sure (?:if|whether)|torn between|hoping to|getting ready|saving (?:up )?for|about to",
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+_GERUND_SUBJECT = re.compile(
+    r"^(?:\w+ )?\w+ing\b[^,;–—-]*\b"
+    + any_of("is are was were helps? makes? gives? keeps? brings? feels? seems? can", "has been|have been")
+    + r"\b",
+    re.IGNORECASE,
+)
+_LOST_IVE = re.compile(r"^been\s+(?:\w+ing|to|in|at|on)\b", re.IGNORECASE)
+_LOST_I = re.compile(
+    rf"^(?:{ADVERB}\s+)*"
+    + any_of(
+        "hate prefer love",
+        "need to|have to|gotta|want to|live in|work (?:at|as|for)|can't stand|don't (?:eat|drink|like)",
+    )
+    + r"\s+[\"'\w]",
+    re.IGNORECASE,
+)
+_NO_SUBJECT_LOST = re.compile(
+    r"^\w+\s+(?:by|on me|is|are|was|were|has|have|had|will|did)\b|^(?:let|put|set|cut|read|shut|fed|fixed-|given)\b",
+    re.IGNORECASE,
+)
+"""A noun, an order, or a passive, although its first word looks like a past form."""
+
+
+def without_dangling_start(sentence: str) -> str:
+    """``It was tough, but I passed the exam`` -> ``I passed the exam``: a clause about "it" says nothing on its own."""
+    clause = _SECOND_CLAUSE.search(sentence) if is_dangling(sentence) else None
+    return sentence[clause.end() :] if clause else sentence
+
+
+def with_subject(sentence: str) -> str:
+    """The sentence with the "I" that chat leaves out: ``Finished the course`` -> ``I finished the course``."""
+    if _FIRST_PERSON.match(sentence):
+        return sentence
+    lowered = sentence[:1].lower() + sentence[1:]
+    if _LOST_IVE.search(sentence):
+        return f"I've {lowered}"
+    if _LOST_IM.search(sentence):
+        return sentence if _GERUND_SUBJECT.search(sentence) else f"I'm {lowered}"
+    return f"I {lowered}" if _LOST_I.search(sentence) or _starts_in_the_past(sentence) else sentence
+
+
+def _starts_in_the_past(sentence: str) -> bool:
+    """``Just sold my old phone``: a past form stands where the subject should."""
+    if _NO_SUBJECT_LOST.search(sentence):
+        return False
+    spoken = [word for word in re.findall(r"[a-z']+", sentence.lower()) if word not in ADVERBS]
+    return len(spoken) > 1 and is_past_form(spoken[0]) and not spoken[0].endswith("n't")

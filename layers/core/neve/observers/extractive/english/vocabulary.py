@@ -1,0 +1,26 @@
+"""Word lists that several rules of the extractive observer share."""
+
+from __future__ import annotations
+
+
+def words(*lists: str) -> frozenset[str]:
+    """The words of the lists."""
+    return frozenset(word for entries in lists for word in entries.split())
+
+
+def any_of(*lists: str) -> str:
+    """A group that matches any of the entries. A list holds words between blanks, or, with a ``|`` in it, patterns
+    between bars, which may hold blanks."""
+    alternatives = [entry for entries in lists for entry in ([entries] if "|" in entries else entries.split())]
+    return "(?:" + "|".join(alternatives) + ")"
+
+
+_ADVERBS = (
+    "really also just still always usually finally recently already actually even never now only so absolutely",
+    "totally truly definitely probably often sometimes kinda mostly generally typically currently simply both all",
+    "once first then completely super very rarely mainly personally ever hardly barely",
+)
+ADVERBS = words(*_ADVERBS)
+ADVERB = any_of(*_ADVERBS, "kind of|sort of")
+FIRST_PERSON = any_of("i i'm im i've ive i'll i'd my mine me we we're we've we'll we'd our us")
+"""Of a lower-case sentence."""

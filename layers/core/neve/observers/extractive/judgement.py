@@ -1,0 +1,189 @@
+"""Which English statements are worth remembering, and how much (engine.md §3, "extractive").
+
+The classifier says what kind of statement a sentence is; the rules here say where that is not to be trusted. The marks
+follow the observer's scale: 🔴 durable identity, preference, standing wish, correction, unresolved blocker; 🟡 plans,
+events, decisions, work; 🟢 tentative; ✅ a change of state that really happened. The weights only order the lines of
+one pass against each other, where more qualify than a pass may keep."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from neve.observers.extractive.classifier import Kind, classify
+from neve.observers.extractive.english.clauses import is_dangling, is_hypothetical, speaks_of_self
+from neve.observers.extractive.english.vocabulary import ADVERB, any_of
+from neve.observers.extractive.sameness import values_in
+
+Mark = Literal["🔴", "🟡", "🟢", "✅"]
+Wording = Literal["", "remember", "remind", "rule", "request"]
+"""What a sentence asks for, and so how it is worded as a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``weight`` grows with how surely the statement should be kept."""
+
+    kind: Kind
+    mark: Mark
+    weight: int
+    wording: Wording = ""
+
+
+KEPT = 0.6
+"""The least likelihood of being worth it: chosen on ``evals/observer/dev.jsonl``."""
+KEPT_OF_CORRECTIONS = 0.3
+TAKEN_BACK = Verdict(Kind.CORRECTION, "🔴", 9)
+_VERDICTS = {
+    Kind.WISH: Verdict(Kind.WISH, "🔴", 9, "rule"),
+    Kind.CORRECTION: TAKEN_BACK,
+    Kind.SELF: Verdict(Kind.SELF, "🔴", 8),
+    Kind.BLOCKER: Verdict(Kind.BLOCKER, "🔴", 7),
+    Kind.DONE: Verdict(Kind.DONE, "✅", 7),
+    Kind.NOTE: Verdict(Kind.NOTE, "🟡", 5),
+    Kind.MAYBE: Verdict(Kind.MAYBE, "🟢", 3),
+}
+_REMEMBER = Verdict(Kind.WISH, "🔴", 10, "remember")
+_REMIND = Verdict(Kind.NOTE, "🟡", 7, "remind")
+_REQUEST = Verdict(Kind.NOTE, "🟡", 5, "request")
+
+_TOLD_TO_REMEMBER = re.compile(
+    r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?"
+    r"(?:(?:remember|note|keep in mind|bear in mind|don't forget|do not forget|make a note)(?:\s+that\b|\s*[:,])"
+    r"|(?:important|for the record|fyi|note to self)\s*[:,])\s*\w",
+    re.IGNORECASE,
+)
+_TO_REMEMBER = re.compile(
+    r"^(?:please\s+)?(?:remember|note|keep in mind|bear in mind|don't forget|do not forget|make a note)\b",
+    re.IGNORECASE,
+)
+_TOLD_TO_REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?remind me\b", re.IGNORECASE)
+_BOOKING = re.compile(
+    r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?"
+    + any_of("book schedule reschedule order cancel move send buy reserve set add plan arrange", "set up")
+    + r"\s+\w+",
+    re.IGNORECASE,
+)
+"""Only with a date: "book a table for Friday" is an appointment in the making."""
+_TRAIT = re.compile(
+    r"\b(?:i'm|i am|my (?:\w+ ){1,2}(?:is|are))\s+(?:not\s+)?(?:an?\s+)?(?:\w+\s+)?"
+    + any_of(
+        "vegan vegetarian pescatarian allergic intolerant diabetic celiac coeliac asthmatic pregnant dyslexic autistic",
+        "deaf blind colorblind colour-blind left-handed",
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+"""What must not be missed, however it is worded."""
+_NOT_THE_OLD = re.compile(
+    r"(?:\b(?:is|are|was|at|on)|'s)\s[^,;]{1,40},\s+not\s+(?!to\b|that\b|just\b)\S", re.IGNORECASE
+)
+"""``it's 8pm, not 7``"""
+_TO_THE_LISTENER = re.compile(r"\b(?:you|you're|your|yours|yourself)\b", re.IGNORECASE)
+_OF_SPEAKER = re.compile(
+    r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|please|from now on|in (?:the )?future|answers?|repl(?:y|ies)|responses?)\b",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"^(?:it|that|the|this|he|she|they)\b.*\b(?:is|are|was|were|isn't|aren't|has|have)\b|^(?:it|that|he|she)'s\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w'-]+")
+_REASON = re.compile(r"\b(?:because|since|so that|due to|in order to|therefore)\b", re.IGNORECASE)
+
+
+def judge(sentence: str, *, dated: bool, corrects: bool, among_people: bool, casual: bool) -> Verdict | None:
+    """What to keep a statement as, or None for what is not worth keeping. ``dated``: it holds a resolved date.
+    ``corrects``: it began by taking something back. ``among_people``: the listener is a person, who is given advice
+    where an assistant is given orders. ``casual``: too short a message to be pasted."""
+    if is_hypothetical(sentence):
+        return None
+    verdict = _asked(sentence, dated=dated) or _correction(sentence, corrects=corrects)
+    if verdict is None:
+        verdict = _classified(sentence)
+        if verdict and not verdict.wording:
+            told = speaks_of_self(sentence) or dated or (casual and not among_people)
+            verdict = verdict if told and _stands_alone(sentence, verdict, dated=dated) else None
+    if verdict is None or (among_people and verdict.wording and not _wished(sentence, verdict.wording)):
+        return None
+    return replace(verdict, weight=max(0, verdict.weight + _bonus(sentence, dated)))
+
+
+def _asked(sentence: str, *, dated: bool) -> Verdict | None:
+    """What is asked of an assistant in so many words."""
+    if _TOLD_TO_REMEMBER.search(sentence):
+        return _REMEMBER
+    if _TOLD_TO_REMIND.search(sentence):
+        return _REMIND
+    return _REQUEST if dated and _BOOKING.search(sentence) else None
+
+
+def _correction(sentence: str, *, corrects: bool) -> Verdict | None:
+    if _NOT_THE_OLD.search(sentence) and (values_in(sentence) or speaks_of_self(sentence)):
+        return TAKEN_BACK
+    if not corrects:
+        return None
+    if speaks_of_self(sentence):
+        return TAKEN_BACK if classify(sentence).kept > KEPT_OF_CORRECTIONS else None
+    return TAKEN_BACK if _STATES.search(sentence) and values_in(sentence) else None
+
+
+def _classified(sentence: str) -> Verdict | None:
+    if _TRAIT.search(sentence):
+        return _VERDICTS[Kind.SELF]
+    found = classify(sentence)
+    if found.kept < KEPT:
+        return None
+    if found.kind is Kind.WISH and _TO_REMEMBER.search(sentence):
+        return _REMEMBER
+    return _VERDICTS[found.kind]
+
+
+def _stands_alone(sentence: str, verdict: Verdict, *, dated: bool) -> bool:
+    """Whether it can be understood without the sentence before it."""
+    if verdict.kind is Kind.CORRECTION or not is_dangling(sentence):
+        return True
+    return dated and speaks_of_self(sentence)
+
+
+def _wished(sentence: str, wording: Wording) -> bool:
+    """Whether an order between people is about its speaker or the way to talk to them, not advice such as "never give
+    up"."""
+    if wording == "request" or (wording == "remember" and _TO_THE_LISTENER.search(sentence)):
+        return False
+    return _OF_SPEAKER.search(sentence) is not None
+
+
+def _bonus(sentence: str, dated: bool) -> int:
+    """What makes a statement worth more than another of its kind: a date, a figure, a name, a reason."""
+    length = len(sentence.split())
+    bonus = 2 if dated else 0
+    bonus += 1 if re.search(r"\d", sentence) else 0
+    bonus += 1 if _NAME.search(sentence) else 0
+    bonus += 1 if _REASON.search(sentence) else 0
+    bonus -= 0 if dated or speaks_of_self(sentence) else 2
+    return bonus - (1 if length > 45 or length < 4 else 0)
+
+
+# --- what an assistant did ----------------------------------------------------------------------
+
+_ASSISTANT_VERB = any_of(
+    "booked reserved ordered created deployed sent scheduled rescheduled canceled cancelled updated fixed deleted",
+    "removed moved added saved renamed merged published submitted filed installed configured enabled disabled",
+    "registered purchased bought uploaded refunded changed migrated restarted reverted transferred paid subscribed",
+    "unsubscribed confirmed",
+    "set up|rolled back",
+)
+_ASSISTANT_DID = re.compile(
+    rf"^(?:i|i've|i have|we've)(?:\s+(?:{ADVERB}|gone ahead and))*\s+{_ASSISTANT_VERB}\b"
+    r"(?!.*\b(?:example|below|above|would)\b)"
+    r"|^(?:your|the)\s[^,;]{2,80}?\b(?:has been|have been|is now|are now)\s+(?:\w+ly\s+)?"
+    rf"(?:{_ASSISTANT_VERB}|live)\b",
+    re.IGNORECASE,
+)
+
+
+def assistant_did(sentence: str) -> bool:
+    """Whether an assistant reports an action that it completed for the user."""
+    return _ASSISTANT_DID.search(sentence) is not None

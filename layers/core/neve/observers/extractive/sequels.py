@@ -1,0 +1,97 @@
+"""Statements that mean something only beside an earlier one: "no, 8am" behind "my appointment is at 8", and "fixed it"
+behind "the build fails". The earlier line is replaced by one that says both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from neve.observers.extractive.english.sentences import Sentence
+from neve.observers.extractive.sameness import content_of, values_in
+
+LONGEST = 8
+"""Words of a bare correction; a longer one says itself what it is about."""
+SHARED = 0.5
+"""Share of an earlier statement's content words that a correction must hold to take its place."""
+
+_MOVED = re.compile(
+    r"^(?:(?:it|it's|it was|it got)\s+)?"
+    r"(?:moved|changed|rescheduled|postponed|pushed(?: back)?|brought forward)\s+to\s",
+    re.IGNORECASE,
+)
+_OWN_VERB = re.compile(r"^(?:i|we|my|our)\b(?! meant| said)", re.IGNORECASE)
+_SOLVED = re.compile(
+    r"^(?:(?:i|we|i've|we've)\s+)?(?:(?:just|finally|already|now|have|got)\s+)*"
+    r"(?:fixed|solved|resolved|sorted(?: out)?)(?:\s+(?:it|that|this|the (?:problem|issue|bug|error)))?"
+    r"(?=\s*(?:$|[,;.-]|by\b|now\b))"
+    r"|^(?:that|it|this)\s+(?:(?:finally|actually|now)\s+)*"
+    r"(?:worked|works|fixed it|did it|did the trick|solved it|helped)\b"
+    r"|^(?:it's|it is|that's|all|everything's|problem)\s+(?:(?:all|finally|now)\s+)*"
+    r"(?:fixed|solved|working|sorted|resolved)\b"
+    r"|^(?:never mind,?\s+)?i?\s*(?:found|figured|got)\s+it\s+(?:out|working|to work)\b",
+    re.IGNORECASE,
+)
+_PROBLEM = re.compile(
+    r"\b(?:stuck|blocked|locked out|broken|fail(?:s|ing)?|crash(?:es|ing)?|error|leak(?:s|ing)?|down)\b"
+    r"|\b(?:can't|cannot|couldn't|won't|doesn't|does not|isn't|is not) (?:\w+ )?"
+    r"(?:log in|login|access|connect|open|install|reproduce|start|work|working|load|compile|build|print|turn on|get)\b"
+    r"|\bkeeps? \w+ing\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A line that was kept before: what it says without its mark."""
+
+    text: str
+    speaker: str
+
+
+def solves(sentence: Sentence) -> bool:
+    """Whether it says that a problem is over, without saying which."""
+    return not sentence.question and _SOLVED.search(sentence.text) is not None
+
+
+def open_problem(lines: Sequence[Earlier], speaker: str) -> int | None:
+    """The speaker's latest line about a problem."""
+    own = [n for n, line in enumerate(lines) if line.speaker == speaker and _PROBLEM.search(line.text)]
+    return own[-1] if own else None
+
+
+def known_problem(rows: Sequence[str]) -> str | None:
+    """The latest line of the prior memories that tells of a problem, without its mark."""
+    lines = [line for row in rows for line in row.splitlines() if line.startswith("🔴") and _PROBLEM.search(line)]
+    return lines[-1].lstrip("🔴 ") if lines else None
+
+
+def is_bare_correction(sentence: Sentence) -> bool:
+    """Whether it takes something back in a few words that say nothing alone: "no, 8am", "moved to Friday"."""
+    said = sentence.text
+    if sentence.question or _OWN_VERB.search(said) or len(said.split()) > LONGEST:
+        return False
+    return sentence.takes_back or (
+        _MOVED.search(said) is not None and not values_in(said).isdisjoint(("day", "figure"))
+    )
+
+
+def corrected(said: str, lines: Sequence[Earlier], speaker: str) -> int | None:
+    """The speaker's latest line, if a bare correction can be about it: when it holds a value of the same kind, or the
+    same word."""
+    own = [n for n in range(len(lines)) if lines[n].speaker == speaker]
+    return own[-1] if own and _alike(f"to {said}", lines[own[-1]].text) else None
+
+
+def _alike(said: str, line: str) -> bool:
+    return bool(values_in(said) & values_in(line) or content_of(said).words & content_of(line).words)
+
+
+def replaced(text: str, lines: Sequence[Earlier], speaker: str) -> int | None:
+    """The speaker's latest line that a whole corrected statement takes the place of."""
+    new = content_of(text).words
+    for n in reversed(range(len(lines))):
+        old = content_of(lines[n].text).words
+        if lines[n].speaker == speaker and len(new & old) >= max(1.0, SHARED * len(old)):
+            return n
+    return None

@@ -1,0 +1,71 @@
+"""Whose words a message holds. What is to be translated or rewritten, what somebody else says or wrote, and what a role
+says in a game is not the user's own."""
+
+from __future__ import annotations
+
+import re
+
+from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
+
+_PLEASE = r"(?:(?:please|now|can you|could you|would you|help me(?: to)?)\s+)*"
+_TASK = any_of(
+    "translate paraphrase proofread rewrite rephrase reword correct edit summarize summarise conjugate complete finish",
+    "continue improve polish shorten check classify analyze analyse transcribe write draft generate compose",
+    "how (?:do|would|can) (?:you|i) say|is (?:this|it|the sentence|the following) (?:correct|right|grammatical)",
+)
+_GIVEN_TEXT = re.compile(rf"^\s*{_PLEASE}{_TASK}\b[^:\n]{{0,120}}(?::|\b(?:below|following)\b[^\n]*\n)", re.IGNORECASE)
+"""A task, and behind the colon or the end of its line the text that it is about, to the end of the message."""
+_HEAD = re.compile(r"^(?P<head>[^:\n]{1,80}):\s+(?P<said>.*)$")
+_OWN_HEAD = re.compile(
+    rf"\b{FIRST_PERSON}\b|^\W*(?:{_PLEASE})"
+    + any_of(
+        "remember note fyi important update correction reminder context background edit also ps p.s question problem",
+        "status plan goal fact facts",
+        "for the record|note to self|keep in mind|one thing|one more thing|just so you know",
+        "the (?:problem|thing|issue|plan)|my (?:question|problem)",
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+_SPEAKS = re.compile(
+    r"\b"
+    + any_of("says? said reads? wrote writes? states? claims? goes begins? sings? asked told replied quote quoted put")
+    + r"\b[^:]*$",
+    re.IGNORECASE,
+)
+_OF_SELF = re.compile(rf"\b{FIRST_PERSON}\b", re.IGNORECASE)
+_ROLE = re.compile(
+    r"\brole-?\s?play\b|^\s*(?:let's (?:play|pretend)|pretend|imagine|suppose|bedtime story|once upon a time)\b"
+    r"|^\s*(?:you are|you're) (?:an?|my|the) .*\b(?:i am|i'm|i will|i want)\b"
+    r"|\bin (?:my|our|the|this|a) (?:\w+ )?(?:game|story|novel|dream|campaign|movie|film|book|scene|role|play|show)\b"
+    r"|^\s*(?:my|our|the) (?:\w+ )?(?:character|hero|heroine|protagonist|narrator)\b"
+    r"|\b(?:i'm|i am) (?:your|the) (?:patient|customer|student|parrot|boss|prisoner|apprentice)\b",
+    re.IGNORECASE,
+)
+_QUOTATION = re.compile(r'"[^"]*"')
+_QUOTES_OF_OTHERS = re.compile(r'"[^"]*\b' + FIRST_PERSON + r'\b[^"]*"', re.IGNORECASE)
+
+
+def own_words(text: str) -> str:
+    """A message without the text that it only hands over, and without lines that somebody else speaks."""
+    task = _GIVEN_TEXT.search(text)
+    if task:
+        return ""
+    return "\n".join(line for line in text.splitlines() if not _spoken_by_another(line))
+
+
+def _spoken_by_another(line: str) -> bool:
+    match = _HEAD.match(_QUOTATION.sub('""', line))
+    if match is None or _OF_SELF.search(match["said"]) is None:
+        return False
+    return _OWN_HEAD.search(match["head"]) is None or _SPEAKS.search(match["head"]) is not None
+
+
+def is_role(sentence: str) -> bool:
+    """Whether it sets or plays a scene; what follows in the message belongs to it."""
+    return _ROLE.search(_QUOTATION.sub('""', sentence)) is not None
+
+
+def quotes_another(sentence: str) -> bool:
+    """Whether the first person that speaks in it speaks inside a quotation only."""
+    return _QUOTES_OF_OTHERS.search(sentence) is not None and _OF_SELF.search(_QUOTATION.sub("", sentence)) is None

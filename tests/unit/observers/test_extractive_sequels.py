@@ -1,0 +1,146 @@
+"""Statements that mean something only beside an earlier one, and speech that is not the user's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from neve.domain.records import Event, EventType
+from neve.observers.extractive.observer import ExtractiveObserver
+from neve.observing import Observed, PassInput, PriorMemory
+
+
+def observed(*said: str, prior: tuple[PriorMemory, ...] = ()) -> Observed:
+    """``said``: messages of the user, and of the assistant where they begin with ``A:``."""
+    events = [
+        Event(
+            seq=seq,
+            event_type=EventType.ASSISTANT_RESPONSE if text.startswith("A:") else EventType.USER_MESSAGE,
+            content=text.removeprefix("A:").strip(),
+            original_tokens=1,
+            created_at="2026-03-10T09:30:00.000Z",
+        )
+        for seq, text in enumerate(said, start=1)
+    ]
+    return ExtractiveObserver().observe(PassInput("s1", events, prior, "UTC", 35_000, 8_000))
+
+
+def lines(*said: str) -> list[str]:
+    return [line.text for line in observed(*said).lines]
+
+
+# --- corrections --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (("The budget is 12k.", "A: I'll plan with 12k.", "Actually it's 14k."), "The budget is 12k: it's 14k"),
+        (("My flight leaves at seven.", "A: So 7pm.", "No, 7am."), "User's flight leaves at seven: 7am"),
+        (("My username is wren_5.", "A: Thanks.", "oops, wren_6"), "User's username is wren_5: wren_6"),
+    ],
+)
+def test_a_bare_correction_takes_the_place_of_what_it_corrects(said: tuple[str, ...], kept: str) -> None:
+    old, _, new = kept.rpartition(": ")
+    answer = observed(*said)
+    assert [line.text for line in answer.lines] == [f'🔴 Correction of "{old}": {new}']
+    assert (answer.lines[0].seq_from, answer.lines[0].seq_to) == (1, 3)
+
+
+def test_a_whole_correction_takes_the_place_of_the_statement_it_contradicts() -> None:
+    assert lines("I live in Oslo.", "A: Nice.", "Actually I live in Bergen.") == ["🔴 Correction: User lives in Bergen"]
+
+
+def test_a_denial_corrects_nothing_that_it_has_nothing_in_common_with() -> None:
+    assert lines("I have a dog named Rex.", "A: Shall I paint it blue?", "No, green.") == [
+        "🔴 User has a dog named Rex"
+    ]
+
+
+def test_it_is_the_new_not_the_old() -> None:
+    assert lines("We meet at the bridge, and it's 8pm, not 7.") == [
+        "🔴 Correction: User said: We meet at the bridge, and it's 8pm, not 7"
+    ]
+
+
+# --- problems that are over ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said", ["Fixed it.", "That worked, thanks!", "It works now.", "We finally solved the problem!"]
+)
+def test_what_is_solved_is_no_blocker_any_more(said: str) -> None:
+    (line,) = observed("The build keeps failing on arm64.", "A: Try a clean build.", said).lines
+    assert line.text.startswith('✅ Solved: The build keeps failing on arm64 (User said "')
+    assert (line.seq_from, line.seq_to) == (1, 3)
+
+
+def test_a_problem_of_an_earlier_pass_is_closed_too() -> None:
+    known = PriorMemory("mem_1", "🔴 User loves tea\n🔴 User is stuck on the login page", local=True)
+    (line,) = observed("Solved it!", prior=(known,)).lines
+    assert line.text == '✅ Solved: User is stuck on the login page (User said "Solved it")'
+
+
+def test_without_a_problem_nothing_is_solved() -> None:
+    assert lines("I love herring.", "A: Shall I shorten it?", "That worked, thanks!") == ["🔴 User loves herring"]
+
+
+# --- speech that is not the user's own ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Translate: I am allergic to nuts",
+        "Translate this into French:\nI live in Rome.\nI have two dogs.",
+        "Can you proofread the following?\nI am writing to apply for the job.",
+        'The leaflet says "I have read the risks".',
+        "She said: I love sailing.",
+        "The lease reads: I will not keep pets.",
+        "Let's play a game. I'm a pirate. I love gold.",
+        "Role play: you are my bank and I want to close my account.",
+        "In my novel the hero says: my brother never came home.",
+        'print("I live in Berlin")',
+        "Imagine I'm a king. I have ten castles.",
+    ],
+)
+def test_translated_quoted_and_played_speech_leaves_nothing(said: str) -> None:
+    assert lines(said) == []
+
+
+def test_a_quotation_stays_as_it_was_said() -> None:
+    assert lines('My teacher says "I never sleep" every Monday.') == [
+        '🟡 User\'s teacher says "I never sleep" every Monday'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Remember: no mushrooms.", "🔴 No mushrooms (asked to remember this)"),
+        ("FYI: I'm deaf in one ear.", "🔴 User is deaf in one ear (asked to remember this)"),
+        ("You're amazing! I live in Rome.", "🔴 User lives in Rome"),
+        ("As a vegan, where should I eat in Rome?", "🔴 User is a vegan"),
+        ("Since I'm diabetic, can I eat dates?", "🔴 User is diabetic"),
+    ],
+)
+def test_own_statements_around_a_head_or_in_a_question_are_kept(said: str, kept: str) -> None:
+    assert lines(said) == [kept]
+
+
+# --- health, and verbs --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I take metformin.", "🔴 User takes metformin"),
+        ("I'm pregnant.", "🔴 User is pregnant"),
+        ("I can't have gluten.", "🔴 User can't have gluten"),
+        ("I fly to Rome tomorrow.", "🟡 User flies to Rome tomorrow (meaning 2026-03-11)"),
+        ("I rely on my brother.", "🟡 User relies on their brother"),
+        ("I no longer fly to work.", "🔴 Correction: User no longer flies to work"),
+        ("I and my wife moved to Bonn.", "✅ User said: I and my wife moved to Bonn"),
+    ],
+)
+def test_health_is_kept_and_no_verb_is_garbled(said: str, kept: str) -> None:
+    assert [line.split(" ", 1)[1] for line in lines(said)] == [kept.split(" ", 1)[1]]
