@@ -32,11 +32,20 @@ STEPS = 250
 Matrix = NDArray[np.float64]
 
 
+def as_text(model: dict[str, Any]) -> str:
+    """JSON with one feature a line, so that a change of the model can be read."""
+    weights = ",\n".join(
+        f"{json.dumps(f, ensure_ascii=False)}: {json.dumps(row)}" for f, row in model["weights"].items()
+    )
+    rest = [f"{json.dumps(name)}: {json.dumps(model[name], ensure_ascii=False)}" for name in model if name != "weights"]
+    return "{\n" + ",\n".join([*rest, f'"weights": {{\n{weights}\n}}']) + "\n}\n"
+
+
 def main() -> int:
     rows = [json.loads(line) for line in TRAIN.read_text(encoding="utf-8").splitlines()]
     model = fit([row["text"] for row in rows], [Kind(row["kind"]) for row in rows])
     model["sha256"] = hashlib.sha256(TRAIN.read_bytes()).hexdigest()
-    MODEL.write_text(json.dumps(model, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+    MODEL.write_text(as_text(model), encoding="utf-8")
     print(f"{len(rows)} sentences, {len(model['words'])} words, {len(model['weights'])} features: {MODEL}")
     return 0
 

@@ -201,7 +201,7 @@ def test_at_most_five_lines_of_300_characters_hold_the_best_first() -> None:
 
 def passed(*said: str, max_lines: int, resumable: bool) -> Observed:
     events = [event(n, USER, text) for n, text in enumerate(said, start=4)]
-    return ExtractiveObserver().observe(PassInput("s1", events, (), "UTC", 35_000, 8_000, max_lines, resumable))
+    return ExtractiveObserver().observe(PassInput("s1", events, (), "UTC", 8_000, max_lines, resumable))
 
 
 FACTS = ("I live in Bergen.", "Hello!", "I love herring. I bought a boat.", "I'm allergic to nuts.", "I have two cats.")

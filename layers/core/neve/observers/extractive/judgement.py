@@ -1,4 +1,4 @@
-"""Which English statements are worth remembering, and how much (engine.md §3, "extractive").
+"""Which English statements are worth remembering, and how much (docs/rules/observe.md, "extractive").
 
 The classifier says what kind of statement a sentence is; the rules here say where that is not to be trusted. The marks
 follow the observer's scale: 🔴 durable identity, preference, standing wish, correction, unresolved blocker; 🟡 plans,
