@@ -84,8 +84,8 @@ class QueueWorker:
         return self._queue.receive(self.spec.name, self._source.batch_size, now)
 
     def bring_back(self) -> None:
-        """Failed messages, soon. A drain does so while no pass is at work: a message that failed because of another pass
-        would otherwise use up its receives before a slow machine is done with that one."""
+        """Failed messages, soon. A drain does so while no pass is at work: a message that failed because of another
+        pass would otherwise use up its receives before a slow machine is done with that one."""
         with suppress(IndexError):
             while True:
                 receipt, pause_s = self._hidden.popleft()
