@@ -16,7 +16,13 @@ BIN := .venv/bin
 PORT ?= 8787
 STACK ?= embedded
 # Processes that run tests beside each other: they wait for servers much of their time.
-WORKERS ?= 3
+WORKERS ?= 4
+# What `make test` has to have, and how many processes it takes. `make test ARGS=tests/...` waits for no more than the tests
+# named there need, and takes one process for files: the first test that asks for a server starts it, or fetches it.
+NAMED := $(filter tests/%,$(ARGS))
+NAMED_FOLDERS := $(filter-out %.py,$(foreach name,$(NAMED),$(firstword $(subst ::, ,$(name)))))
+TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp),.venv-sam/stamp servers)
+BESIDE := $(if $(NAMED),$(if $(NAMED_FOLDERS),-n $(WORKERS)),-n $(WORKERS))
 DATA ?= ../shared/data/locomo
 TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml
 
@@ -31,8 +37,8 @@ run: .venv/run.stamp encoder
 demo: .venv/run.stamp
 	@$(BIN)/python -m local.demo $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
 
-test: .venv/dev.stamp .venv-sam/stamp encoder servers
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+test: .venv/dev.stamp encoder $(TESTS_NEED)
+	@$(BIN)/python -m pytest $(BESIDE) $(ARGS)
 
 # T0, then every other row that needs nothing but the API. OTHER_KEY: of another tenant, for the rows about isolation.
 # STACK_NAME, such as neve-dev: its schedules are looked at too, with your AWS credentials.
@@ -79,7 +85,8 @@ layers/encoder/model/model.onnx: layers/encoder/fetch.py | .venv/run.stamp
 tokens: .venv/run.stamp
 	@$(BIN)/python layers/tokens/fetch.py
 
-# OpenSearch, DynamoDB Local, ElasticMQ and S3Proxy for the tests (195 MB): downloaded by Maven once.
+# OpenSearch, DynamoDB Local, ElasticMQ and S3Proxy for the tests (195 MB): downloaded by Maven once. Then their class
+# archives (160 MB), for quicker starts.
 servers: .venv/run.stamp
 	@$(BIN)/python -m local.stack || { test -z "$$NEVE_REQUIRE_SERVERS" \
 	&& echo "Going on without them: the tests on real servers will be skipped."; }

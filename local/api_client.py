@@ -7,10 +7,9 @@ import json
 import select
 import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit
 
-TIMEOUT_S = 60.0
 BROKEN = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 
@@ -41,7 +40,9 @@ class ApiError(Exception):
 class ApiClient:
     """One connection a thread, opened again when the server closed it while it was idle. When it breaks during a
     request, the server may have carried that out: only a read, or a request with an ``Idempotency-Key``, is sent once
-    more. ``base_url``: http or https, with or without a stage path."""
+    more. ``base_url``: http or https, with or without a stage path. ``timeout_s``: for each wait of all clients."""
+
+    timeout_s: ClassVar[float] = 60.0
 
     def __init__(self, base_url: str, key: str | None = None) -> None:
         parts = urlsplit(base_url)
@@ -97,7 +98,7 @@ class ApiClient:
                         raise
                 connection.close()
             kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-            self._local.connection = connection = kind(self._host, timeout=TIMEOUT_S)
+            self._local.connection = connection = kind(self._host, timeout=self.timeout_s)
             return _send(connection, method, target, content, headers)
         except (OSError, http.client.HTTPException):
             # in the middle of a request: it cannot be used again

@@ -45,6 +45,7 @@ class EmbeddedPorts:
 
     holds = (TABLE, QUEUE, SEARCH, OBJECTS)
     servers = None
+    elsewhere = ()
 
     def __init__(self, folder: Path, template: Template, base_url: str, choices: Choices) -> None:
         self.template = template

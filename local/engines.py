@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 from local.engine.file_objects import FileObjects
@@ -27,8 +28,9 @@ class ChangeFeed(Protocol):
 
 class Engines(Ports, Protocol):
     """``template``: with the queues as they were made. ``uploads``: takes what is sent to a pre-signed address of this
-    server; None where the object store has addresses of its own. ``servers``: what the stores run in; None where they
-    are files of this process."""
+    server; None where the object store has addresses of its own. ``servers``: of its own, which the stores run in; None
+    where they are files of this process, or run in servers of somebody else. ``elsewhere``: the folders outside the
+    data folder in which the stores keep something."""
 
     @property
     def template(self) -> Template: ...
@@ -40,6 +42,8 @@ class Engines(Ports, Protocol):
     def uploads(self) -> FileObjects | None: ...
     @property
     def servers(self) -> RunningServers | None: ...
+    @property
+    def elsewhere(self) -> Sequence[Path]: ...
     @property
     def holds(self) -> Sequence[str]:
         """What the data folder is damaged without."""

@@ -18,7 +18,7 @@ from local.backend import EMBEDDERS, SEARCH, Choices, EmbeddedPorts
 from local.controls.search_swap import file_beside, put_in_place
 from local.datafolder import FOLDERS, DataFolderError, open_data_folder
 from local.engine.search.search_index import SqliteSearchIndex
-from local.stack.jars import CannotFetch, Server
+from local.stack.jars import CannotFetch
 from local.stack.servers import DidNotStart
 from local.template import read_template
 from neve.ports import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
@@ -80,7 +80,7 @@ def _embedded(path: Path, embedder: str) -> None:
 
 def _full(path: Path, embedder: str) -> None:
     with closing(FullStack(path, read_template(), Choices(embedder), delays=True)) as ports:
-        reindex_stage(ports, ports.servers.urls[Server.OPENSEARCH], drop_old=True, settle_s=0)
+        reindex_stage(ports, ports.search_url, drop_old=True, settle_s=0, alias=ports.alias)
 
 
 def _nothing() -> None:

@@ -1,19 +1,49 @@
-"""For every test: no network but this machine's, and a loud line about tests that lacked their servers."""
+"""For every test: no network but this machine's, one set of servers a run, the long ones first, and a loud line about
+tests that lacked their servers."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
+from local.api_client import ApiClient
+from tests import server_keeper
+from tests.distribution import Groups, long_first
 from tests.no_network import forbid_the_network
+from tests.patience import PATIENCE_S
 from tests.servers import NO_SERVERS
+
+KEEPER = "server_keeper"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The black-box tests may reach the stage that they are pointed at."""
     if "NEVE_STAGE_URL" not in os.environ:
         forbid_the_network()
+    ApiClient.timeout_s = PATIENCE_S
+    if (port := getattr(config, "workerinput", {}).get(KEEPER)) is not None:
+        server_keeper.ask(port)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """pytest-xdist is about to start a process: its tests use the servers of this one."""
+    node.workerinput[KEEPER] = server_keeper.answer_workers()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
+    """Whatever ``--dist`` says. The groups come in the order of the tests, not of their size."""
+    config.option.loadscopereorder = False
+    return Groups(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        long_first(items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

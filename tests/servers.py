@@ -1,24 +1,24 @@
-"""Real servers for the tests: each is started when the first test asks for it, shared by all of them, and stopped with
-the test process. What they keep is in a temporary folder.
+"""Real servers for the tests: one set a run, whatever the number of processes that run tests.
+
+Each server is started when the first test asks for it, and stopped at the end of the run by the process that started
+it: the one that hands out the tests, which the others ask over ``tests.server_keeper``. Tests keep apart by the names
+of their tables, indexes, queues and buckets. What the servers keep is in a temporary folder.
 
 A test that asks where they cannot run is skipped, and the summary says loudly how many were. With
-NEVE_REQUIRE_SERVERS=1 or CI=true it fails instead.
-
-One by one and not all at once: most runs ask for one server or two, and each is up in 1-4 s."""
+NEVE_REQUIRE_SERVERS=1 or CI=true it fails instead."""
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
-import tempfile
+from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
 import pytest
 
+from local.running import StackName
 from local.stack.jars import CannotFetch, Server, available, fetched_jars
-from local.stack.servers import DidNotStart, start_servers
+from local.stack.shared import VARIABLE
+from tests.server_keeper import keeper
 
 NO_SERVERS = "real servers cannot run here: "
 """How the reason of every such skip begins."""
@@ -44,6 +44,14 @@ def s3_url() -> str:
     return _url(Server.S3)
 
 
+def servers_for(stack: StackName) -> Mapping[str, str]:
+    """The environment in which a service of this stack, in a process of its own, works on the servers of the run."""
+    if stack == "embedded":
+        return {}
+    need_servers()
+    return {VARIABLE: str(keeper().file_of_all())}
+
+
 def need_servers() -> None:
     """Skips the test that calls it where servers cannot run, or fails it where they must. Fetches them first where
     that was never done."""
@@ -57,33 +65,7 @@ def need_servers() -> None:
 
 def _url(server: Server) -> str:
     need_servers()
-    return _started(server)
-
-
-def _started(server: Server) -> str:
-    outcome = _outcome(server)
-    if isinstance(outcome, DidNotStart):
-        raise outcome
-    return outcome
-
-
-@cache
-def _outcome(server: Server) -> str | DidNotStart:
-    """Tried once a process: a server that hangs at its start does not make every test wait for it."""
-    try:
-        running = start_servers([server], _folder())
-    except DidNotStart as failure:
-        return failure
-    atexit.register(running.stop)
-    return running.urls[server]
-
-
-@cache
-def _folder() -> Path:
-    """Registered before any server's stop, so removed after all of them."""
-    folder = Path(tempfile.mkdtemp(prefix="neve-servers-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    return keeper().url(server)
 
 
 @cache

@@ -14,17 +14,19 @@ SETTLE_S = ALIAS_TTL_S + 60
 """A process looks behind the alias again after ``ALIAS_TTL_S``; a worker's batch lasts at most 60 s (template.yaml)."""
 
 
-def reindex_stage(ports: Ports, endpoint: str, *, drop_old: bool, settle_s: float = SETTLE_S) -> None:
-    """Says what it does. ``drop_old``: remove every other index of the alias in the end. ``settle_s``: 0 where nothing
-    else works on the domain. Raises what ``reindex`` raises."""
+def reindex_stage(
+    ports: Ports, endpoint: str, *, drop_old: bool, settle_s: float = SETTLE_S, alias: str = ALIAS
+) -> None:
+    """Says what it does. ``alias``: whose index. ``drop_old``: remove every other index of the alias in the end.
+    ``settle_s``: 0 where nothing else works on the domain. Raises what ``reindex`` raises."""
     client = open_search_client(endpoint)
     calls, model = Calls(client), ports.embedder.model
-    name = empty_index(calls, ALIAS, model)
+    name = empty_index(calls, alias, model)
     print(f"Filling {name} …", flush=True)
 
     def switch() -> None:
-        before = switch_alias(calls, ALIAS, name)
-        print(f"{ALIAS} is {name} now, it was {', '.join(before) or 'that before'}.", flush=True)
+        before = switch_alias(calls, alias, name)
+        print(f"{alias} is {name} now, it was {', '.join(before) or 'that before'}.", flush=True)
 
     def settle() -> None:
         if settle_s:
@@ -34,11 +36,11 @@ def reindex_stage(ports: Ports, endpoint: str, *, drop_old: bool, settle_s: floa
     target = OpenSearchIndex(client, name, model, wait=False)
     done = reindex(ports, target, switch, settle, Progress())
     print(f"{name}: {in_words(done)}.")
-    _show_old(calls, drop_old)
+    _show_old(calls, alias, drop_old)
 
 
-def _show_old(calls: Calls, drop_old: bool) -> None:
-    for old in left_over(calls, ALIAS):
+def _show_old(calls: Calls, alias: str, drop_old: bool) -> None:
+    for old in left_over(calls, alias):
         if drop_old:
             calls.delete(old)
             print(f"{old} is removed.")

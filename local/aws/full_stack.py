@@ -4,6 +4,7 @@ and its stream, OpenSearch, ElasticMQ and an S3 server. ``make run STACK=full``.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from local.aws.call_recorder import CallRecorder
 from local.aws.data_definitions import create_table
 from local.aws.dynamodb_stream import DynamoDbStream
-from local.aws.queues import create_queues, without_delays
+from local.aws.queues import STACK, create_queues, without_delays
 from local.aws.sqs_consumer import SqsBroker
 from local.backend import Choices, make_embedder, make_observer
-from local.stack.servers import Server, start_servers
+from local.stack.servers import RunningServers, Server, start_servers
+from local.stack.shared import SharedServers, name_of
 from local.template import Template
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.opensearch.calls import Calls
@@ -35,45 +37,60 @@ SERVERS = "servers"
 REGION = "us-east-1"
 NOBODY = "test"
 REFRESHED_IN_TESTS = "50ms"
-TABLE = BUCKET = "neve"
+OWN = STACK
+"""The name of table, bucket and queues on servers of its own, where nobody else has one."""
 RECORD_VARIABLE = "NEVE_RECORD_CALLS"
 """Names a file: which permissions every function used is added to it when the service stops."""
 
 
 class FullStack(AwsPorts):
-    """``local.engines.Engines``. Everything that the servers keep is below ``<folder>/servers``."""
+    """``local.engines.Engines``. Its servers are its own, and everything that they keep is below ``<folder>/servers``;
+    or ``NEVE_SERVERS`` names shared ones (``local.stack.shared``). ``search_url`` and ``alias``: where its search index
+    is."""
 
     holds = (SERVERS,)
     uploads = None
 
     def __init__(self, folder: Path, template: Template, choices: Choices, *, delays: bool) -> None:
         """``delays`` False: for tests, see ``create_queues``. Raises DidNotStart and CannotFetch."""
-        self.servers = start_servers(list(Server), folder / SERVERS)
+        here = folder / SERVERS
+        here.mkdir(parents=True, exist_ok=True)
+        running = SharedServers.named() or start_servers(list(Server), here)
+        shared = running if isinstance(running, SharedServers) else None
+        self.servers = running if isinstance(running, RunningServers) else None
         try:
+            name = name_of(here) if shared else OWN
+            self.alias = f"{name}-passages" if shared else ALIAS
+            self.elsewhere = (shared.folder,) if shared else ()
             self._choices = choices
-            self._recorder = CallRecorder()
-            session = self._local_session()
-            session.events.register("provide-client-params", self._recorder.aws_call)
-            self.template = template if delays else without_delays(template)
-            urls = create_queues(aws_client("sqs", session=session), template, delays=delays)
-            create_table(aws_client("dynamodb", session=session), TABLE)
-            _create_bucket(session)
-            search = self.servers.urls[Server.OPENSEARCH]
-            super().__init__(_settings(search, urls), session)
-            client = open_search_client(search)
-            self._recorder.watch(client)
-            self.search = OpenSearchIndex(client, ALIAS, self.embedder.model)
-            self._prepare_search(Calls(client), REFRESHED_IN_TESTS if not delays else REFRESHED_EVERY)
-            self.broker = SqsBroker(aws_client("sqs", session=session), self.template.queues, urls)
-            self.changes = DynamoDbStream(
-                aws_client("dynamodbstreams", session=session),
-                aws_client("dynamodb", session=session),
-                TABLE,
-                folder / SERVERS / "stream-position.json",
-            )
+            self._open(running.urls, name, template, here, delays=delays)
         except BaseException:
-            self.servers.stop()
+            self._stop_servers()
             raise
+
+    def _open(
+        self, servers: Mapping[Server, str], name: str, template: Template, folder: Path, *, delays: bool
+    ) -> None:
+        self._recorder = CallRecorder()
+        session = _local_session(servers)
+        session.events.register("provide-client-params", self._recorder.aws_call)
+        self.template = template if delays else without_delays(template)
+        urls = create_queues(aws_client("sqs", session=session), template, delays=delays, prefix=name)
+        create_table(aws_client("dynamodb", session=session), name)
+        _create_bucket(session, name)
+        self.search_url = servers[Server.OPENSEARCH]
+        super().__init__(_settings(name, self.search_url, urls), session)
+        client = open_search_client(self.search_url)
+        self._recorder.watch(client)
+        self.search = OpenSearchIndex(client, self.alias, self.embedder.model)
+        self._prepare_search(Calls(client), REFRESHED_IN_TESTS if not delays else REFRESHED_EVERY)
+        self.broker = SqsBroker(aws_client("sqs", session=session), self.template.queues, urls)
+        self.changes = DynamoDbStream(
+            aws_client("dynamodbstreams", session=session),
+            aws_client("dynamodb", session=session),
+            name,
+            folder / "stream-position.json",
+        )
 
     @property
     def queue(self) -> SqsBroker:
@@ -99,34 +116,38 @@ class FullStack(AwsPorts):
         self.changes.close()
         if os.environ.get(RECORD_VARIABLE):
             self._recorder.write(Path(os.environ[RECORD_VARIABLE]))
-        self.servers.stop()
+        self._stop_servers()
 
     def _prepare_search(self, calls: Calls, refreshed_every: str) -> None:
         """A write returns when it can be found, so its time is mostly the wait for the next refresh."""
-        prepare_index(calls, ALIAS, self.embedder.model)
-        calls.refresh_every(ALIAS, refreshed_every)
+        prepare_index(calls, self.alias, self.embedder.model)
+        calls.refresh_every(self.alias, refreshed_every)
 
-    def _local_session(self) -> Session:
-        """Talks to the servers just started, and to nobody else, with credentials that are none."""
-        from boto3 import Session
-
-        urls = self.servers.urls
-        for service, server in (
-            ("DYNAMODB", Server.DYNAMODB),
-            ("DYNAMODB_STREAMS", Server.DYNAMODB),
-            ("SQS", Server.SQS),
-            ("S3", Server.S3),
-        ):
-            os.environ[f"AWS_ENDPOINT_URL_{service}"] = urls[server]
-        return Session(aws_access_key_id=NOBODY, aws_secret_access_key=NOBODY, region_name=REGION)
+    def _stop_servers(self) -> None:
+        if self.servers is not None:
+            self.servers.stop()
 
 
-def _settings(search: str, queues: dict[str, str]) -> Settings:
-    urls: dict[str, Any] = {f"{name}_queue_url": queues[name] for name in QueueName}
-    return Settings(stage="local", table=TABLE, bucket=BUCKET, search_endpoint=search, **urls)
+def _local_session(urls: Mapping[Server, str]) -> Session:
+    """Talks to these servers, and to nobody else, with credentials that are none."""
+    from boto3 import Session
+
+    for service, server in (
+        ("DYNAMODB", Server.DYNAMODB),
+        ("DYNAMODB_STREAMS", Server.DYNAMODB),
+        ("SQS", Server.SQS),
+        ("S3", Server.S3),
+    ):
+        os.environ[f"AWS_ENDPOINT_URL_{service}"] = urls[server]
+    return Session(aws_access_key_id=NOBODY, aws_secret_access_key=NOBODY, region_name=REGION)
 
 
-def _create_bucket(session: Session) -> None:
+def _settings(name: str, search: str, queues: dict[str, str]) -> Settings:
+    urls: dict[str, Any] = {f"{queue}_queue_url": queues[queue] for queue in QueueName}
+    return Settings(stage="local", table=name, bucket=name, search_endpoint=search, **urls)
+
+
+def _create_bucket(session: Session, name: str) -> None:
     s3 = aws_client("s3", session=session)
-    if BUCKET not in {bucket["Name"] for bucket in s3.list_buckets()["Buckets"]}:
-        s3.create_bucket(Bucket=BUCKET)
+    if name not in {bucket["Name"] for bucket in s3.list_buckets()["Buckets"]}:
+        s3.create_bucket(Bucket=name)

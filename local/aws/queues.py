@@ -19,14 +19,14 @@ RETENTION_S = 14 * 24 * 3600
 """How long a message stays that nobody takes: the longest that SQS allows."""
 
 
-def create_queues(client: SQSClient, template: Template, *, delays: bool) -> dict[str, str]:
+def create_queues(client: SQSClient, template: Template, *, delays: bool, prefix: str = STACK) -> dict[str, str]:
     """The URL of every queue of the template by its name, dead-letter queues included. A queue that is there already
-    keeps its messages and takes the template's settings.
+    keeps its messages and takes the template's settings. ``prefix``: in front of every name.
 
     ``delays`` False makes every queue without its delay, for tests: a drain cannot look ahead of a server's clock. Its
     workers then need ``without_delays(template)``."""
     given = template if delays else without_delays(template)
-    return create(client, given.queues.values(), STACK)
+    return create(client, given.queues.values(), prefix)
 
 
 def without_delays(template: Template) -> Template:

@@ -19,7 +19,7 @@ what cannot be done is a 400 with ``{"error"}``.
 * ``POST restart`` ``{"server": "dynamodb"|"opensearch"|"sqs"|"s3", "kill"?}`` stops a server of the full stack and
   starts it again on its port and data, with ``"kill": true`` by ``kill -9``; returns when it answers.
 * ``POST tenants`` ``{"tenant_id"}`` creates a tenant with a key of every scope.
-* ``GET raw?find=text`` names the files of the data folder, logs included, whose bytes hold the text."""
+* ``GET raw?find=text`` names the files of the data folder and of shared servers, logs included, that hold the text."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class TestControls:
     def _restart(self, body: Any) -> Body:
         given, servers = _fields(body, "server", "kill"), self._engines.servers
         if servers is None:
-            raise Refused("there are no servers: the stores are files of this process")
+            raise Refused("it has no servers of its own")
         server = Server(given["server"])
         servers.restart(server, kill=bool(given.get("kill", False)))
         return {"restarted": server}
@@ -207,7 +207,7 @@ class TestControls:
     def _raw(self, query: Query) -> Body:
         if not query.get("find"):
             raise Refused("find=<text> is missing")
-        return {"found": find_raw(self._folder, query["find"].encode())}
+        return {"found": find_raw([self._folder, *self._engines.elsewhere], query["find"].encode())}
 
 
 def _fields(body: Any, *allowed: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from local.stack.archives import Archive, archive_of
 from local.stack.jars import HERE, Server, java
 
 SMALL_JVM: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8")
@@ -37,22 +38,42 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def launch_of(server: Server, jars: Path, data: Path, port: int) -> Launch:
-    """``jars``: the cache folder. ``data``: an existing folder of this server alone."""
-    return _LAUNCHES[server](jars / server, data, port)
+def launch_of(server: Server, jars: Path, data: Path, port: int, to_write: Archive | None = None) -> Launch:
+    """``jars``: the cache folder. ``data``: an existing folder of this server alone. ``to_write``: the class archive
+    that the JVM writes at its end; without it, it uses the one that is there."""
+    return _LAUNCHES[server](_Classes(jars / server, archive_of(jars, server), to_write), data, port)
 
 
-def _opensearch(jars: Path, data: Path, port: int) -> Launch:
-    command = _java(jars, 384, "OpenSearchNode", str(data), str(port), more_jars=f":{jars}/knn/*")
+@dataclass(frozen=True, slots=True)
+class _Classes:
+    """``folder``: of the server's jars."""
+
+    folder: Path
+    archive: Archive | None
+    to_write: Archive | None
+
+    def options(self, more_jars: str = "") -> list[str]:
+        """Where the JVM finds the classes."""
+        own, flags = self.folder / "classes", list[str]()
+        if self.to_write is not None:
+            own, flags = self.to_write.classes, [f"-XX:ArchiveClassesAtExit={self.to_write.made}"]
+        elif self.archive is not None:
+            own, flags = self.archive.classes, [f"-XX:SharedArchiveFile={self.archive.made}"]
+        return [*flags, "-cp", f"{own}:{self.folder}/lib/*{more_jars}"]
+
+
+def _opensearch(classes: _Classes, data: Path, port: int) -> Launch:
+    command = _java(classes, 384, "OpenSearchNode", str(data), str(port), more_jars=f":{classes.folder}/knn/*")
     # GET / and not the cluster's health, which waits for what a fresh node does not have.
     return Launch(command, "READY", "/")
 
 
-def _dynamodb(jars: Path, data: Path, port: int) -> Launch:
-    native = (f"-Djava.library.path={jars}/lib", f"-Dsqlite4java.library.path={jars}/lib")
+def _dynamodb(classes: _Classes, data: Path, port: int) -> Launch:
+    libraries = classes.folder / "lib"
+    native = (f"-Djava.library.path={libraries}", f"-Dsqlite4java.library.path={libraries}")
     arguments = ("-port", str(port), "-dbPath", str(data), "-sharedDb", "-disableTelemetry")
     return Launch(
-        _java(jars, 256, "DynamoDbOnLoopback", *arguments, options=native),
+        _java(classes, 256, "DynamoDbOnLoopback", *arguments, options=native),
         ready_line="READY",
         probe="/",
         headers=LIST_TABLES,
@@ -60,10 +81,10 @@ def _dynamodb(jars: Path, data: Path, port: int) -> Launch:
     )
 
 
-def _sqs(jars: Path, data: Path, port: int) -> Launch:
+def _sqs(classes: _Classes, data: Path, port: int) -> Launch:
     config = f"-Dconfig.file={HERE / 'elasticmq.conf'}"
     return Launch(
-        _java(jars, 192, "org.elasticmq.server.Main", options=(config,)),
+        _java(classes, 192, "org.elasticmq.server.Main", options=(config,)),
         ready_line="started in",
         probe="/?Action=ListQueues",
         # Without its database it would go on, and keep nothing.
@@ -72,11 +93,11 @@ def _sqs(jars: Path, data: Path, port: int) -> Launch:
     )
 
 
-def _s3(jars: Path, data: Path, port: int) -> Launch:
+def _s3(classes: _Classes, data: Path, port: int) -> Launch:
     store = f"-Djclouds.filesystem.basedir={data}"
     options = (f"-Ds3proxy.endpoint=http://127.0.0.1:{port}", store, f"-Dlogback.configurationFile={HERE}/logback.xml")
     return Launch(
-        _java(jars, 128, "org.gaul.s3proxy.Main", "--properties", str(HERE / "s3proxy.conf"), options=options),
+        _java(classes, 128, "org.gaul.s3proxy.Main", "--properties", str(HERE / "s3proxy.conf"), options=options),
         ready_line="Started ogsoejs.ServerConnector",
         probe="/",
         # Like S3, it lists no buckets for somebody without a signature.
@@ -93,8 +114,7 @@ _LAUNCHES: Final = {
 
 
 def _java(
-    jars: Path, heap_mb: int, main: str, *arguments: str, options: tuple[str, ...] = (), more_jars: str = ""
+    classes: _Classes, heap_mb: int, main: str, *arguments: str, options: tuple[str, ...] = (), more_jars: str = ""
 ) -> list[str]:
-    classpath = f"{jars}/classes:{jars}/lib/*{more_jars}"
-    virtual_machine = [java(), f"-Xmx{heap_mb}m", *SMALL_JVM, *options, "-cp", classpath]
+    virtual_machine = [java(), f"-Xmx{heap_mb}m", *SMALL_JVM, *options, *classes.options(more_jars)]
     return [*virtual_machine, "EndWithParent", main, *arguments]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
@@ -18,15 +19,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from local.stack.archives import Archive, keep, missing_archives, to_be_made
 from local.stack.jars import LAST_OUTPUT, CannotFetch, Server, available, fetched_jars
 from local.stack.launches import Launch, launch_of
 
 __all__ = ["CannotFetch", "DidNotStart", "RunningServers", "Server", "available", "start_servers"]
 
 HOST: Final = "127.0.0.1"
-START_S: Final = 120.0
-"""The slowest of them is up after 4 s on an idle machine with two cores."""
-STOP_S: Final = 20.0
+START_S: Final = 600.0
+"""The slowest of them is up after 5 s on an idle machine with two cores, and after 90 s on one with far too much to do.
+One that fails says so before; one that hangs is given up after this."""
+STOP_S: Final = 120.0
+"""All of them are down after 0.7 s on an idle machine with two cores."""
 LOOK_S: Final = 0.02
 ANSWER_S: Final = 5.0
 ATTEMPTS: Final = 5
@@ -83,10 +87,24 @@ def start_servers(servers: Collection[Server], data: Path) -> RunningServers:
     Fetches the servers first when that was never done. Raises CannotFetch, and DidNotStart, in which case none of them
     is left running."""
     jars = fetched_jars()
+    return _start([_Running(server, jars, data) for server in servers])
+
+
+def make_archives() -> None:
+    """The class archives that are missing: starts and stops the servers that have one. Raises what ``start_servers``
+    raises."""
+    jars = fetched_jars()
+    missing = {server: to_be_made(jars, server) for server in missing_archives(jars)}
+    with tempfile.TemporaryDirectory(prefix="neve-archives-") as data:
+        _start([_Running(server, jars, Path(data), archive) for server, archive in missing.items()]).stop()
+    for server, archive in missing.items():
+        keep(jars, server, archive)
+
+
+def _start(servers: Collection[_Running]) -> RunningServers:
     started: list[_Running] = []
     try:
-        for server in servers:
-            running = _Running(server, jars, data)
+        for running in servers:
             running.start()
             started.append(running)
         return RunningServers([running.when_ready() for running in started])
@@ -102,6 +120,7 @@ class _Running:
     server: Server
     jars: Path
     data: Path
+    to_write: Archive | None = None
     port: int = 0
     launch: Launch = field(init=False)
     process: subprocess.Popen[bytes] = field(init=False)
@@ -122,7 +141,7 @@ class _Running:
         folder = self.data / self.server
         folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port() if port is None else port
-        self.launch = launch_of(self.server, self.jars, folder.absolute(), self.port)
+        self.launch = launch_of(self.server, self.jars, folder.absolute(), self.port, self.to_write)
         with self.log.open("ab") as log:
             self.said_before = log.tell()
             self.process = subprocess.Popen(

@@ -123,6 +123,9 @@ class Driver:
                 if hurried[worker.name] <= self._held(worker.name):  # the threads so far may be in held passes
                     hurried[worker.name] += 1
                     self._spawn(f"drain-{worker.name}", partial(self._hurry, worker, over))
+            if self._at_rest():
+                for queue in self._queues:
+                    queue.bring_back()
             calm = calm + 1 if self._settled() else 0
             if calm >= (CALM_LOOKS if any(map(self._held, self.workers)) else 1):
                 break
@@ -221,6 +224,10 @@ class Driver:
             if not self._stopping:
                 report(f"worker {name}", error)
                 self._state.wait_for(lambda: self._stopping, AFTER_FAILURE_S)
+
+    def _at_rest(self) -> bool:
+        """No pass is at work but those that a test holds."""
+        return all(self._busy[worker.name] <= self._held(worker.name) for worker in self._workers)
 
     def _settled(self) -> bool:
         steps = self._steps

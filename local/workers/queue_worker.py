@@ -49,10 +49,7 @@ class QueueWorker:
         self._hidden: deque[tuple[str, float]] = deque()
 
     def step(self, *, hurry: bool) -> bool:
-        """Whether there was something to deliver. ``hurry`` ignores the queue's delay and brings failed messages
-        back."""
-        if hurry:
-            self._bring_back()
+        """Whether there was something to deliver. ``hurry`` ignores the queue's delay."""
         batch = self._receive(hurry)
         if not batch:
             return False
@@ -86,7 +83,9 @@ class QueueWorker:
         now = self._clock.now() + timedelta(seconds=self.spec.delay_s if hurry else 0)
         return self._queue.receive(self.spec.name, self._source.batch_size, now)
 
-    def _bring_back(self) -> None:
+    def bring_back(self) -> None:
+        """Failed messages, soon. A drain does so while no pass is at work: a message that failed because of another
+        pass would otherwise use up its receives before a slow machine is done with that one."""
         with suppress(IndexError):
             while True:
                 receipt, pause_s = self._hidden.popleft()

@@ -24,7 +24,8 @@ from neve.adapters.aws.clients import aws_client
 from neve.ports import Delete, Expect, Key, Put, Table, Version
 from neve.store.stream_records import read_change
 from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client, open_local_table
-from tests.contract.engines.patience import PATIENCE_S, answers_at_once
+from tests.contract.engines.patience import answers_at_once
+from tests.patience import PATIENCE_S
 from tests.servers import dynamodb_url
 
 ABSENT = Expect.ABSENT

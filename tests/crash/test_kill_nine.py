@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from local.api_client import ApiClient
-from local.running import RunningServer, start_server
 from tests.crash.afterwards import check_answers, check_frozen_packs, check_jobs, repeat_unanswered
+from tests.crash.forked_servers import ForkedServer, ForkedServers
 from tests.crash.hurry import Hurry
 from tests.crash.journal import Acknowledged, Journal
 from tests.crash.stored_rows import check_rows
 from tests.crash.writer import Writer
+from tests.http.controls import drain
+from tests.patience import PATIENCE_S
 
 SEEDS = range(1, 51)
 MOST_REQUESTS = 200
@@ -31,19 +34,26 @@ POLICY = {"window": 400, "observer_transcript_cap": 120, "observer_output_cap": 
 MOST_MS = 12.0
 TWICE = 5
 """Every fifth seed kills the server a second time, in the middle of what it does when it starts."""
-PATIENCE_S = 60.0
 
 pytestmark = pytest.mark.controls
 
 
+@pytest.fixture(scope="session")
+def servers() -> Iterator[ForkedServers]:
+    with closing(ForkedServers()) as started:
+        yield started
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_nothing_acknowledged_is_lost_or_doubled(seed: int, tmp_path: Path) -> None:
+def test_nothing_acknowledged_is_lost_or_doubled(seed: int, tmp_path: Path, servers: ForkedServers) -> None:
     moment = random.Random(seed)
     data = tmp_path / "data"
-    journals = _load_until_killed(data, seed, moment.randint(1, MOST_REQUESTS), moment.uniform(0.0, MOST_MS))
+    journals = _load_until_killed(
+        servers.start(data), seed, moment.randint(1, MOST_REQUESTS), moment.uniform(0.0, MOST_MS)
+    )
     if seed % TWICE == 0:
-        _start_and_kill(data, moment.uniform(0.0, 300.0))
-    server = _start(data)
+        _kill_after(servers.start(data), moment.uniform(0.0, 300.0))
+    server = servers.start(data)
     client = ApiClient(server.base_url, server.key)
     try:
         check_answers(client, journals)
@@ -65,8 +75,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(seed: int, tmp_path: Path) -> N
             raise AssertionError(f"seed {seed}: {error}") from error
 
 
-def _load_until_killed(data: Path, seed: int, requests: int, then_ms: float) -> list[Journal]:
-    server = _start(data)
+def _load_until_killed(server: ForkedServer, seed: int, requests: int, then_ms: float) -> list[Journal]:
     _shrink_policy(server)
     acknowledged = Acknowledged()
 
@@ -93,26 +102,21 @@ def _load_until_killed(data: Path, seed: int, requests: int, then_ms: float) -> 
     return [writer.journal for writer in writers]
 
 
-def _shrink_policy(server: RunningServer) -> None:
+def _shrink_policy(server: ForkedServer) -> None:
     client = ApiClient(server.base_url, server.key)
     client.expect(200, "PUT", "/v1/policy", POLICY)
     client.close()
 
 
-def _start_and_kill(data: Path, after_ms: float) -> None:
-    server = _start(data)
+def _kill_after(server: ForkedServer, after_ms: float) -> None:
     time.sleep(after_ms / 1000)
     server.kill()
-
-
-def _start(data: Path) -> RunningServer:
-    return start_server(data, embedder="fixture", test_controls=True)
 
 
 def _drain(client: ApiClient) -> None:
     """Everything that waits, what a schedule would find included."""
     for _ in range(2):
-        left: dict[str, Any] = client.expect(200, "POST", "/__test/drain", {"timeout_s": PATIENCE_S})
+        left = drain(client)
         assert left["done"] and left["changes"] == 0, left
         assert all(sum(counts.values()) == 0 for counts in left["queues"].values()), left
         client.expect(200, "POST", "/__test/run", {"worker": "sweep"})

@@ -8,10 +8,9 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from local.api_client import ApiClient
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
-
-JOIN_S = 60.0
 
 
 class Beside:
@@ -32,9 +31,9 @@ class Beside:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._thread.join(JOIN_S)
+        self._thread.join(PATIENCE_S)
         if error is None:
-            assert not self._thread.is_alive(), f"not finished after {JOIN_S:.0f} s"
+            assert not self._thread.is_alive(), f"not finished after {PATIENCE_S:.0f} s"
             if self._error is not None:
                 raise self._error
 
@@ -53,7 +52,7 @@ def at_once(client: ApiClient, work: Callable[[int], T], count: int) -> list[T]:
     start = threading.Barrier(count)
 
     def begin(n: int) -> T:
-        start.wait(JOIN_S)
+        start.wait(PATIENCE_S)
         return work(n)
 
     running = [Beside(lambda n=n: begin(n), client) for n in range(count)]  # type: ignore[misc]

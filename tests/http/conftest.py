@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing
+from functools import cache
 from pathlib import Path
 from typing import cast
 from uuid import uuid4
@@ -20,18 +21,18 @@ import pytest
 from boto3 import Session
 
 from local.api_client import ApiClient
-from local.running import EmbedderName, StackName, start_server
+from local.running import EmbedderName, StackName
 from tests.http.controls import Controls
-from tests.http.other_server import controlled_server
+from tests.http.other_server import controlled_server, running_server
 from tests.http.people import ENDED, Json, Person, new_user
 from tests.http.schedules import states_deployed, states_ordered
 from tests.http.stage import Stage
+from tests.patience import PATIENCE_S
 from tests.servers import need_servers
 
 STAGE_URL = os.environ.get("NEVE_STAGE_URL")
 OTHER_KEY = os.environ.get("NEVE_OTHER_KEY") or None
 STACK_NAME = os.environ.get("NEVE_STACK_NAME") or None
-SETTLED_WITHIN_S = 60.0
 LOOK_S = 0.25
 NO_CONTROLS, NO_OTHER_TENANT = "needs the test controls of a local server", "needs NEVE_OTHER_KEY"
 NO_OPERATOR = "needs an operator's credentials: it reindexes, and starts the service with another model"
@@ -103,18 +104,23 @@ def stack(request: pytest.FixtureRequest) -> StackName:
 
 
 @pytest.fixture(scope="session")
-def stage(stack: StackName, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    if STAGE_URL:
-        yield Stage(STAGE_URL, os.environ["NEVE_KEY"], OTHER_KEY, None)
-        return
-    data = tmp_path_factory.mktemp("server") / "data"
-    server = start_server(data, embedder="fixture", test_controls=True, stack=stack)
-    try:
-        with closing(ApiClient(server.base_url)) as client:
-            controls = Controls(client)
-            yield Stage(server.base_url, server.key, controls.new_tenant(f"other-{uuid4().hex}"), controls)
-    finally:
-        server.stop()
+def stage_on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[StackName], Stage]]:
+    """A local server for each stack: started when its first test asks for it, kept for those that come later."""
+    with ExitStack() as started:
+
+        @cache
+        def stage_of(stack: StackName) -> Stage:
+            data = tmp_path_factory.mktemp("server") / "data"
+            server = started.enter_context(running_server(data, stack))
+            controls = Controls(started.enter_context(closing(ApiClient(server.base_url))))
+            return Stage(server.base_url, server.key, controls.new_tenant(f"other-{uuid4().hex}"), controls)
+
+        yield stage_of
+
+
+@pytest.fixture(scope="session")
+def stage(stack: StackName, stage_on: Callable[[StackName], Stage]) -> Stage:
+    return Stage(STAGE_URL, os.environ["NEVE_KEY"], OTHER_KEY, None) if STAGE_URL else stage_on(stack)
 
 
 @pytest.fixture(autouse=True)
@@ -211,11 +217,11 @@ def tenant_with(stage: Stage, controls: Controls) -> Iterator[Callable[..., ApiC
 
 def _poll_until_settled(someone: Person) -> None:
     """Every memory is embedded or never will be, and every event is in the index. What gets nearer is waited for."""
-    end, before = time.monotonic() + SETTLED_WITHIN_S, None
+    end, before = time.monotonic() + PATIENCE_S, None
     while left := _unsettled(someone):
         if before is None or left < before:
-            end, before = time.monotonic() + SETTLED_WITHIN_S, left
-        assert time.monotonic() < end, f"{someone.id}: {left} rows did not settle in {SETTLED_WITHIN_S:.0f} s"
+            end, before = time.monotonic() + PATIENCE_S, left
+        assert time.monotonic() < end, f"{someone.id}: {left} rows did not settle in {PATIENCE_S:.0f} s"
         time.sleep(LOOK_S)
 
 

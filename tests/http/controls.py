@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -9,9 +10,21 @@ from typing import Any
 
 from local.api_client import ApiClient
 from tests.http.at_once import Beside
+from tests.patience import PATIENCE_S
 
 Json = dict[str, Any]
+SPELL_S = 20.0
+"""Of one call of ``drain``."""
 EMBED_QUEUE, EXTRACT_QUEUE, COMPACT_QUEUE = "embed", "extract", "compact"
+
+
+def drain(client: ApiClient) -> Json:
+    """Work until stream and queues are empty, in as many calls as that takes: what the last one answered."""
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        drained = dict(client.expect(200, "POST", "/__test/drain", {"timeout_s": SPELL_S}))
+        if drained["done"] or time.monotonic() > end:
+            return drained
 
 
 class Controls:
@@ -56,7 +69,7 @@ class Controls:
 
     def drain(self) -> Json:
         """Work until stream and queues are empty, delays ignored; what keeps failing reaches its DLQ."""
-        drained = self._post("drain", {})
+        drained = drain(self._client)
         assert drained["done"], drained
         return drained
 
@@ -71,7 +84,9 @@ class Controls:
 
     def pause(self, worker: str) -> None:
         """Returns when the worker is idle, and stays so."""
-        assert self._post("pause", {"worker": worker})["idle"]
+        end = time.monotonic() + PATIENCE_S
+        while not self._post("pause", {"worker": worker})["idle"]:
+            assert time.monotonic() < end, f"{worker} does not come to rest"
 
     def resume(self, worker: str | None = None) -> None:
         """One worker or all; passes that are held go on."""
@@ -90,7 +105,7 @@ class Controls:
         self._post("hold-lease", {"worker": worker})
 
     def wait_until_held(self, worker: str) -> None:
-        assert self._get("hold-lease", worker=worker, timeout_s=20)["inside"] == 1
+        assert self._get("hold-lease", worker=worker, timeout_s=PATIENCE_S / 2)["inside"] == 1
 
     def redeliver(self, queue: str, *, times: int = 1, concurrent: int = 1) -> int:
         """Deliver the queue's newest message again; how many of these deliveries failed."""

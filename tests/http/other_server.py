@@ -1,4 +1,4 @@
-"""Servers beside the one of the test session."""
+"""Local servers under test controls, on the servers of the run where the stack needs some."""
 
 from __future__ import annotations
 
@@ -7,18 +7,42 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from local.api_client import ApiClient
-from local.running import EmbedderName, StackName, start_server
+from local.running import EmbedderName, RunningServer, StackName, start_server
 from tests.http.controls import Controls
+from tests.servers import servers_for
+
+
+@contextmanager
+def running_server(
+    data: Path,
+    stack: StackName,
+    *,
+    embedder: EmbedderName = "fixture",
+    env: Mapping[str, str] | None = None,
+    own_servers: bool = False,
+) -> Iterator[RunningServer]:
+    """Stopped in the end. ``own_servers``: not those of the run; it starts them itself, as for a user."""
+    shared = {} if own_servers else servers_for(stack)
+    server = start_server(data, embedder=embedder, test_controls=True, stack=stack, env={**shared, **(env or {})})
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 @contextmanager
 def controlled_server(
-    data: Path, stack: StackName, *, embedder: EmbedderName = "fixture", env: Mapping[str, str] | None = None
+    data: Path,
+    stack: StackName,
+    *,
+    embedder: EmbedderName = "fixture",
+    env: Mapping[str, str] | None = None,
+    own_servers: bool = False,
 ) -> Iterator[tuple[ApiClient, Controls]]:
-    """A client and the test controls of a server on ``data``, which is stopped in the end."""
-    server = start_server(data, embedder=embedder, test_controls=True, stack=stack, env=env)
-    try:
-        with closing(ApiClient(server.base_url, server.key)) as client, closing(ApiClient(server.base_url)) as bare:
-            yield client, Controls(bare)
-    finally:
-        server.stop()
+    """A client and the test controls of such a server on ``data``."""
+    with (
+        running_server(data, stack, embedder=embedder, env=env, own_servers=own_servers) as server,
+        closing(ApiClient(server.base_url, server.key)) as client,
+        closing(ApiClient(server.base_url)) as bare,
+    ):
+        yield client, Controls(bare)

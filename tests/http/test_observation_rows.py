@@ -18,6 +18,7 @@ from local.api_client import ApiClient
 from tests.http.at_once import Beside
 from tests.http.controls import COMPACT_QUEUE, EXTRACT_QUEUE, Controls
 from tests.http.people import Json, Person, answered, events_of, filler, ids_in_order, new_memory_id, said
+from tests.patience import PATIENCE_S
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + random.Random(7).randbytes(900)).decode()
 LEASE_S = 70
@@ -587,7 +588,7 @@ def test_a14_readers_see_the_old_rows_or_the_new_ones(
     begun, enough = threading.Barrier(3), threading.Event()
 
     def look() -> None:
-        begun.wait(timeout=30)
+        begun.wait(PATIENCE_S)
         while not enough.is_set():
             listed = someone.expect(200, "GET", "/memories", query={"session_id": "s1", "limit": 200})["memories"]
             seen.append(frozenset(row["text"].split(" ", 1)[1] for row in listed))
@@ -595,7 +596,7 @@ def test_a14_readers_see_the_old_rows_or_the_new_ones(
             seen.append(frozenset(line.removeprefix("🔴 ") for line in pack if " row " in line))
 
     with Beside(look, someone.api), Beside(look, someone.api):
-        begun.wait(timeout=30)
+        begun.wait(PATIENCE_S)
         controls.resume("extract")
         controls.drain()
         enough.set()

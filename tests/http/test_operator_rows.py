@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from local.template import ROOT
 from neve.usecases.indexing.utterances import event_id
 from tests.http.conftest import StartedWith
 from tests.http.people import Json, new_user
+from tests.servers import servers_for
 
 MODEL = ENCODER / "model" / "model.onnx"
 pytestmark = pytest.mark.live
@@ -35,7 +37,8 @@ ABOUT_SAID = "which boat did I purchase?"
 def reindex(data: Path, stack: StackName, embedder: str) -> str:
     """What the command printed."""
     command = [sys.executable, "-m", "local.reindex", "--data", str(data), "--stack", stack, "--embedder", embedder]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **servers_for(stack)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -13,13 +13,13 @@ from local.api_client import ApiClient
 from local.controls.fixture_embedder import ORTHOGONAL_PAIR, similar_pair
 from tests.http.controls import EMBED_QUEUE, Controls
 from tests.http.people import Json, Person, answered, ids_in_order, new_memory_id, said
+from tests.patience import PATIENCE_S
 
 DAY = timedelta(days=1)
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 FIRST, SECOND = 0.016393442623, 0.016129032258
 """RRF with k = 60: 1/61 and 1/62, rounded to 12 digits (docs/rules/recall.md#fusion)."""
 LEGS = ("lexical", "vector")
-FORGOTTEN_WITHIN_S = 10.0
 
 
 def ago(days: float) -> str:
@@ -250,7 +250,7 @@ def test_a35_before_the_index_hears_of_it(user: Person, controls: Controls) -> N
         assert (answer["hits"], answer["result_state"]) == ([], "none")
         assert {"id": gone, "reason": "gone"} in answer["debug"]["dropped"], "the index must still have had it"
     controls.drain()
-    end = time.monotonic() + FORGOTTEN_WITHIN_S
+    end = time.monotonic() + PATIENCE_S
     while user.recall("User once saw a quetzal.", debug=True)["debug"]["dropped"] != []:
         assert time.monotonic() < end, "the index must forget it; searches see a removal with its next refresh"
 

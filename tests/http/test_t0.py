@@ -16,12 +16,13 @@ from tests.http.controls import Controls
 from tests.http.other_server import controlled_server
 from tests.http.people import Person, new_user
 from tests.http.stage import Stage
+from tests.patience import PATIENCE_S
 
 MEMORY = "User's sister is named Mary."
 QUESTION = "what is my sibling called?"
 """No word of the memory but stop words."""
-WITHIN_S = 60
-ASKED_FOR_S = 45
+WITHIN_S = PATIENCE_S
+ASKED_FOR_S = PATIENCE_S / 2
 """A process that has just begun may be too slow for a recall's budget."""
 
 CLIENT = """
@@ -95,13 +96,13 @@ def test_t0_a_new_process_recalls_it_by_meaning(user: Person, stage: Stage) -> N
 @pytest.mark.controls
 def test_t0_a_restarted_server_recalls_it_by_meaning(tmp_path: Path, stack: StackName) -> None:
     user, data = new_user(), tmp_path / "data"
-    with controlled_server(data, stack) as (client, controls):
+    with controlled_server(data, stack, own_servers=True) as (client, controls):
         written = client.expect(201, "POST", f"/v1/users/{user}/memories", {"text": MEMORY})
         client.expect(200, "POST", f"/v1/users/{user}/sessions", {"session_id": "s1"})
         controls.drain()
         assert client.expect(200, "GET", f"/v1/users/{user}/memories/{written['id']}")["embedding_state"] == "ready"
         pack = client.call("GET", f"/v1/users/{user}/pack", query={"session_id": "s1", "format": "text"})
-    with controlled_server(data, stack) as (client, _):
+    with controlled_server(data, stack, own_servers=True) as (client, _):
         [hit] = client.expect(200, "POST", f"/v1/users/{user}/recall", {"query": QUESTION})["hits"]
         assert hit["id"] == written["id"]
         assert hit["components"]["rank_vec"] == 1

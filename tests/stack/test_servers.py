@@ -23,9 +23,9 @@ from botocore.config import Config
 
 from local.stack import servers as launcher
 from local.stack.servers import DidNotStart, RunningServers, Server, start_servers
+from tests.patience import PATIENCE_S
 from tests.servers import need_servers
 
-PATIENCE_S = 60.0
 LISTENING = "0A"
 LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
 """127.0.0.1, ::ffff:127.0.0.1 and ::1 as /proc/net writes them on a little-endian machine."""

@@ -25,12 +25,8 @@ from neve.adapters.aws.clients import aws_client
 from neve.adapters.aws.s3_objects import S3Objects
 from neve.ports import ObjectStore, Queue, QueueName
 from tests.contract.engines.harnesses import (
-    DELAY_S,
-    DELAYED_FIFO,
-    FIFO,
+    KINDS,
     MAX_RECEIVES,
-    STANDARD,
-    VISIBILITY_S,
     Delivery,
     ObjectsHarness,
     QueueHarness,
@@ -56,10 +52,10 @@ def local_session() -> Session:
 
 def queue_specs() -> dict[str, QueueSpec]:
     specs = {}
-    for name, fifo, delay_s in ((STANDARD, False, 0), (DELAYED_FIFO, True, DELAY_S), (FIFO, True, 0)):
+    for name, fifo, delay_s, visibility_s in KINDS:
         letters = f"{name}-dlq"
-        specs[str(name)] = QueueSpec(name, fifo, delay_s, VISIBILITY_S, letters, MAX_RECEIVES)
-        specs[letters] = QueueSpec(letters, fifo, 0, VISIBILITY_S, None, None)
+        specs[str(name)] = QueueSpec(name, fifo, delay_s, visibility_s, letters, MAX_RECEIVES)
+        specs[letters] = QueueSpec(letters, fifo, 0, visibility_s, None, None)
     return specs
 
 

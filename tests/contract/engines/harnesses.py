@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from local.workers.broker import Received
 from neve.ports import ObjectStore, Queue, QueueName
 
 # --- queue --------------------------------------------------------------------------------------
 
-VISIBILITY_S = 2
-DELAY_S = 1
+VISIBILITY_S = 600
+SHORT_VISIBILITY_S = 2
+DELAY_S = 4
 MAX_RECEIVES = 2
 STANDARD, DELAYED_FIFO, FIFO = QueueName.EMBED, QueueName.EXTRACT, QueueName.COMPACT
-"""What the suite makes of the three queues; short enough times for an engine whose clock is the real one."""
+"""What the suite makes of the three queues. No message comes back because a machine is slow."""
+SHORT, SHORT_FIFO = cast("QueueName", "short"), cast("QueueName", "short-fifo")
+"""Two more, for tests that wait until a message comes back, also where the clock is the real one."""
+KINDS = (
+    *((STANDARD, False, 0, VISIBILITY_S), (DELAYED_FIFO, True, DELAY_S, VISIBILITY_S), (FIFO, True, 0, VISIBILITY_S)),
+    *((SHORT, False, 0, SHORT_VISIBILITY_S), (SHORT_FIFO, True, 0, SHORT_VISIBILITY_S)),
+)
+"""Name, whether it is a FIFO queue, delay and visibility in seconds."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-PATIENCE_S = 30
+from tests.patience import PATIENCE_S
 
 
 def answers_at_once(question: Callable[[], bool]) -> bool:

@@ -31,12 +31,8 @@ from tests.contract.engines.dynamodb_engines import (
     open_moto_table,
 )
 from tests.contract.engines.harnesses import (
-    DELAY_S,
-    DELAYED_FIFO,
-    FIFO,
+    KINDS,
     MAX_RECEIVES,
-    STANDARD,
-    VISIBILITY_S,
     Delivery,
     ObjectsHarness,
     QueueHarness,
@@ -119,10 +115,10 @@ class SqliteQueueHarness:
 
 def queue_definitions() -> dict[str, QueueDefinition]:
     definitions: dict[str, QueueDefinition] = {}
-    for name, fifo, delay_s in ((STANDARD, False, 0), (DELAYED_FIFO, True, DELAY_S), (FIFO, True, 0)):
+    for name, fifo, delay_s, visibility_s in KINDS:
         dlq = f"{name}-dlq"
-        definitions[name] = QueueDefinition(fifo, VISIBILITY_S, delay_s, MAX_RECEIVES, dlq)
-        definitions[dlq] = QueueDefinition(fifo, VISIBILITY_S)
+        definitions[name] = QueueDefinition(fifo, visibility_s, delay_s, MAX_RECEIVES, dlq)
+        definitions[dlq] = QueueDefinition(fifo, visibility_s)
     return definitions
 
 

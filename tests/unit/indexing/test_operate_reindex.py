@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from infra.operate import reindexing
 from infra.operate.__main__ import parser
 from infra.operate.progress import EVERY_S, Progress
 from infra.operate.reindexing import reindex_stage
@@ -55,7 +54,7 @@ class Domain:
         return list(self.calls.mappings(self.alias))
 
     def reindex(self, *, drop_old: bool = False) -> None:
-        reindex_stage(self.world, opensearch_url(), drop_old=drop_old, settle_s=0)
+        reindex_stage(self.world, opensearch_url(), drop_old=drop_old, settle_s=0, alias=self.alias)
         self.find_again()
 
     def found(self, query: str) -> list[str]:
@@ -74,9 +73,8 @@ class Domain:
 
 
 @pytest.fixture
-def domain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Domain]:
+def domain(tmp_path: Path) -> Iterator[Domain]:
     with closing(Domain(tmp_path)) as made:
-        monkeypatch.setattr(reindexing, "ALIAS", made.alias)
         yield made
 
 
