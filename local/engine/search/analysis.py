@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
-from neve.adapters.english_terms import EnglishTerms
+from neve.domain.terms import chunk_terms
+from neve.domain.words import chunks, fold
 from neve.ports import CONTEXT_WEIGHTS
 
 FIELDS: Final = tuple(CONTEXT_WEIGHTS)
@@ -18,18 +19,27 @@ TERM_COUNTS: Final = np.dtype([("term", "<u8"), ("counts", "u1", (len(FIELDS),))
 ANALYSIS: Final = f"1 {' '.join(FIELDS)}"
 """What the stored term counts were made with. A file with another value is analysed again when it is opened."""
 
-_REMEMBERED_CHUNKS = 200_000
+_CACHED_CHUNKS = 200_000
+"""About 40 MB."""
+_LONGEST_CACHED = 64
 _pack_counts = struct.Struct(f"<Q{len(FIELDS)}B").pack
 
 Term = int
 """63 bits of BLAKE2b of a stemmed word: the same in every process, and no dictionary keeps an erased user's words."""
 
 
-class Analyzer(EnglishTerms[Term]):
+class Analyzer:
     """Safe for threads."""
 
     def __init__(self) -> None:
-        super().__init__(_hashed, remembered=_REMEMBERED_CHUNKS)
+        self._terms_of_chunk: dict[str, tuple[Term, ...]] = {}
+
+    def terms(self, text: str) -> Iterator[Term]:
+        """Every term of a text, repetitions included."""
+        known = self._terms_of_chunk
+        for chunk in chunks(fold(text)):
+            terms = known.get(chunk)
+            yield from self._analyse_chunk(chunk) if terms is None else terms
 
     def term_counts(self, texts: Sequence[str]) -> bytes:
         """The TERM_COUNTS of a passage, packed; ``texts`` are its FIELDS in order."""
@@ -42,6 +52,19 @@ class Analyzer(EnglishTerms[Term]):
                 if counts[field] < 255:
                     counts[field] += 1
         return b"".join([_pack_counts(term, *counts) for term, counts in found.items()])
+
+    def _analyse_chunk(self, chunk: str) -> tuple[Term, ...]:
+        terms = stored_terms(chunk_terms(chunk))
+        if len(chunk) <= _LONGEST_CACHED:
+            if len(self._terms_of_chunk) >= _CACHED_CHUNKS:
+                self._terms_of_chunk.clear()
+            self._terms_of_chunk[chunk] = terms
+        return terms
+
+
+def stored_terms(terms: Iterable[str]) -> tuple[Term, ...]:
+    """Terms as the file holds them."""
+    return tuple(map(_hashed, terms))
 
 
 def _hashed(word: str) -> Term:

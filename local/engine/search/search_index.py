@@ -5,20 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from local.engine.search.analysis import Analyzer
+from local.engine.search.analysis import Analyzer, stored_terms
 from local.engine.search.passage_file import Changes, PassageFile
 from local.engine.search.search_legs import TermQuery, keyword_leg, vector_leg
 from local.engine.search.segment import Segment, Snapshot
 from local.engine.search.segment_cache import SegmentCache
 from local.engine.search.segment_filter import admitted
 from neve.domain.recall.query import contains_phrase
-from neve.domain.words import plain_words
+from neve.domain.recall.query_terms import QueryTerms, query_terms
 from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, TextQuery
 
 CACHE_BYTES = 1024 * 1024 * 1024
@@ -64,27 +63,24 @@ class SqliteSearchIndex:
         return self._file.count(owner)
 
     def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
-        terms = self._in_terms(query)
-        if not terms.groups and not terms.required:
+        asked = query_terms(query)
+        if asked is None:
             return []
         snapshot = self._snapshot(owner)
-        return keyword_leg(snapshot, terms, admitted(snapshot, where), depth)
+        return keyword_leg(snapshot, self._in_stored_terms(asked), admitted(snapshot, where), depth)
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
         unit = self._unit(vector)
         snapshot = self._snapshot(owner)
         return vector_leg(snapshot, unit, admitted(snapshot, where), depth)
 
-    def _in_terms(self, query: TextQuery) -> TermQuery:
-        groups = [dict.fromkeys(chain.from_iterable(map(self._analyzer.terms, group))) for group in query.groups]
-        phrase_words = chain.from_iterable(plain_words(" ".join(phrase)) for phrase in query.phrases)
-        searchable = [tuple(group) for group in groups if group]
+    def _in_stored_terms(self, asked: QueryTerms) -> TermQuery:
         return TermQuery(
-            groups=searchable,
-            min_match=min(query.min_match, len(searchable)),
-            required=self._analyzer.whole_terms(phrase_words),
-            excluded=self._analyzer.whole_terms(query.excluded),
-            accepts=lambda row: self._has_phrases(row, query.phrases),
+            groups=[stored_terms(group) for group in asked.groups],
+            min_match=asked.min_match,
+            required=stored_terms(asked.phrase_terms),
+            excluded=stored_terms(asked.excluded),
+            accepts=lambda row: self._has_phrases(row, asked.phrases),
         )
 
     def _has_phrases(self, row: int, phrases: Sequence[Sequence[str]]) -> bool:

@@ -1,4 +1,4 @@
-"""Words of a text: the one tokeniser that query shaping, the keyword index and the shadow score agree on. No I/O.
+"""Words of a text: the one tokeniser that query shaping and the keyword index agree on. No I/O.
 
 A *chunk* is a run of letters and digits, joined by the marks that hold code, paths, versions and names together
 (``neve/ports.py``, ``v2.19.1``, ``snake_case``, ``o'brien``). A chunk gives its whole form and, when it is a compound,
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
 _IDEOGRAPH = "\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff"
 _RUN = rf"[^\W_{_IDEOGRAPH}]+"
@@ -79,41 +78,3 @@ def parts(chunk: str) -> list[str]:
             found.extend(hump.lower() for hump in humps if len(hump) > 1)
     whole_form = whole(chunk)
     return [part for part in dict.fromkeys(found) if part != whole_form]
-
-
-def light_stem(word: str) -> str:
-    """A crude English stem that equates inflections (hikes, hiked, hiking -> hik). Lower-case in and out."""
-    if len(word) < 4 or not word.isalpha():
-        return word
-    stem = _singular(word)
-    for suffix in ("ing", "ed"):
-        rest = stem.removesuffix(suffix)
-        if rest != stem and len(rest) >= 3 and any(vowel in rest for vowel in "aeiouy"):
-            return _undoubled(rest)
-    return _undoubled(stem.removesuffix("e")) if len(stem) > 3 else stem
-
-
-def light_stems(chunk: str) -> tuple[str, ...]:
-    """The stems of a chunk and of its parts."""
-    return _remembered_stems(chunk) if len(chunk) <= _LONGEST_REMEMBERED else _stems(chunk)
-
-
-def _stems(chunk: str) -> tuple[str, ...]:
-    return tuple(light_stem(form) for form in (whole(chunk), *parts(chunk)))
-
-
-_remembered_stems = lru_cache(maxsize=16_384)(_stems)
-_LONGEST_REMEMBERED = 40
-"""Characters. What is longer is hardly a word that comes again."""
-
-
-def _singular(word: str) -> str:
-    if word.endswith(("ies", "ied")):
-        return word[:-3] + "y" if len(word) > 4 else word[:-1]
-    if word.endswith(("shes", "ches", "xes", "sses", "zes")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
-
-
-def _undoubled(stem: str) -> str:
-    return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "aeiou" else stem

@@ -6,10 +6,10 @@ import hashlib
 import json
 import struct
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from neve.adapters.english_terms import EnglishTerms
+from neve.domain.terms import terms
 from neve.domain.times import epoch_ms
 from neve.domain.words import plain_words
 from neve.ports import CONTEXT_WEIGHTS, Owner, Passage
@@ -20,12 +20,13 @@ _WEIGHTS: Final = {field: round(weight * UNIT) for field, weight in CONTEXT_WEIG
 _LONGEST_TERM = 128
 
 
-def _as_term(word: str) -> str:
-    """The word; a long one by its hash, because it becomes a term of the index with its field's name in front."""
-    return word if len(word) <= _LONGEST_TERM else hashlib.blake2b(word.encode(), digest_size=16).hexdigest()
+def stored_term(term: str) -> str:
+    """The term; a long one by its hash, because it becomes a term of the index with its field's name in front."""
+    return term if len(term) <= _LONGEST_TERM else hashlib.blake2b(term.encode(), digest_size=16).hexdigest()
 
 
-terms_of: Final = EnglishTerms(_as_term)
+def _stored_terms(text: str) -> Iterator[str]:
+    return map(stored_term, terms(text))
 
 
 def feature(term: str) -> str:
@@ -82,7 +83,7 @@ def document(owner: Owner, passage: Passage) -> dict[str, Any]:
         "paths": None if passage.path is None else path_prefixes(passage.path),
         "observed_at": epoch_ms(passage.observed_at),
         "terms": _weighted_terms(passage),
-        "own": sorted(set(terms_of.terms(passage.text))),
+        "own": sorted(set(_stored_terms(passage.text))),
         "words": " ".join(plain_words(passage.text)),
         "vector": None if passage.vector is None else floats(passage.vector),
     }
@@ -92,7 +93,7 @@ def document(owner: Owner, passage: Passage) -> dict[str, Any]:
 def _weighted_terms(passage: Passage) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for field, weight in _WEIGHTS.items():
-        for term in terms_of.terms(getattr(passage, field)):
+        for term in _stored_terms(getattr(passage, field)):
             counts[feature(term)] += weight
     return counts
 

@@ -24,7 +24,7 @@ from neve.adapters.opensearch.queries import (
     count_terms,
     everything_of,
     idf_of,
-    in_terms,
+    in_stored_terms,
 )
 from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, Source, TextQuery
 
@@ -97,14 +97,14 @@ class OpenSearchIndex:
     # --- reading --------------------------------------------------------------------------------
 
     def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
-        in_words = in_terms(query)
-        if in_words is None:
+        asked = in_stored_terms(query)
+        if asked is None:
             return []
         with self._place() as place:
-            terms = in_words.terms
+            terms = asked.terms
             counted = self._calls.search(place.index, count_terms(owner, terms), routing(owner)) if terms else {}
             idf = idf_of(terms, counted) if terms else {}
-            hits = self._hits(place, owner, by_words(owner, in_words, idf, where, depth))
+            hits = self._hits(place, owner, by_words(owner, asked, idf, where, depth))
             return [_candidate(hit, hit["sort"][0]) for hit in hits]
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:

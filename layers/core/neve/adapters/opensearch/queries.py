@@ -3,72 +3,31 @@ around a ``knn`` clause, or a filtered alias, would be applied to what the whole
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import log
 from typing import Any, Final
 
-from neve.adapters.opensearch.documents import UNIT, feature, floats, terms_of
+from neve.adapters.opensearch.documents import UNIT, feature, floats, stored_term
+from neve.domain.recall.query_terms import QueryTerms, query_terms
 from neve.domain.times import epoch_ms
-from neve.domain.words import plain_words
 from neve.ports import BM25_K1, Owner, SearchFilter, TextQuery
 
 Query = dict[str, Any]
 
-MOST_TERMS = 300
-MOST_PHRASE_WORDS = 600
-"""Of one query; later ones are left out. With 32 excluded words and the filter they stay below the 1,024 clauses that a
-query may have, of which a phrase counts one a word. No passage holds a longer phrase than this."""
 _BEST_FIRST: Final = [{"_score": "desc"}, {"item_id": "asc"}, {"n": "asc"}]
 
 
-@dataclass(frozen=True, slots=True)
-class TermQuery:
-    """A keyword query in terms; ``phrases`` in plain words."""
-
-    groups: Sequence[Sequence[str]]
-    min_match: int
-    phrases: Sequence[Sequence[str]]
-    excluded: Sequence[str]
-
-    @property
-    def terms(self) -> list[str]:
-        return list(dict.fromkeys(chain.from_iterable(self.groups)))
-
-
-def in_terms(query: TextQuery) -> TermQuery | None:
-    """None for a query that nothing can match: no searchable word in it, or a phrase without any word."""
-    groups: dict[int, list[str]] = {}
-    for group, term in islice(_numbered(query), MOST_TERMS):
-        groups.setdefault(group, []).append(term)
-    phrases = [plain_words(" ".join(phrase)) for phrase in query.phrases]
-    searchable = groups or terms_of.whole_terms(chain.from_iterable(phrases))
-    if not searchable or not all(phrases):
+def in_stored_terms(query: TextQuery) -> QueryTerms | None:
+    """The query in terms as documents hold them; None for one that nothing can match."""
+    asked = query_terms(query)
+    if asked is None:
         return None
-    return TermQuery(
-        groups=list(groups.values()),
-        min_match=min(query.min_match, len(groups)),
-        phrases=_cut(phrases),
-        excluded=terms_of.whole_terms(query.excluded),
+    return replace(
+        asked,
+        groups=tuple(tuple(map(stored_term, group)) for group in asked.groups),
+        excluded=tuple(map(stored_term, asked.excluded)),
     )
-
-
-def _numbered(query: TextQuery) -> Iterator[tuple[int, str]]:
-    """Pairs of a group's number and a term of it, each once."""
-    for number, group in enumerate(query.groups):
-        for term in dict.fromkeys(chain.from_iterable(map(terms_of.terms, group))):
-            yield number, term
-
-
-def _cut(phrases: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    left = MOST_PHRASE_WORDS
-    kept: list[Sequence[str]] = []
-    for phrase in phrases:
-        if left > 0:
-            kept.append(phrase[:left])
-            left -= len(phrase)
-    return kept
 
 
 # --- what is asked ------------------------------------------------------------------------------
@@ -93,7 +52,7 @@ def idf_of(terms: Sequence[str], answer: Mapping[str, Any]) -> dict[str, float]:
     return {term: log(1 + (live - df + 0.5) / (df + 0.5)) for term, df in holding.items()}
 
 
-def by_words(owner: Owner, query: TermQuery, idf: Mapping[str, float], where: SearchFilter, depth: int) -> Query:
+def by_words(owner: Owner, query: QueryTerms, idf: Mapping[str, float], where: SearchFilter, depth: int) -> Query:
     """BM25F with b = 0: a term counts by its weighted count over all fields, saturated, times its idf."""
     groups = [{"bool": {"should": [_weighed(term, idf[term]) for term in group]}} for group in query.groups]
     phrases = [{"match_phrase": {"words": " ".join(phrase)}} for phrase in query.phrases]

@@ -14,8 +14,6 @@ from neve.domain.words import (
     QUERY_STOP_WORDS,
     chunks,
     fold,
-    light_stem,
-    light_stems,
     parts,
     plain_words,
     whole,
@@ -83,27 +81,9 @@ def shape(query: str) -> ShapedQuery:
     )
 
 
-def share_of_terms(shaped: ShapedQuery, text: str) -> float:
-    """Share of the query's groups that occur in a text, compared by light stems; 0.0 for a query without groups and for
-    a text that the query rejects (an excluded word, a missing phrase)."""
-    query = shaped.text_query
-    if not query.groups or _rejects(query, text):
-        return 0.0
-    found = set(chain.from_iterable(map(light_stems, chunks(fold(text)))))
-    matched = sum(any(light_stem(word) in found for word in group) for group in query.groups)
-    return matched / len(query.groups)
-
-
 def contains_phrase(text: str, phrase: Sequence[str]) -> bool:
     """True iff the phrase occurs in the text as consecutive words, whatever the case and the marks between them."""
     return f" {' '.join(plain_words(' '.join(phrase)))} " in f" {' '.join(plain_words(text))} "
-
-
-def _rejects(query: TextQuery, text: str) -> bool:
-    unwanted = {light_stem(word) for word in query.excluded}
-    if unwanted and any(light_stem(whole(chunk)) in unwanted for chunk in chunks(fold(text))):
-        return True
-    return not all(contains_phrase(text, phrase) for phrase in query.phrases)
 
 
 def _parse(text: str) -> tuple[list[_Clause], list[_Operand]]:

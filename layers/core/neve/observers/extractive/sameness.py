@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from neve.domain.words import QUERY_STOP_WORDS, light_stem, plain_words
+from neve.domain.terms import stem
+from neve.domain.words import QUERY_STOP_WORDS, plain_words
 from neve.observers.extractive.vocabulary import any_of, words
 
 _MEANING = re.compile(r"\(meaning ([^()]*)\)")
@@ -38,7 +39,7 @@ def content_of(text: str) -> Content:
     bare = _MEANING.sub(" ", text)
     plain = (word for word in plain_words(bare) if word not in QUERY_STOP_WORDS and word not in _EMPTY_WORDS)
     return Content(
-        words=frozenset(light_stem(word) for word in plain if not word.isdigit()),
+        words=frozenset(stem(word) for word in plain if not word.isdigit()),
         figures=frozenset(_FIGURE.findall(bare)),
         dates=dates,
         negated=_NEGATION.search(bare) is not None,

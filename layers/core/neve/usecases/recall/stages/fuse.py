@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
-from neve.domain.recall.query import share_of_terms
+from neve.domain.recall.query_terms import share_of_terms
 from neve.domain.records import UserHead
 from neve.ports import Candidate, Item
 from neve.usecases.recall.command import ResolvedRequest

@@ -1,0 +1,47 @@
+"""From text to the terms of the keyword index: the one analysis of what is stored, asked for and compared. Lower-case,
+stop words out, Snowball stems; compounds whole and in parts. No I/O.
+
+Apart from ``words``, because it needs PyStemmer, which most functions never load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+import Stemmer  # type: ignore[import-not-found]
+
+from neve.domain.words import INDEX_STOP_WORDS, chunks, fold, parts, whole
+
+CACHED_CHUNKS = 20_000
+"""About 4 MB. A text repeats most of its chunks, and stemming is what analysis costs."""
+_LONGEST_CACHED = 64
+"""Characters. What is longer is hardly a word that comes again."""
+
+
+def terms(text: str) -> Iterator[str]:
+    """Every term of a text in order, repetitions included."""
+    for chunk in chunks(fold(text)):
+        yield from chunk_terms(chunk)
+
+
+def whole_terms(words: Iterable[str]) -> list[str]:
+    """The terms of lower-case words taken as they are, without the parts of compounds; stop words are left out."""
+    return [stem(word) for word in words if word not in INDEX_STOP_WORDS]
+
+
+def chunk_terms(chunk: str) -> tuple[str, ...]:
+    """The terms of one chunk of a folded text: its whole form, then its parts."""
+    return _cached_chunk_terms(chunk) if len(chunk) <= _LONGEST_CACHED else _chunk_terms(chunk)
+
+
+def stem(word: str) -> str:
+    """The Snowball English stem of a lower-case word; what holds more than letters stays as it is. A stemmer for each
+    call (3 µs), because none may be used by two threads at a time."""
+    return str(Stemmer.Stemmer("english", 0).stemWord(word)) if word.isalpha() else word
+
+
+def _chunk_terms(chunk: str) -> tuple[str, ...]:
+    return tuple(whole_terms((whole(chunk), *parts(chunk))))
+
+
+_cached_chunk_terms = lru_cache(maxsize=CACHED_CHUNKS)(_chunk_terms)
