@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+from ulid import ULID
+
 from local.api_client import ApiClient, Reply
 
 Json = dict[str, Any]
@@ -137,15 +139,9 @@ def new_user() -> str:
     return f"user-{uuid4().hex}"
 
 
-_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-
 def new_memory_id(place: int = 0) -> str:
     """A memory id; of two with the same first digits the one with the larger ``place`` sorts last."""
-    number = uuid4().int >> 28
-    head = "".join(_CROCKFORD[number >> 5 * digit & 31] for digit in range(20))
-    tail = "".join(_CROCKFORD[place >> 5 * digit & 31] for digit in reversed(range(5)))
-    return f"mem_0{head}{tail}"
+    return f"mem_{ULID.from_int(uuid4().int >> 28 << 25 | place)}"
 
 
 def ids_in_order(count: int) -> list[str]:

@@ -40,6 +40,12 @@ def test_ids_sort_by_their_time_first() -> None:
     assert earlier < ids.ulid(AT) < later
 
 
+def test_ids_of_one_millisecond_stay_in_order_when_others_come_between() -> None:
+    ids = SystemIds()
+    made = [ids.ulid(AT + timedelta(milliseconds=n % 3)) for n in range(300)]
+    assert all(made[n::3] == sorted(made[n::3]) for n in range(3))
+
+
 def test_ids_made_by_many_threads_differ() -> None:
     ids = SystemIds()
     with ThreadPoolExecutor(8) as pool:
@@ -54,6 +60,7 @@ def test_two_processes_do_not_make_the_same_ids() -> None:
 def test_a_time_that_no_ulid_holds_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="1969"):
         SystemIds().ulid(datetime(1969, 12, 31, 23, 59, tzinfo=UTC))
+    assert len(SystemIds().ulid(datetime.max.replace(tzinfo=UTC))) == 26
 
 
 def test_a_token_has_128_random_bits() -> None:

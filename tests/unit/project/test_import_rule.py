@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 NEVE = ROOT / "layers" / "core" / "neve"
 
 ALLOWED: dict[str, set[str]] = {
-    "domain": {"domain", "pydantic", "pydantic_core", "Stemmer"},
+    "domain": {"domain", "pydantic", "pydantic_core", "Stemmer", "ulid"},
     "caching": set(),
     "observing": {"domain"},
     "ports": {"caching", "domain", "observing"},

@@ -7,18 +7,13 @@ import hashlib
 from typing import Any
 
 from neve.correlation import carried
+from neve.domain.ids import ulid_named
 from neve.ports import Message
 from neve.store.keys import SessionKeys
 
-_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
 
 def observation_job_id(keys: SessionKeys, incarnation: int, last_seq: int) -> str:
-    """``job_`` and 26 Crockford digits (130 bits of a sha256; the first is kept below 8, as in any ULID)."""
-    named = f"observe/{keys.tenant}/{keys.user}/{keys.session}/{incarnation}/{last_seq}"
-    digest = hashlib.sha256(named.encode()).digest()
-    bits = int.from_bytes(digest[:16])
-    return "job_" + "".join(_CROCKFORD[bits >> 5 * place & 31] for place in range(25, -1, -1))
+    return f"job_{ulid_named(f'observe/{keys.tenant}/{keys.user}/{keys.session}/{incarnation}/{last_seq}')}"
 
 
 def observation_message(keys: SessionKeys, incarnation: int, last_seq: int) -> Message:
