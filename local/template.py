@@ -12,18 +12,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from local.cloudformation import TemplateError, read_yaml, resource_of, text_of
 from local.workers.event_filter import Pattern, check_pattern
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "template.yaml"
 SHARED_VARIABLES = "POWERTOOLS_"
 """How the names of variables begin that mean the same on one machine."""
-
-
-class TemplateError(Exception):
-    """The template says something that the local server cannot carry out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,42 +108,9 @@ class Template:
     schedules: tuple[Schedule, ...]
 
 
-# --- YAML with CloudFormation's short tags --------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Ref:
-    """``!Ref X``, ``!Ref X.Alias`` and ``!GetAtt X.Attribute`` alike: which resource is meant."""
-
-    resource: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Sub:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class _OnlyWhenDeployed:
-    """Any other function of CloudFormation, such as ``!FindInMap``: nothing that one machine needs."""
-
-    tag: str
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    pass
-
-
-_Loader.add_multi_constructor("!", lambda _, tag, node: _OnlyWhenDeployed(tag))  # noqa: ARG005
-for _tag in ("!Ref", "!GetAtt"):
-    _Loader.add_constructor(_tag, lambda loader, node: _Ref(loader.construct_scalar(node).partition(".")[0]))
-_Loader.add_constructor("!Sub", lambda loader, node: _Sub(loader.construct_scalar(node)))
-
-
 def read_template(path: Path = TEMPLATE) -> Template:
-    """Raises TemplateError for what it does not understand, OSError when there is no such file."""
-    document = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506  (a subclass of the safe loader)
-    return _Reading(document, path.parent).template()
+    """Raises TemplateError for what the local server cannot carry out, and what ``read_yaml`` raises."""
+    return _Reading(read_yaml(path), path.parent).template()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +125,7 @@ class _Reading:
         authorizer = auth["Authorizers"][auth["DefaultAuthorizer"]]
         return Template(
             functions=functions,
-            authorizer=self._function_name(authorizer["FunctionArn"].resource),
+            authorizer=self._function_name(resource_of(authorizer["FunctionArn"])),
             authorizer_header=authorizer["Identity"]["Headers"][0],
             routes=tuple(self._routes()),
             gateway_responses={name: _gateway_response(it) for name, it in api["GatewayResponses"].items()},
@@ -206,7 +168,10 @@ class _Reading:
                     yield name, self._value(value)
 
     def _value(self, value: Any) -> str:
-        return str(self.document["Parameters"][value.resource]["Default"] if isinstance(value, _Ref) else value)
+        """A plain value, or the default of the parameter that it names."""
+        if isinstance(value, dict):
+            return str(self.document["Parameters"][resource_of(value)]["Default"])
+        return str(value)
 
     def _function_name(self, logical_id: str) -> str:
         return Path(self.document["Resources"][logical_id]["Properties"]["CodeUri"]).name
@@ -231,20 +196,19 @@ class _Reading:
                 fifo=properties.get("FifoQueue", False),
                 delay_s=properties.get("DelaySeconds", 0),
                 visibility_s=properties.get("VisibilityTimeout", 30),
-                dead_letters=self._queue_name(redrive["deadLetterTargetArn"].resource) if redrive else None,
+                dead_letters=self._queue_name(resource_of(redrive["deadLetterTargetArn"])) if redrive else None,
                 max_receives=redrive["maxReceiveCount"] if redrive else None,
             )
 
     def _queue_name(self, logical_id: str) -> str:
         name = self.document["Resources"][logical_id]["Properties"]["QueueName"]
-        text = name.text if isinstance(name, _Sub) else str(name)
-        return text.removeprefix("${AWS::StackName}-").removesuffix(".fifo")
+        return text_of(name).removeprefix("${AWS::StackName}-").removesuffix(".fifo")
 
     def _queue_sources(self) -> Iterator[QueueSource]:
         for function, event in self._events("SQS"):
             yield QueueSource(
                 function=function,
-                queue=self._queue_name(event["Queue"].resource),
+                queue=self._queue_name(resource_of(event["Queue"])),
                 batch_size=event.get("BatchSize", 10),
                 partial_failures=_reports_partial_failures(event),
             )
@@ -258,7 +222,7 @@ class _Reading:
                 partial_failures=_reports_partial_failures(event),
                 bisect=event.get("BisectBatchOnFunctionError", False),
                 max_retries=event.get("MaximumRetryAttempts", -1),
-                on_failure=self._queue_name(destination["Destination"].resource) if destination else None,
+                on_failure=self._queue_name(resource_of(destination["Destination"])) if destination else None,
                 filters=tuple(_pattern(it["Pattern"]) for it in event.get("FilterCriteria", {}).get("Filters", ())),
             )
 

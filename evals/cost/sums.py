@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import yaml
-
 from evals.cost.prices import HOURS, PRICES
+from local.cloudformation import read_yaml
 from local.template import ROOT, read_template
 
 Unit = Mapping[str, Any]
@@ -119,20 +118,9 @@ def total(lines: list[Line]) -> float:
 # --- what the templates say -----------------------------------------------------------------------
 
 
-class _Loader(yaml.SafeLoader):
-    """Short tags are of no interest here."""
-
-
-def _nothing(*_: Any) -> None:
-    return None
-
-
-_Loader.add_multi_constructor("!", _nothing)
-
-
 @cache
 def _written(name: str) -> Any:
-    return yaml.load((ROOT / "infra" / name).read_text(encoding="utf-8"), _Loader)  # noqa: S506
+    return read_yaml(ROOT / "infra" / name)
 
 
 def search_sizes() -> Mapping[str, Mapping[str, Any]]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from infra.packaging.layers import LAYERS, ROOT
+from local.cloudformation import read_yaml, resource_of
 
 TEMPLATE = ROOT / "template.yaml"
 
@@ -29,7 +28,7 @@ class DeployedFunction:
 
 def deployed_functions(template: Path = TEMPLATE) -> dict[str, DeployedFunction]:
     """By name. Raises KeyError for a layer of the template that ``LAYERS`` does not have."""
-    document = yaml.load(template.read_text(encoding="utf-8"), _Loader)  # noqa: S506  (a subclass of the safe loader)
+    document = read_yaml(template)
     common = document.get("Globals", {}).get("Function", {})
     found = {}
     for logical_id, resource in document["Resources"].items():
@@ -55,22 +54,7 @@ def _variables(properties: Mapping[str, Any]) -> Mapping[str, Any]:
     return variables
 
 
-def _layer_names(references: list[str]) -> Iterator[str]:
+def _layer_names(references: list[Any]) -> Iterator[str]:
     names = {layer.logical_id: layer.name for layer in LAYERS.values()}
-    for reference in dict.fromkeys(references):
+    for reference in dict.fromkeys(map(resource_of, references)):
         yield names[reference]
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """CloudFormation's short tags as what stands behind them: ``!Ref X`` is the text ``X``."""
-
-
-def _behind_the_tag(loader: Any, _tag: str, node: yaml.Node) -> Any:
-    if isinstance(node, yaml.ScalarNode):
-        return loader.construct_scalar(node)
-    if isinstance(node, yaml.SequenceNode):
-        return loader.construct_sequence(node, deep=True)
-    return loader.construct_mapping(node, deep=True)
-
-
-_Loader.add_multi_constructor("!", _behind_the_tag)

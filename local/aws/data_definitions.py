@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from local.template import ROOT, TemplateError
+from local.cloudformation import TemplateError, has_intrinsics, read_yaml
+from local.template import ROOT
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -19,13 +18,6 @@ TABLE = "Table"
 """Its logical id."""
 CREATED_WITH = ("AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode")
 INDEX_PARTS = ("IndexName", "KeySchema", "Projection")
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Reads a template whatever functions are in it; the value of one is unknown (None)."""
-
-
-_Loader.add_multi_constructor("!", lambda loader, suffix, node: None)  # noqa: ARG005
 
 
 def create_table(client: DynamoDBClient, name: str) -> None:
@@ -49,22 +41,15 @@ def table_parameters(name: str) -> Any:
         {part: index[part] for part in INDEX_PARTS} for index in defined["GlobalSecondaryIndexes"]
     ]
     parameters["StreamSpecification"] = {"StreamEnabled": True, **defined["StreamSpecification"]}
-    if _has_unknown(parameters):
+    if has_intrinsics(parameters):
         raise TemplateError(f"{TABLE}: its schema is not written out")
     return {"TableName": name, **parameters}
 
 
 def table_properties() -> Mapping[str, Any]:
     """What the template says of the table. Raises TemplateError."""
-    document = yaml.load(TEMPLATE.read_text(encoding="utf-8"), _Loader)  # noqa: S506  (a subclass of the safe loader)
-    resource = document["Resources"].get(TABLE)
+    resource = read_yaml(TEMPLATE)["Resources"].get(TABLE)
     if resource is None:
         raise TemplateError(f"{TEMPLATE.name} does not define {TABLE}")
     properties: Mapping[str, Any] = resource["Properties"]
     return properties
-
-
-def _has_unknown(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_has_unknown, value.values()))
-    return any(map(_has_unknown, value)) if isinstance(value, list) else value is None

@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from local.cloudformation import read_yaml
 from local.template import ROOT
 
 SERVICE = ROOT / "template.yaml"
@@ -27,29 +26,10 @@ BUILD_SHA = "0123456789abcdef"
 Properties = Mapping[str, Any]
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    pass
-
-
-def _long_form(loader: Any, tag: str, node: yaml.Node) -> Any:
-    if isinstance(node, yaml.ScalarNode):
-        text = loader.construct_scalar(node)
-        value = text.split(".", 1) if tag == "GetAtt" else text
-    elif isinstance(node, yaml.SequenceNode):
-        value = loader.construct_sequence(node, deep=True)
-    else:
-        value = loader.construct_mapping(node, deep=True)
-    return {tag if tag in ("Ref", "Condition") else f"Fn::{tag}": value}
-
-
-_Loader.add_multi_constructor("!", _long_form)
-
-
 @cache
 def written(path: Path) -> Mapping[str, Any]:
     """A template as it is in the repository."""
-    document: Mapping[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506
-    return document
+    return read_yaml(path)
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 
 from local.aws import data_definitions
 from local.aws.data_definitions import table_parameters
-from local.template import TemplateError
+from local.cloudformation import TemplateError
 from neve.adapters.table_rules import INDEX_KEYS
 from neve.ports import INDEX_PROJECTION, Index
 

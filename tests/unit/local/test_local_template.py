@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from local.template import TEMPLATE, TemplateError, read_template
+from local.cloudformation import TemplateError
+from local.template import TEMPLATE, read_template
 from neve.http.problems import GATEWAY, GATEWAY_RETRY_S, PROBLEMS, gateway_body
 from neve.ports import QueueName
 
