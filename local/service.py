@@ -22,7 +22,7 @@ from local.http.gateway import Gateway
 from local.http.server import HOST, HttpServer
 from local.template import ROOT, StreamSource, Template, read_template
 from local.workers.deliveries import Deliveries
-from local.workers.driver import Driver
+from local.workers.driver import Driver, Sources
 from local.workers.failure_log import report
 from local.workers.queue_worker import QueueWorker
 from local.workers.stream_worker import GiveUp, StreamWorker
@@ -93,7 +93,8 @@ class Service:
             for source in template.queue_sources
         ]
         held = self._controls.holds.inside if self._controls else _never
-        return Driver(streams, queues, template.schedules, invoke, self._ports.clock, held, self._engines.expire)
+        sources = Sources(streams, queues, template.schedules)
+        return Driver(sources, invoke, self._ports.clock, held, self._engines.expire)
 
     def _given_up(self, source: StreamSource) -> GiveUp:
         def tell(changes: Sequence[Change], attempts: int) -> None:

@@ -161,8 +161,7 @@ class _UserChecks:
     ) -> None:
         """No event in two of them, none beyond the marker, and no user message in none."""
         made = [m for m in memories if m.kind is Kind.OBSERVATION]
-        spans = sorted((m.provenance.seq_from or 0, m.provenance.seq_to or 0) for m in made)
-        covered = Counter(seq for first, last in spans for seq in range(first, last + 1))
+        covered = _times_observed(made)
         twice = [seq for seq, times in covered.items() if times > 1]
         self._must(not twice, f"{session}: observed twice, {twice[:5]}")
         beyond = [seq for seq in covered if not 1 <= seq <= marker.observed_seq]
@@ -201,3 +200,11 @@ class _UserChecks:
 
     def _must(self, holds: bool, finding: str) -> None:
         self._checks.must(holds, f"{self._account.tenant}/{self._user}: {finding}")
+
+
+def _times_observed(observations: Sequence[Memory]) -> Counter[int]:
+    """How many of the observations cover each seq."""
+    covered: Counter[int] = Counter()
+    for memory in observations:
+        covered.update(range(memory.provenance.seq_from or 0, (memory.provenance.seq_to or 0) + 1))
+    return covered

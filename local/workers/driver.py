@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -51,24 +51,31 @@ class Drained:
     queues: Mapping[str, Counts]
 
 
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What makes functions run without a request."""
+
+    streams: Sequence[StreamWorker]
+    queues: Sequence[QueueWorker]
+    schedules: Sequence[Schedule]
+
+
 class Driver:
     """Workers are named after their functions. ``held``: how many passes of one a test keeps inside a model call.
     ``expire``: removes the rows whose time to live is over; called behind each scheduled run."""
 
     def __init__(
         self,
-        streams: list[StreamWorker],
-        queues: list[QueueWorker],
-        schedules: tuple[Schedule, ...],
+        sources: Sources,
         invoke: Callable[[str, Any], Any],
         clock: Clock,
         held: Callable[[str], int],
         expire: Callable[[datetime], object],
     ) -> None:
-        self._streams = streams
-        self._queues = queues
-        self._workers: list[Worker] = [*streams, *queues]
-        self._schedules = schedules
+        self._streams = sources.streams
+        self._queues = sources.queues
+        self._workers: list[Worker] = [*sources.streams, *sources.queues]
+        self._schedules = sources.schedules
         self._invoke = invoke
         self._clock = clock
         self._held = held

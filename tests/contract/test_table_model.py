@@ -21,6 +21,11 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 EXPECTATIONS = st.sampled_from([Expect.ABSENT, Expect.ANY]) | st.integers(0, 3).map(Version)
 CHECKS = st.just(Expect.ABSENT) | st.integers(0, 3).map(Version)
+Bounds = dict[str, Any]
+"""``prefix`` or ``between``, as ``Table.query`` takes them."""
+BOUNDS: st.SearchStrategy[Bounds] = st.fixed_dictionaries({"prefix": SORT_KEYS}) | st.fixed_dictionaries(
+    {"between": st.tuples(SORT_KEYS, SORT_KEYS)}
+)
 KEYS = st.tuples(st.sampled_from(PARTITIONS), SORT_KEYS)
 KINDS = st.sampled_from(["put", "put", "put", "delete", "check"])
 
@@ -64,26 +69,20 @@ class TableModel(RuleBasedStateMachine):
 
     @rule(
         pk=st.sampled_from(PARTITIONS),
-        low=SORT_KEYS,
-        high=SORT_KEYS,
-        prefixed=st.booleans(),
+        bounds=BOUNDS,
         reverse=st.booleans(),
         limit=st.integers(1, 5),
         index=st.sampled_from([Index.MAIN, Index.RECENT]),
     )
-    def query(self, pk: str, low: str, high: str, prefixed: bool, reverse: bool, limit: int, index: Index) -> None:
+    def query(self, pk: str, bounds: Bounds, reverse: bool, limit: int, index: Index) -> None:
         partition_name, sort_name = ("pk", "sk") if index is Index.MAIN else ("recent_pk", "recent_sk")
         partition = pk + self._suffix
-
-        def wanted(sort: str) -> bool:
-            return sort.startswith(low) if prefixed else low.encode() <= sort.encode() <= high.encode()
 
         expected = [
             item
             for item in self._rows.values()
-            if item.get(partition_name) == partition and sort_name in item and wanted(item[sort_name])
+            if item.get(partition_name) == partition and sort_name in item and _within(bounds, item[sort_name])
         ]
-        bounds: dict[str, Any] = {"prefix": low} if prefixed else {"between": (low, high)}
         page = self._table.query(partition, index=index, reverse=reverse, limit=limit, **bounds)
         found = page.items
         while page.cursor is not None:
@@ -122,6 +121,13 @@ class TableModel(RuleBasedStateMachine):
         if isinstance(expect, Version):
             return expect.n + 1
         return 1 if expect is Expect.ABSENT else 0
+
+
+def _within(bounds: Bounds, sort: str) -> bool:
+    if "prefix" in bounds:
+        return sort.startswith(bounds["prefix"])
+    low, high = bounds["between"]
+    return bool(low.encode() <= sort.encode() <= high.encode())
 
 
 def test_a_table_is_a_dict_with_transactions(table: Table) -> None:

@@ -53,7 +53,7 @@ class Api:
         **ids: str,
     ) -> Reply:
         text = raw if raw is not None else None if body is None else json.dumps(body)
-        return self.send(proxy_event(self, method, resource, text, query, dict(headers or {}), ids))
+        return self.send(proxy_event(self, method, resource, text, query, dict(headers or {}), **ids))
 
     def send(self, event: Mapping[str, Any]) -> Reply:
         answer = self.router.handle(event, None)
@@ -72,7 +72,7 @@ class Api:
 
 
 def proxy_event(
-    api: Api, method: str, resource: str, body: str | None, query: str, headers: dict[str, str], ids: dict[str, str]
+    api: Api, method: str, resource: str, body: str | None, query: str, headers: dict[str, str], **ids: str
 ) -> dict[str, Any]:
     pairs = parse_qsl(query, keep_blank_values=True)
     multi: dict[str, list[str]] = {}

@@ -189,7 +189,7 @@ def test_scope_is_checked_and_admin_implies_nothing(world: World, scopes: str) -
 
 
 def test_call_without_authorizer_context(api: Api) -> None:
-    event = proxy_event(api, "GET", THINGS, None, "", {}, {"user_id": "ann"})
+    event = proxy_event(api, "GET", THINGS, None, "", {}, user_id="ann")
     del event["requestContext"]["authorizer"]
     refused(api.send(event), 401, "unauthorized")
 
@@ -244,7 +244,7 @@ def test_bad_query_names_the_parameter(api: Api, query: str, field: str) -> None
 
 
 def test_single_value_query_parameters_alone_are_enough(api: Api) -> None:
-    event = proxy_event(api, "GET", THINGS, None, "limit=7", {}, {"user_id": "ann"})
+    event = proxy_event(api, "GET", THINGS, None, "limit=7", {}, user_id="ann")
     del event["multiValueQueryStringParameters"], event["multiValueHeaders"]
     assert api.send(event).json["limit"] == 7
 
@@ -273,7 +273,7 @@ def test_bad_idempotency_key(api: Api, sent: str) -> None:
 
 
 def test_idempotency_key_given_twice(api: Api) -> None:
-    event = proxy_event(api, "PUT", THING, '{"name":"n"}', "", {}, {"user_id": "ann", "thing_id": "t1"})
+    event = proxy_event(api, "PUT", THING, '{"name":"n"}', "", {}, user_id="ann", thing_id="t1")
     event["multiValueHeaders"] = {"Idempotency-Key": ["a"], "idempotency-key": ["b"]}
     assert refused(api.send(event), 422, "validation_failed").fields == ["header.Idempotency-Key"]
 
@@ -302,7 +302,7 @@ def test_malformed_json(api: Api, raw: str) -> None:
 
 
 def test_body_that_is_not_utf8(api: Api) -> None:
-    event = proxy_event(api, "PUT", THING, "", "", {}, {"user_id": "ann", "thing_id": "t1"})
+    event = proxy_event(api, "PUT", THING, "", "", {}, user_id="ann", thing_id="t1")
     event |= {"body": base64.b64encode(b'{"name": "\xff"}').decode(), "isBase64Encoded": True}
     assert "byte 10" in refused(api.send(event), 400, "malformed_json").json["detail"]
     refused(api.send(event | {"body": "%%%"}), 400, "malformed_json")
@@ -395,7 +395,7 @@ def test_body_of_exactly_one_mebibyte(api: Api) -> None:
 
 
 def test_size_is_checked_after_base64(api: Api) -> None:
-    event = proxy_event(api, "PUT", THING, "", "", {}, {"user_id": "ann", "thing_id": "t1"})
+    event = proxy_event(api, "PUT", THING, "", "", {}, user_id="ann", thing_id="t1")
     big = base64.b64encode(b"x" * (MAX_BODY_BYTES + 1)).decode()
     refused(api.send(event | {"body": big, "isBase64Encoded": True}), 413, "payload_too_large")
 

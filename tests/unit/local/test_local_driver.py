@@ -19,7 +19,7 @@ from local.engine.sqlite_queue import SqliteQueue
 from local.engine.sqlite_table import Change, SqliteTable
 from local.take_over import take_over
 from local.template import read_template
-from local.workers.driver import Driver
+from local.workers.driver import Driver, Sources
 from local.workers.queue_worker import QueueWorker
 from local.workers.stream_worker import StreamWorker
 from local.workers.worker_events import attribute_value, sequence_number
@@ -80,15 +80,8 @@ class Machine:
 
     def driver(self, *queues: str) -> Driver:
         workers = [self.worker(queue) for queue in queues]
-        return Driver(
-            [self.stream()],
-            workers,
-            TEMPLATE.schedules,
-            self.invoke,
-            self.clock,
-            self.held.__getitem__,
-            self.expired.append,
-        )
+        sources = Sources([self.stream()], workers, TEMPLATE.schedules)
+        return Driver(sources, self.invoke, self.clock, self.held.__getitem__, self.expired.append)
 
     def put(self, *names: str) -> None:
         for name in names:
