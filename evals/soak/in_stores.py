@@ -11,9 +11,19 @@ from dataclasses import dataclass, field
 from evals.soak.journal import Account
 from local.engines import Engines
 from neve.domain.records import EmbeddingState, Event, EventType, Job, Kind, Memory, Scope, SessionMarker, Status
-from neve.ports import Index, Item, Owner
+from neve.ports import Index, Item, Key, Owner
 from neve.store import rows
-from neve.store.keys import DUE_SHARDS, SESSION, Keys, due_partition
+from neve.store.keys import (
+    CLIENT_ID,
+    DUE_SHARDS,
+    EVENT,
+    MEMORY,
+    PACK,
+    SESSION,
+    Keys,
+    client_id_of,
+    due_partition,
+)
 from neve.usecases.indexing.index_memories import NEVER_RECALLED
 from neve.usecases.indexing.memory_passages import memory_passages
 from neve.usecases.indexing.utterances import utterance_of, utterance_passages
@@ -91,7 +101,7 @@ class _UserChecks:
         self._memories: list[Memory] = []
 
     def run(self) -> None:
-        self._memories = [rows.read_memory(item) for item in self._rows("MEM#")]
+        self._memories = [rows.read_memory(item) for item in self._rows(MEMORY)]
         passages = self._memory_rows()
         sessions = [rows.read_session(item) for item in self._rows(SESSION)]
         for session in sessions:
@@ -121,10 +131,13 @@ class _UserChecks:
 
     def _log(self, session: str, last_seq: int) -> list[Event]:
         partition = self._keys.of_user(self._user).of_session(session).log
-        log = [rows.read_event(item) for item in self._checks.rows(partition, "EVT#")]
+        log = [rows.read_event(item) for item in self._checks.rows(partition, EVENT)]
         self._must([event.seq for event in log] == list(range(1, last_seq + 1)), f"{session}: gaps below {last_seq}")
         named = {event.client_id: event.seq for event in log if event.client_id}
-        noted = {item["sk"].removeprefix("CID#"): int(item["seq"]) for item in self._checks.rows(partition, "CID#")}
+        noted = {
+            client_id_of(Key(partition, item["sk"])): int(item["seq"])
+            for item in self._checks.rows(partition, CLIENT_ID)
+        }
         self._must(
             named == noted, f"{session}: client ids of the events and their rows differ: {len(named)}, {len(noted)}"
         )
@@ -179,7 +192,7 @@ class _UserChecks:
     def _objects(self, sessions: set[str]) -> None:
         """Every manifest's object is there with its bytes. An object without a manifest is one whose build ended
         between the two writes, or was overtaken by another's: whole, of a session that exists, and served to nobody."""
-        manifests = [rows.read_manifest(item) for item in self._rows("PACK#")]
+        manifests = [rows.read_manifest(item) for item in self._rows(PACK)]
         prefix = self._keys.of_user(self._user).packs_prefix
         objects = set(self._checks.engines.objects.list(prefix))
         named = {

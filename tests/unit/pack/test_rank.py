@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.pack.rank import pack_rank, rank_key
+from neve.domain.pack.rank import pack_rank
 from neve.domain.records import Kind, Priority
 from neve.domain.times import iso
+from neve.store.keys import rank_key
 
 NOW = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
 HIGH, MEDIUM, LOW = Priority.HIGH, Priority.MEDIUM, Priority.LOW

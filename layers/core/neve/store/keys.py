@@ -1,24 +1,33 @@
-"""Every key and index of the table. ``Keys`` is built only from a verified tenant, so that no use case can name a row
-of another tenant. Ids cannot hold ``#`` or ``/`` (docs/rules/http.md#ids), which makes the joins below unambiguous."""
+"""Every key and index of the table, and what can be read from one: nowhere else is a key put together or taken apart.
+``Keys`` is built only from a verified tenant, so that no use case can name a row of another tenant. Ids cannot hold
+``#``, ``/`` or ``~`` (docs/rules/http.md#ids), which makes the joins below unambiguous."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from neve.domain.pack.rank import RANK_UNITS
 from neve.ports import Key, Owner
 
 TENANTS = "TENANTS"
+
+# What the sort keys of each kind of row start with. None of them begins another.
 SESSION = "SES#"
-"""Sort keys of session rows start with it; no other row of a user does."""
+MARKER = "SESM#"
+EPOCH = "SESE#"
 INDEXED = "SESX#"
 MEMORY = "MEM#"
+DELETED_MEMORY = "MEMD#"
 PACK = "PACK#"
 EVENT = "EVT#"
+CLIENT_ID = "CID#"
 RECALL = "RCL#"
-"""What the sort keys of each kind of row start with."""
 
-AFTER_EVERY_KEY = "~"
+_AFTER_EVERY_KEY = "~"
 """Sorts behind every character of an id, a time and a key."""
+_BEFORE_EVERY_ID = "!"
+"""Sorts before every character of an id, and is in none."""
+_RANK_TOP, _RANK_DIGITS = 10**16, 17
 LAST_SEQ = 9_999_999_999
 DUE_SHARDS = 8
 EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
@@ -37,9 +46,73 @@ def due_partition(kind: str, shard: int) -> str:
     return f"DUE#{kind}#{shard}"
 
 
+# --- sort keys of the indexes ---------------------------------------------------------------------
+
+
+def due_key(bucket: str, keys: UserKeys, identifier: str) -> str:
+    """``bucket``: the start of ten minutes, ``2026-03-10T09:30``."""
+    return f"{bucket}#{keys.tenant}/{keys.user}/{identifier}"
+
+
+def due_bucket(sort_key: str) -> str:
+    """The bucket of a ``due_key``."""
+    return sort_key.partition("#")[0]
+
+
+def due_until(bucket: str | None) -> tuple[str, str]:
+    """Bounds of every ``due_key`` up to a bucket, that one included; None for all of them."""
+    return "0", _AFTER_EVERY_KEY if bucket is None else f"{bucket}#{_AFTER_EVERY_KEY}"
+
+
+def recent_key(rev_at: str, identifier: str) -> str:
+    """Index ``recent``: a memory by the time of its rev."""
+    return f"{rev_at}#{identifier}"
+
+
+def recent_since(at: str) -> tuple[str, str]:
+    """Bounds of every ``recent_key`` from a time on."""
+    return at, _AFTER_EVERY_KEY
+
+
+def rank_key(rank: float, identifier: str) -> str:
+    """Index ``rank``: its ascending order is descending rank, then ascending id: 17 digits, ``#``, the id."""
+    return f"{_RANK_TOP - round(rank * RANK_UNITS):0{_RANK_DIGITS}d}#{identifier}"
+
+
+# --- what a key says ------------------------------------------------------------------------------
+
+
 def seq_of(event: Key) -> int:
-    """The seq of an event's key."""
-    return int(event.sk.removeprefix(EVENT))
+    """The seq of an event's row. Raises ValueError for another row."""
+    return int(_rest(event.sk, EVENT))
+
+
+def client_id_of(row: Key) -> str:
+    """Raises ValueError for another row."""
+    return _rest(row.sk, CLIENT_ID)
+
+
+def session_of(row: Key) -> str | None:
+    """The id of a session's own row; None for every other row of a user."""
+    return row.sk.removeprefix(SESSION) if row.sk.startswith(SESSION) else None
+
+
+def is_memory_key(sort_key: str) -> bool:
+    return sort_key.startswith(MEMORY)
+
+
+def image_name(object_key: str) -> str:
+    """The last part of an ``image_object``."""
+    return object_key.rpartition("/")[2]
+
+
+def _rest(sort_key: str, prefix: str) -> str:
+    if not sort_key.startswith(prefix):
+        raise ValueError(f"{sort_key} does not start with {prefix}")
+    return sort_key.removeprefix(prefix)
+
+
+# --- the rows -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +206,15 @@ class UserKeys(Keys):
     def memory(self, memory_id: str) -> Key:
         return Key(self.partition, f"{MEMORY}{memory_id.removeprefix('mem_')}")
 
+    @staticmethod
+    def memories_behind(sort_key: str | None) -> tuple[str, str]:
+        """Bounds of the sort keys of the memories behind one, in the order of their ids; None for all of them."""
+        first = MEMORY if sort_key is None else f"{sort_key}{_BEFORE_EVERY_ID}"
+        return first, f"{MEMORY}{_AFTER_EVERY_KEY}"
+
     def deleted_memory(self, memory_id: str) -> Key:
         """The last rev of a memory that was deleted."""
-        return Key(self.partition, f"MEMD#{memory_id.removeprefix('mem_')}")
+        return Key(self.partition, f"{DELETED_MEMORY}{memory_id.removeprefix('mem_')}")
 
     def recall(self, recall_id: str) -> Key:
         return Key(self.ledger, f"{RECALL}{recall_id.removeprefix('rcl_')}")
@@ -174,11 +253,11 @@ class SessionKeys(UserKeys):
 
     @property
     def marker(self) -> Key:
-        return Key(self.partition, f"SESM#{self.session}")
+        return Key(self.partition, f"{MARKER}{self.session}")
 
     @property
     def epoch(self) -> Key:
-        return Key(self.partition, f"SESE#{self.session}")
+        return Key(self.partition, f"{EPOCH}{self.session}")
 
     @property
     def indexed(self) -> Key:
@@ -193,7 +272,7 @@ class SessionKeys(UserKeys):
         return self.event(first).sk, self.event(last).sk
 
     def client_id(self, client_id: str) -> Key:
-        return Key(self.log, f"CID#{client_id}")
+        return Key(self.log, f"{CLIENT_ID}{client_id}")
 
     @property
     def packs(self) -> str:

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from neve.correlation import carried
 from neve.domain.errors import NeveError
-from neve.domain.pack.rank import pack_rank, rank_key
+from neve.domain.pack.rank import pack_rank
 from neve.domain.records import (
     EmbeddingState,
     Event,
@@ -30,7 +30,7 @@ from neve.domain.records import (
 )
 from neve.domain.times import iso
 from neve.ports import Check, Expect, Expectation, Item, Key, Put, Version, WriteOp
-from neve.store.keys import DUE_SHARDS, Keys, SessionKeys, UserKeys, due_partition
+from neve.store.keys import DUE_SHARDS, Keys, SessionKeys, UserKeys, due_key, due_partition, rank_key, recent_key
 
 _head = TypeAdapter(UserHead)
 _session = TypeAdapter(SessionHead)
@@ -169,7 +169,7 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
         rank = pack_rank(memory.kind, memory.priority, memory.last_used_at)
         item |= {"rank_pk": keys.partition, "rank_sk": rank_key(rank, memory.id)}
     if memory.rev_at is not None:
-        item |= {"recent_pk": keys.partition, "recent_sk": f"{memory.rev_at}#{memory.id}"}
+        item |= {"recent_pk": keys.partition, "recent_sk": recent_key(memory.rev_at, memory.id)}
         item |= due_keys("embed", keys, memory.id, datetime.fromisoformat(memory.rev_at))
     elif memory.embedding_state is EmbeddingState.FAILED:
         item |= due_keys("failed", keys, memory.id, datetime.fromisoformat(memory.created_at))
@@ -234,7 +234,7 @@ def put_job(keys: Keys, job: Job) -> Put:
 def due_keys(kind: str, keys: UserKeys, identifier: str, at: datetime) -> Item:
     """Index keys of a piece of due work: a shard by user, a 10 minute time bucket, and who it is."""
     shard = int.from_bytes(hashlib.sha256(f"{keys.tenant}/{keys.user}".encode()).digest()[:2]) % DUE_SHARDS
-    return {"due_pk": due_partition(kind, shard), "due_sk": f"{time_bucket(at)}#{keys.tenant}/{keys.user}/{identifier}"}
+    return {"due_pk": due_partition(kind, shard), "due_sk": due_key(time_bucket(at), keys, identifier)}
 
 
 def time_bucket(at: datetime) -> str:

@@ -19,17 +19,11 @@ PRIORITY_WEIGHT: Mapping[Priority, float] = {Priority.HIGH: 3.0, Priority.MEDIUM
 KIND_BIAS: Mapping[Kind, float] = {Kind.REFLECTION: 1.3, Kind.MANUAL: 100.0, Kind.NOTE: 1.5}
 """K (docs/rules/pack.md#rank); every other kind has 1.0."""
 
-_UNITS = 10**10
-_TOP = 10**16
-_WIDTH = 17
+RANK_UNITS = 10**10
+"""A rank is a whole number of these parts of a half-life."""
 
 
 def pack_rank(kind: Kind, priority: Priority, last_used_at: str) -> float:
     """``log2(P · K) + last_used_at / H`` in half-lives since 1970, a multiple of 1e-10."""
     weight = PRIORITY_WEIGHT[priority] * KIND_BIAS.get(kind, 1.0)
-    return (round(log2(weight) * _UNITS) + epoch_ms(last_used_at) * _UNITS // HALF_LIFE_MS) / _UNITS
-
-
-def rank_key(rank: float, identifier: str) -> str:
-    """A string whose ascending order is descending rank, then ascending id: 17 digits, ``#``, the id."""
-    return f"{_TOP - round(rank * _UNITS):0{_WIDTH}d}#{identifier}"
+    return (round(log2(weight) * RANK_UNITS) + epoch_ms(last_used_at) * RANK_UNITS // HALF_LIFE_MS) / RANK_UNITS

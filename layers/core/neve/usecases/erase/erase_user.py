@@ -15,7 +15,7 @@ from neve.domain.records import UserHead
 from neve.domain.times import iso
 from neve.ports import MAX_WRITE_OPS, Delete, Expect, Index, Item, Key, Ports, Table
 from neve.store import rows
-from neve.store.keys import SESSION, UserKeys
+from neve.store.keys import UserKeys, session_of
 from neve.store.partitions import all_rows
 from neve.usecases.sessions.create_upload import EXPIRES_S
 
@@ -85,7 +85,7 @@ def erase_user_data(ports: Ports, keys: UserKeys) -> Removed:
     for name in objects:
         ports.objects.delete(name)
     own = keys_of(ports.table, keys.partition)
-    sessions = [key.sk.removeprefix(SESSION) for key in own if key.sk.startswith(SESSION)]
+    sessions = [session for key in own if (session := session_of(key)) is not None]
     beside = [*(keys.of_session(session).log for session in sessions), keys.ledger, keys.vectors]
     deleted = sum(delete_rows(ports.table, keys_of(ports.table, partition)) for partition in beside)
     deleted += delete_rows(ports.table, [key for key in own if key != keys.head])

@@ -13,7 +13,7 @@ from neve.domain.records import EmbeddingState, Memory, Priority
 from neve.domain.times import iso, parse
 from neve.ports import Index, Item, Key, Message, Ports, QueueName, Table
 from neve.store import rows
-from neve.store.keys import DUE_SHARDS, UserKeys, due_partition
+from neve.store.keys import DUE_SHARDS, UserKeys, due_bucket, due_partition
 from neve.store.partitions import due_rows
 from neve.store.transact import transact
 from neve.usecases.indexing.index_events import read_indexed
@@ -73,7 +73,7 @@ def find_due(table: Table, kind: Kind, asked: WhoseRows = EVERYBODY, until: date
 
 def backlog_age_s(ports: Ports) -> float:
     """How long the oldest row has waited for the search index, to its 10 minute bucket; 0 when none waits."""
-    oldest = [item["due_sk"].partition("#")[0] for item in _oldest(ports, "embed")]
+    oldest = [due_bucket(item["due_sk"]) for item in _oldest(ports, "embed")]
     if not oldest:
         return 0.0
     since = datetime.fromisoformat(min(oldest)).replace(tzinfo=UTC)

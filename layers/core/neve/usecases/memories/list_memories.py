@@ -14,7 +14,7 @@ from neve.domain.records import Memory, Status
 from neve.ports import Item
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import AFTER_EVERY_KEY, MEMORY
+from neve.store.keys import is_memory_key
 from neve.store.partitions import all_rows
 
 LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
@@ -104,9 +104,7 @@ def _in_view(memory: Memory, where: MemoryFilter, gen: int) -> bool:
 
 
 def _items(scope: UserScope, after: str | None) -> Iterator[Item]:
-    # "!" sorts before every character of an id
-    bounds = (f"{after}!" if after else MEMORY, f"{MEMORY}{AFTER_EVERY_KEY}")
-    return all_rows(scope.ports.table, scope.keys.partition, between=bounds)
+    return all_rows(scope.ports.table, scope.keys.partition, between=scope.keys.memories_behind(after))
 
 
 def _cursor(gen: int, after: str) -> str:
@@ -116,7 +114,7 @@ def _cursor(gen: int, after: str) -> str:
 def _read_cursor(cursor: str) -> tuple[int, str]:
     try:
         gen, after = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        if type(gen) is int and gen > 0 and isinstance(after, str) and after.startswith(MEMORY):
+        if type(gen) is int and gen > 0 and isinstance(after, str) and is_memory_key(after):
             return gen, after
     except (ValueError, TypeError, binascii.Error):
         pass

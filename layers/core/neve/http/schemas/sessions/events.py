@@ -13,6 +13,7 @@ from neve.domain.errors import FieldError, NeveError
 from neve.domain.records import Event, EventType
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.fields import Filled, Identifier, Limit, Seq, Time
+from neve.store.keys import image_name
 from neve.usecases.sessions.append_events import Appended, NewEvent
 from neve.usecases.sessions.create_upload import Upload
 from neve.usecases.sessions.list_events import EventPage
@@ -213,7 +214,7 @@ def _shown_block(block: dict[str, Any]) -> dict[str, Any]:
     if "object" not in block:
         return block
     shown = {name: value for name, value in block.items() if name != "object"}
-    return shown | {"upload_id": block["object"].rpartition("/")[2]}
+    return shown | {"upload_id": image_name(block["object"])}
 
 
 class EventsPage(View):

@@ -12,7 +12,7 @@ from neve.domain.times import iso
 from neve.ports import Index, Item, Task
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.store.keys import AFTER_EVERY_KEY, EVENT
+from neve.store.keys import EVENT, recent_since
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents, contents_of
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.recall_rows import row_key
@@ -92,7 +92,7 @@ def _new_rows(scope: UserScope) -> list[Item]:
     return scope.ports.table.query(
         scope.keys.partition,
         index=Index.RECENT,
-        between=(since, AFTER_EVERY_KEY),
+        between=recent_since(since),
         reverse=True,
         limit=NEW_ROWS,
     ).items
