@@ -35,8 +35,8 @@ Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
 Label = Annotated[str, Field(min_length=1, max_length=128)]
 Tags = Annotated[list[Label], Field(max_length=32)]
 WritableKind = Literal["observation", "reflection", "note", "manual"]
-"""Facts and session summaries go through the storage decision, which this version does not have yet."""
-KindName = Literal["observation", "reflection", "fact", "session_summary", "note", "manual"]
+"""Every kind that there is so far: facts and session summaries go through the storage decision, which this version does
+not have yet."""
 PriorityName = Literal["high", "medium", "low"]
 StatusName = Literal["active", "resolved", "inbox", "superseded", "archived"]
 ScopeName = Literal["session", "global"]
@@ -45,7 +45,7 @@ Confidence = Annotated[float, Field(ge=0, le=1)]
 
 
 class ListQuery(Parameters):
-    kind: KindName | None = None
+    kind: WritableKind | None = None
     tier: Literal["semantic", "episodic"] | None = None
     status: StatusName | None = Field(default=None, description="Default: active, resolved and inbox.")
     scope: ScopeName | None = None

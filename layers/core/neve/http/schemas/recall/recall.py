@@ -24,8 +24,9 @@ Query = Annotated[str, Field(max_length=MAX_QUERY)]
 K = Annotated[int, Field(ge=1, le=MAX_K)]
 ScopeName = Literal["all", "session", "global"]
 SourceName = Literal["memory", "document", "event"]
+SearchedName = Literal["memory", "event"]
 LegName = Literal["lexical", "vector"]
-_EVERY_SOURCE: tuple[SourceName, ...] = ("memory", "document", "event")
+_EVERY_SOURCE: tuple[SearchedName, ...] = ("memory", "event")
 _BOTH_LEGS: tuple[LegName, ...] = ("lexical", "vector")
 Word = Annotated[str, Field(min_length=1, max_length=128)]
 
@@ -33,27 +34,19 @@ Word = Annotated[str, Field(min_length=1, max_length=128)]
 class FiltersBody(Body):
     group: Word | None = None
     tags: Annotated[list[Word], Field(max_length=32, description="All of them.")] = Field(default_factory=list)
-    path_prefix: Annotated[str, Field(min_length=1, max_length=600)] | None = Field(
-        default=None, description="Whole segments of a document's path."
-    )
     tier: Literal["semantic", "episodic"] | None = None
-    category: Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"] | None = None
-    kind: (
-        Literal["observation", "reflection", "fact", "session_summary", "note", "manual", "event", "document"] | None
-    ) = None
+    kind: Literal["observation", "reflection", "note", "manual", "event"] | None = None
     after: Time | None = Field(default=None, description="Observed at this time or later.")
     before: Time | None = Field(default=None, description="Observed before this time.")
 
     def filters(self) -> RecallFilters:
         return RecallFilters(
-            self.group,
-            tuple(self.tags),
-            self.path_prefix,
-            self.tier,
-            self.category,
-            self.kind,
-            self.after,
-            self.before,
+            group=self.group,
+            tags=tuple(self.tags),
+            tier=self.tier,
+            kind=self.kind,
+            after=self.after,
+            before=self.before,
         )
 
 
@@ -64,7 +57,7 @@ class RecallBody(Body):
     question: Query | None = Field(default=None, description="What is compared by meaning; default `query`.")
     k: K | None = Field(default=None, description="Default: 5 in mode prompt, 8 in mode tool.")
     mode: Literal["prompt", "tool"] = "prompt"
-    sources: Annotated[list[SourceName], Field(min_length=1, max_length=3)] = Field(
+    sources: Annotated[list[SearchedName], Field(min_length=1, max_length=2)] = Field(
         default_factory=lambda: list(_EVERY_SOURCE)
     )
     scope: ScopeName = Field(default="all", description="`session` needs a session_id; `global` is all outside it.")
