@@ -43,7 +43,6 @@ class ObserveBody(Body):
 
 
 class CompactBody(Body):
-    reason: Literal["tokens", "task", "topic", "end", "manual"] = "manual"
     wait: bool = Field(default=False, description=WAIT)
 
 
