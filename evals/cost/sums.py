@@ -38,7 +38,6 @@ class Line:
     what: str
     units: float
     price: str
-    note: str = ""
 
     @property
     def usd(self) -> float:

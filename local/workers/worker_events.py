@@ -13,7 +13,7 @@ from typing import Any
 from local.engine.sqlite_queue import Received
 from local.engine.sqlite_table import Change
 from local.template import QueueSpec, Schedule
-from neve.attribute_values import typed_item, typed_value
+from neve.attribute_values import typed_item
 from neve.domain.times import iso
 from neve.ports import Item
 
@@ -78,13 +78,8 @@ def given_up_message(function: str, changes: Sequence[Change], attempts: int) ->
     }
 
 
-def attribute_value(value: Any) -> dict[str, Any]:
-    """A value as an event writes it: as the table does, but with bytes in base64. Raises TypeError for a value that no
-    row can hold."""
-    return typed_value(value, _base64)
-
-
 def _image(item: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as an event writes it: as the table does, but with bytes in base64."""
     return typed_item(item, _base64)
 
 

@@ -292,7 +292,7 @@ CONTEXT_WEIGHTS: Mapping[str, float] = {"text": 1.0, "date_text": 1.0, "previous
 fields are weighted and added up before they saturate, as in BM25F (OpenSearch: one field with the weights as term
 frequencies)."""
 BM25_K1 = 0.9
-BM25_B = 0.0
+"""And no length normalisation: b is 0."""
 
 
 # --- objects and queues -------------------------------------------------------------------------

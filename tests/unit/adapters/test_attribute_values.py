@@ -75,3 +75,16 @@ def test_what_no_row_holds_is_refused(value: Any) -> None:
 def test_what_no_row_wrote_is_refused(typed: Any) -> None:
     with pytest.raises(ValueError, match=r"never holds|unpack"):
         plain_value(typed)
+
+
+def test_each_kind_of_value_has_its_type() -> None:
+    value = {"t": True, "f": 1.5, "w": 2.0, "l": ["a", 1], "m": {"k": False}}
+    assert typed_value(value) == {
+        "M": {
+            "t": {"BOOL": True},
+            "f": {"N": "1.5"},
+            "w": {"NS": ["2"]},
+            "l": {"L": [{"S": "a"}, {"N": "1"}]},
+            "m": {"M": {"k": {"BOOL": False}}},
+        }
+    }

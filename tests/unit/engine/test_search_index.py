@@ -27,7 +27,6 @@ from neve.domain.recall.query import TextQuery, shape
 from neve.domain.terms import whole_terms
 from neve.domain.words import INDEX_STOP_WORDS, plain_words
 from neve.ports import (
-    BM25_B,
     BM25_K1,
     CONTEXT_WEIGHTS,
     Candidate,
@@ -66,7 +65,7 @@ def scores(found: list[Candidate]) -> dict[str, float]:
 
 def test_the_constants_that_the_impacts_are_made_of() -> None:
     """The engine has no length normalisation, and with other weights the literals below are others."""
-    assert (BM25_K1, BM25_B) == (0.9, 0.0)
+    assert BM25_K1 == 0.9
     assert dict(CONTEXT_WEIGHTS) == {"text": 1.0, "date_text": 1.0, "previous": 0.6, "following": 0.3, "near": 0.2}
 
 

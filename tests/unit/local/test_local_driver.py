@@ -22,7 +22,7 @@ from local.template import read_template
 from local.workers.driver import Driver, Sources
 from local.workers.queue_worker import QueueWorker
 from local.workers.stream_worker import StreamWorker
-from local.workers.worker_events import attribute_value, sequence_number
+from local.workers.worker_events import sequence_number
 from neve.adapters.clock import SystemClock
 from neve.domain.records import Job, SessionMarker, UserHead
 from neve.ports import Delete, Expect, Key, Message, Put, QueueName, Version
@@ -169,21 +169,6 @@ def test_a_change_becomes_a_stream_record_with_typed_images(machine: Machine) ->
     numbers = [record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
     assert numbers == sorted(numbers)
     assert len(set(numbers)) == 3
-
-
-def test_attribute_values_are_typed() -> None:
-    value = {"t": True, "f": 1.5, "w": 2.0, "l": ["a", 1], "m": {"k": False}}
-    assert attribute_value(value) == {
-        "M": {
-            "t": {"BOOL": True},
-            "f": {"N": "1.5"},
-            "w": {"NS": ["2"]},
-            "l": {"L": [{"S": "a"}, {"N": "1"}]},
-            "m": {"M": {"k": {"BOOL": False}}},
-        }
-    }
-    with pytest.raises(TypeError):
-        attribute_value(None)
 
 
 def test_batches_are_as_large_as_the_source_says_and_come_once(machine: Machine) -> None:

@@ -122,9 +122,6 @@ class Memory:
     occurrences: int = 1
     confidence: float = 1.0
     category: str | None = None
-    outcome: str | None = None
-    emotional_tone: str | None = None
-    key_topics: tuple[str, ...] = ()
     label: str | None = None
     group: str | None = None
     tags: tuple[str, ...] = ()
@@ -135,7 +132,6 @@ class Memory:
     observed_date: str | None = None
     time_of_day: str | None = None
     referenced_date: str | None = None
-    relative_date: str | None = None
     last_accessed_at: str | None = None
     embedding_state: EmbeddingState = EmbeddingState.PENDING
     embedding_model: str | None = None

@@ -247,7 +247,6 @@ class MemoryView(View):
     observed_date: str | None = None
     time_of_day: str | None = None
     referenced_date: str | None = None
-    relative_date: str | None = None
     created_at: str
     observed_at: str
     last_used_at: str
