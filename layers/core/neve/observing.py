@@ -28,7 +28,6 @@ class PassInput:
     events: Sequence[Event]
     prior: Sequence[PriorMemory]
     timezone: str
-    transcript_cap: int
     output_cap: int
 
 

@@ -197,7 +197,7 @@ class Machine:
 
 def pass_of(text: str) -> PassInput:
     event = Event(1, EventType.USER_MESSAGE, text, 5, "2026-03-10T09:30:00.000Z")
-    return PassInput("s1", [event], [], "UTC", 35_000, 8_000)
+    return PassInput("s1", [event], [], "UTC", 8_000)
 
 
 def test_without_a_script_the_inner_observer_answers_and_the_request_is_kept() -> None:

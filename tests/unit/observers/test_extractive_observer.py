@@ -19,7 +19,7 @@ def event(seq: int, kind: EventType, text: str, name: str | None = None, at: str
 
 
 def observed(*events: Event, prior: tuple[PriorMemory, ...] = (), timezone: str = "UTC") -> Observed:
-    return ExtractiveObserver().observe(PassInput("s1", events, prior, timezone, 35_000, 8_000))
+    return ExtractiveObserver().observe(PassInput("s1", events, prior, timezone, 8_000))
 
 
 def lines(*events: Event, prior: tuple[PriorMemory, ...] = ()) -> list[str]:

@@ -39,7 +39,7 @@ EVENTS = tuple(
 
 
 def given(output_cap: int = 8_000, prior: tuple[PriorMemory, ...] = ()) -> PassInput:
-    return PassInput("s1", EVENTS, prior, "UTC", 35_000, output_cap)
+    return PassInput("s1", EVENTS, prior, "UTC", output_cap)
 
 
 def entry(text: str, seq_from: int = 3, seq_to: int = 5) -> dict[str, Any]:

@@ -165,7 +165,6 @@ class _Pass:
             events=[with_images(self.scope.ports.objects, event) for event in events],
             prior=prior_memories(self.scope, marker),
             timezone=head.user_meta.get("timezone", "UTC"),
-            transcript_cap=policy.observer_transcript_cap,
             output_cap=policy.observer_output_cap,
         )
 
