@@ -37,7 +37,7 @@ def group_of(nodeid: str) -> str:
 
 def place_of(nodeid: str) -> int:
     """Where the test's group comes; equal ones keep their order."""
-    folder = nodeid.split("/")[1]
+    folder = nodeid.removeprefix("tests/").partition("/")[0]
     return ORDER.index(folder) if folder in ORDER else -1
 
 

@@ -137,8 +137,10 @@ def raising_on(*wanted: Any) -> Answer:
 
 
 def step_all(worker: StreamWorker | QueueWorker) -> None:
-    """Hurry until nothing is left; the pause before a retry is waited for."""
+    """Hurry until nothing is left, as a drain does; the pause before a retry is waited for."""
     for _ in range(1000):
+        if isinstance(worker, QueueWorker):
+            worker.bring_back()
         if not worker.step(hurry=True):
             if worker.settled(0):
                 return
