@@ -120,3 +120,8 @@ def test_a_day_that_does_not_exist_is_left_alone(today: date, said: str) -> None
     dated = annotate(said, today)
     assert dated.text == said
     assert not dated.found
+
+
+def test_a_polite_past_asks_for_something_ahead() -> None:
+    said = "I was wondering if you could help me plan a trip in May"
+    assert annotate(said, TUESDAY).text == f"{said} (meaning 2026-05)"

@@ -93,7 +93,7 @@ def of_user(text: str) -> list[str]:
         ("I'm stuck on the login page.", "🔴 User is stuck on the login page"),
         ("The build keeps failing on arm64.", "🔴 The build keeps failing on arm64"),
         ("I might sell the house.", "🟢 User might sell the house"),
-        ("I made this bowl in my class.", "🟡 User made this bowl in their class"),
+        ("I made this stool in my class.", "🟡 User made this stool in their class"),
         ("Been studying law for two years.", "🟡 User has been studying law for two years"),
         ("My wife and I adopted a cat.", "✅ User and their wife adopted a cat"),
         ("I think we should take option B.", "🟢 User said: I think we should take option B"),
@@ -255,20 +255,20 @@ def test_marks_written_by_the_user_do_not_set_the_priority() -> None:
 
 def test_named_speakers_are_people() -> None:
     kept = lines(
-        event(1, USER, "Hey Mel! I went to a support group yesterday.", "Caroline"),
-        event(2, ASSISTANT, "Wow, Caroline! I painted a lake last year. What did they say?", "Melanie"),
+        event(1, USER, "Hey Vera! I went to a chess club yesterday.", "Astrid"),
+        event(2, ASSISTANT, "Wow, Astrid! I built a kayak last year. Who won?", "Vera"),
     )
     assert kept == [
-        "🟡 Caroline went to a support group yesterday (meaning 2026-03-09)",
-        "🟡 Melanie painted a lake last year (meaning 2025)",
+        "🟡 Astrid went to a chess club yesterday (meaning 2026-03-09)",
+        "🟡 Vera built a kayak last year (meaning 2025)",
     ]
 
 
 def test_advice_between_people_is_not_an_order() -> None:
     assert lines(
-        event(1, USER, "Remember to take breaks. Never give up! Don't forget I'm here for you.", "Jon"),
-        event(2, ASSISTANT, "Always! My mom says so, too.", "Gina"),
-    ) == ["🟡 Gina's mom says so"]
+        event(1, USER, "Remember to take breaks. Never give up! Don't forget I'm here for you.", "Emil"),
+        event(2, ASSISTANT, "Always! My mom says so, too.", "Rosa"),
+    ) == ["🟡 Rosa's mom says so"]
 
 
 SAID_TO_AN_ASSISTANT = (
@@ -382,9 +382,9 @@ def test_a_correction_of_it_keeps_what_it_corrects() -> None:
 
 
 def test_a_name_keeps_what_it_names() -> None:
-    answer = observed(event(1, ASSISTANT, "A new puppy!", "Jon"), event(2, USER, "Her name is Shadow!", "Maria"))
+    answer = observed(event(1, ASSISTANT, "A new puppy!", "Emil"), event(2, USER, "Her name is Pebble!", "Ines"))
     assert [(line.text, line.seq_from, line.seq_to) for line in answer.lines] == [
-        ('🔴 Maria answered "A new puppy" with: Her name is Shadow', 1, 2)
+        ('🔴 Ines answered "A new puppy" with: Her name is Pebble', 1, 2)
     ]
 
 

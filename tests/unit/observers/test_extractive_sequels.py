@@ -120,6 +120,7 @@ def test_a_quotation_stays_as_it_was_said() -> None:
         ("FYI: I'm deaf in one ear.", "🔴 User is deaf in one ear (asked to remember this)"),
         ("You're amazing! I live in Rome.", "🔴 User lives in Rome"),
         ("As a vegan, where should I eat in Rome?", "🔴 User is a vegan"),
+        ("I have two cats, please remember that.", "🔴 User has two cats"),
         ("Since I'm diabetic, can I eat dates?", "🔴 User is diabetic"),
     ],
 )

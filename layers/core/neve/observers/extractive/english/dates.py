@@ -111,7 +111,7 @@ _FUTURE = re.compile(
     + any_of(
         "will won't gonna must let's due remind tomorrow tonight next upcoming",
         "going to|(?:plans?|planning|wants?|hopes?|hoping|needs?|have|has) to|about to|looking forward|can't wait",
-        "would like|'d like",
+        "would like|'d like|was wondering if|was hoping to|help me",
     )
     + r"\b|'ll\b",
     re.IGNORECASE,

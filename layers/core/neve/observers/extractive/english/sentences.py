@@ -41,7 +41,11 @@ _GREETED_NAME = re.compile(
     r"^(?:[Hh]ey|[Hh]i|[Hh]ello|[Tt]hanks(?: so much| a lot)?|[Tt]hank you(?: so much)?|[Ww]ow|[Yy]eah|[Yy]es|[Yy]ep"
     r"|[Aa]ww?|[Cc]ongrats),?\s+[A-Z][a-z]+\s*[,!.]+\s*"
 )
-_CLOSER = re.compile(r"[,\s]+(?:thanks|thank you|thx|please|lol|haha+|btw|you know|right|too)?[.!…\s]*$", re.IGNORECASE)
+_CLOSER = re.compile(
+    r"[,\s]+(?:thanks|thank you|thx|please|lol|haha+|btw|you know|right|too"
+    r"|(?:and |so )?(?:please )?(?:remember|note|don't forget|keep in mind) (?:that|this|it))?[.!…\s]*$",
+    re.IGNORECASE,
+)
 _QUESTION_TAIL = re.compile(
     r"(?:,|\s[-–—]|—|;|\s(?:and|so|but))\s*"
     + any_of(
