@@ -118,7 +118,7 @@ class Client:
         self._accept(journal, "observe", {})
 
     def _compact(self, journal: Journal) -> None:
-        self._accept(journal, "compact", {})
+        self._accept(journal, "compact", {"reason": "manual"})
 
     def _accept(self, journal: Journal, what: str, body: dict[str, Any]) -> None:
         session = self._session(journal)

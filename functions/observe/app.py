@@ -43,7 +43,7 @@ def observe(call: Call[Nothing, j.ObserveBody]) -> Answer:
 
 @router.on(j.COMPACT)
 def compact(call: Call[Nothing, j.CompactBody]) -> Answer:
-    return once(call, lambda: job_answer(request_compaction(call.session, call.body.wait)))
+    return once(call, lambda: job_answer(request_compaction(call.session, call.body.reason, call.body.wait)))
 
 
 @router.on(j.READ_JOB)

@@ -104,7 +104,7 @@ class Writer:
         self._accept(f"/sessions/{self._session()}/observe", {})
 
     def _compact(self, session: str | None = None) -> None:
-        self._accept(f"/sessions/{session or self._session()}/compact", {})
+        self._accept(f"/sessions/{session or self._session()}/compact", {"reason": "manual"})
 
     def _accept(self, path: str, body: dict[str, Any]) -> None:
         self.journal.jobs.append(self._call((200, 202), "POST", path, body)["id"])

@@ -71,9 +71,9 @@ class Person:
         """The ended job of E3."""
         return self.finish_with(self, f"/sessions/{session}/observe", {})
 
-    def compact(self, session: str) -> Json:
+    def compact(self, session: str, reason: str = "manual") -> Json:
         """The ended job of E4."""
-        return self.finish_with(self, f"/sessions/{session}/compact", {})
+        return self.finish_with(self, f"/sessions/{session}/compact", {"reason": reason})
 
     # --- memories --------------------------------------------------------------------------------
 

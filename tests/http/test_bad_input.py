@@ -291,7 +291,7 @@ RECORDS = (
     Bad("facts listed", "GET", MEMORIES, query={"kind": "fact"}, at="query.kind"),
     Bad("status", "GET", MEMORIES, query={"status": "lost"}, at="query.status"),
     Bad("pack format", "GET", "/pack", query={"session_id": "s1", "format": "html"}, at="query.format"),
-    Bad("a reason", "POST", f"{SESSION}/compact", {"reason": "manual"}, at="reason"),
+    Bad("reason", "POST", f"{SESSION}/compact", {"reason": "whim"}, at="reason"),
     Bad("wait is no flag", "POST", f"{SESSION}/observe", {"wait": "yes"}, at="wait"),
     Bad("a key with a space", "POST", EVENTS, an_event(), headers={"Idempotency-Key": "a b"},
         at="header.Idempotency-Key"),
@@ -426,7 +426,7 @@ def test_a_key_that_was_used_for_another_body(user: Person) -> None:
         ("memory", "POST", MEMORIES, {"text": "x"}, {"text": "y"}),
         ("session", "POST", "/sessions", {"title": "x"}, {"title": "y"}),
         ("observe", "POST", f"{SESSION}/observe", {}, {"wait": False}),
-        ("compact", "POST", f"{SESSION}/compact", {}, {"wait": False}),
+        ("compact", "POST", f"{SESSION}/compact", {"reason": "task"}, {"reason": "topic"}),
     ):
 
         def send(body: Any, name: str = name, method: str = method, path: str = path) -> Reply:

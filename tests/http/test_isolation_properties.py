@@ -185,7 +185,7 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     "openSession": lambda p: {"body": {"session_id": p.id("session_id"), "title": p.text(), "budget_ms": 2000}},
     "appendEvents": lambda p: {"body": {"events": [_event(p), answered(p.text())]}},
     "observeSession": lambda _: {"body": {}},
-    "compactSession": lambda _: {"body": {}},
+    "compactSession": lambda p: {"body": {"reason": p.one_of("tokens", "manual")}},
     "listEvents": lambda p: {"query": {"limit": p.one_of(1, 200)}},
     "readPack": lambda p: {
         "query": {

@@ -156,7 +156,7 @@ def test_a03_a_compaction_that_meets_a_pass_is_put_off_until_it_is_over(user: Pe
     with controls.draining():
         controls.wait_until_held("extract")
         assert controls.redeliver(COMPACT_QUEUE, times=8) == 0, "to find the session busy is no failure"
-        job = user.expect(202, "POST", "/sessions/s1/compact", {})
+        job = user.expect(202, "POST", "/sessions/s1/compact", {"reason": "manual"})
         assert user.session("s1")["observed_seq"] == 0
         controls.resume("extract")
     assert all(sum(counts.values()) == 0 for counts in controls.drain()["queues"].values()), "and none is dead"

@@ -67,7 +67,7 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call("createUpload", {"media_type": "image/png"})
     call.ids["job_id"] = call("observeSession", {})["id"]
     call("readJob")
-    call("compactSession", {})
+    call("compactSession", {"reason": "manual"})
 
     call.ids["memory_id"] = call("createMemory", {"text": "Lives in Lisbon.", "kind": "note"})["id"]
     call("updateMemory", {"text": "Lives in Porto."})

@@ -37,7 +37,7 @@ def turns(world: World, count: int, tokens: int = 200) -> None:
 
 
 def ask(world: World) -> tuple[Job, dict[str, Any]]:
-    job = request_compaction(world.user("ann").of_session("s1"), wait=False)
+    job = request_compaction(world.user("ann").of_session("s1"), "manual", wait=False)
     return job, world.queue.sent[-1][1].body
 
 

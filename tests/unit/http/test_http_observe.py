@@ -243,12 +243,12 @@ def test_bad_observe(api: Api, body: Any, field: str) -> None:
 
 def test_compact(api: Api, world: World) -> None:
     headers = {"Idempotency-Key": "k"}
-    first = api.call("POST", COMPACT.path, {}, headers=headers, user_id="ann", session_id="s1")
-    again = api.call("POST", COMPACT.path, {}, headers=headers, user_id="ann", session_id="s1")
+    first = api.call("POST", COMPACT.path, {"reason": "manual"}, headers=headers, user_id="ann", session_id="s1")
+    again = api.call("POST", COMPACT.path, {"reason": "manual"}, headers=headers, user_id="ann", session_id="s1")
     assert first.status == again.status == 202
     assert first.json == again.json
     assert [name for name, _ in world.queue.sent] == [QueueName.COMPACT]
-    bad = api.call("POST", COMPACT.path, {"reason": "manual"}, user_id="ann", session_id="s1")
+    bad = api.call("POST", COMPACT.path, {"reason": "bored"}, user_id="ann", session_id="s1")
     assert bad.fields == ["reason"]
 
 

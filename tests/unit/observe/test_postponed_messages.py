@@ -95,7 +95,7 @@ def ask(world: World, name: str) -> Job:
     """E3 or E4, whose message then waits in the queue of that name."""
     if name == "extract":
         return request_observation(world.user("ann").of_session("s1"), wait=False)
-    return request_compaction(world.user("ann").of_session("s1"), wait=False)
+    return request_compaction(world.user("ann").of_session("s1"), "manual", wait=False)
 
 
 def shrink_window(world: World) -> None:

@@ -13,7 +13,7 @@ from neve.usecases.jobs.read_jobs import wait_for_job
 from neve.usecases.observe.job import fifo_group
 
 
-def request_compaction(scope: SessionScope, wait: bool) -> Job:
+def request_compaction(scope: SessionScope, reason: str, wait: bool) -> Job:
     """A queued job; with ``wait`` polled up to 20 s. Raises session_not_found, erasing, user_closed,
     StoreUnavailable."""
     keys = scope.keys
@@ -32,6 +32,7 @@ def request_compaction(scope: SessionScope, wait: bool) -> Job:
         "session": keys.session,
         "incarnation": head.incarnation,
         "job_id": job.id,
+        "reason": reason,
     }
     scope.ports.queue.send(QueueName.COMPACT, [Message(carried(body), group=fifo_group(keys), dedup_id=job.id)])
     return wait_for_job(scope, job) if wait else job

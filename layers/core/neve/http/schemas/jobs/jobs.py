@@ -43,6 +43,7 @@ class ObserveBody(Body):
 
 
 class CompactBody(Body):
+    reason: Literal["tokens", "task", "topic", "end", "manual"] = "manual"
     wait: bool = Field(default=False, description=WAIT)
 
 
