@@ -64,7 +64,7 @@ def test_nothing_to_cover_moves_nothing(world: World) -> None:
     turns(world, 5)
     before = get_session(world.user("ann").of_session("s1")).epoch
     job = compact(world)
-    assert job.result == {"outcome": "nothing_to_cover", "epoch": 0}
+    assert job.result == {"outcome": "nothing_to_cover", "epoch": 0, "trigger": "manual"}
     assert get_session(world.user("ann").of_session("s1")).epoch == before
 
 

@@ -27,7 +27,7 @@ def compact_session(scope: SessionScope, body: dict[str, Any]) -> None:
     is safe, because a log that is already covered has nothing left to cover."""
     try:
         observe_session(scope, body["incarnation"], closing=True)
-        result = _move_horizon(scope, body)
+        result = _move_horizon(scope, body) | {"trigger": body["reason"]}
     except UserErased:
         return
     except ModelRefused as refusal:
