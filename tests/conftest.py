@@ -1,4 +1,5 @@
-"""For every test: no network but this machine's, and a loud line about tests that lacked their servers."""
+"""For every test: no network but this machine's, and a loud line about tests that lacked their servers or their
+encoder."""
 
 from __future__ import annotations
 
@@ -6,8 +7,14 @@ import os
 
 import pytest
 
+from tests.encoder import NO_ENCODER, need_encoder
 from tests.no_network import forbid_the_network
 from tests.servers import NO_SERVERS
+
+LOUD = {
+    NO_SERVERS: "tests on real servers that were NOT run",
+    NO_ENCODER: "tests of the real encoder that were NOT run",
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -16,10 +23,17 @@ def pytest_configure(config: pytest.Config) -> None:
         forbid_the_network()
 
 
+@pytest.fixture(scope="session")
+def encoder_files() -> None:
+    """The test is about the real encoder."""
+    need_encoder()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = terminalreporter.stats.get("skipped", [])
     reasons = [report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple)]
-    lacking = [reason.split(NO_SERVERS, 1)[1] for reason in reasons if NO_SERVERS in reason]
-    if lacking:
-        terminalreporter.section("tests on real servers that were NOT run", yellow=True, bold=True)
-        terminalreporter.line(f"{len(lacking)} tests: {lacking[0]}")
+    for begin, title in LOUD.items():
+        lacking = [reason.split(begin, 1)[1] for reason in reasons if begin in reason]
+        if lacking:
+            terminalreporter.section(title, yellow=True, bold=True)
+            terminalreporter.line(f"{len(lacking)} tests: {lacking[0]}")

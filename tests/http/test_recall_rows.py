@@ -13,6 +13,7 @@ from local.api_client import ApiClient
 from local.controls.fixture_embedder import ORTHOGONAL_PAIR, similar_pair
 from tests.http.controls import EMBED_QUEUE, Controls
 from tests.http.people import Json, Person, answered, ids_in_order, new_memory_id, said
+from tests.http.real_encoder.rubric import RUBRIC, ago, plain
 
 DAY = timedelta(days=1)
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -20,15 +21,6 @@ FIRST, SECOND = 0.016393442623, 0.016129032258
 """RRF with k = 60: 1/61 and 1/62, rounded to 12 digits (docs/rules/recall.md#fusion)."""
 LEGS = ("lexical", "vector")
 FORGOTTEN_WITHIN_S = 10.0
-
-
-def ago(days: float) -> str:
-    return (datetime.now(UTC) - days * DAY).isoformat()
-
-
-def plain(text: str, **more: object) -> Json:
-    """A row without any prior: an observation of 40 days ago with importance 3, cited lately."""
-    return {"text": text, "kind": "observation", "observed_at": ago(40), **more}
 
 
 def components(answer: Json) -> dict[str, Json]:
@@ -885,34 +877,10 @@ def test_c14_what_is_late_is_left_out(user: Person) -> None:
 
 # --- the rubric ---------------------------------------------------------------------------------
 
-RUBRIC = (
-    # (memory, a keyword query, a paraphrase without a common content word)
-    ("User's sister is named Mary.", "Mary", "what is my sibling called"),
-    ("User drives an old automobile from Turin.", "Turin", "which vehicle is mine"),
-    ("User wants brief answers on Mondays.", "Mondays", "should you be terse"),
-    ("User's physician is Dr Okafor.", "Okafor", "who is my doctor"),
-    ("User fears the dentist in Graz.", "Graz", "teeth"),
-    ("User's wife paints watercolours.", "watercolours", "my spouse"),
-    ("User's daughter collects fossils.", "fossils", "what of my kid"),
-    ("User's manager prefers spreadsheets.", "spreadsheets", "what about my boss"),
-    ("User's puppy chews slippers.", "slippers", "my dog"),
-    ("User's kitten sleeps in a drawer.", "drawer", "my cat"),
-    ("User rents an apartment above a pharmacy.", "pharmacy", "where is my home"),
-    ("User's salary arrives on the 25th.", "25th", "what about my income"),
-    ("User is meatless since spring.", "spring", "am i vegetarian"),
-    ("User has an intolerance of lactose.", "lactose", "which allergy"),
-    ("User's flight leaves from Gdansk.", "Gdansk", "which airplane"),
-    ("User repairs a bicycle with twine.", "twine", "my bike"),
-    ("User's deadline is the equinox.", "equinox", "when is it due"),
-    ("User's birthday party had lanterns.", "lanterns", "when was i born"),
-    ("User watches a film about glaciers.", "glaciers", "which movie"),
-    ("User's laptop hums in the attic.", "attic", "my computer"),
-)
-
 
 @pytest.fixture
 def rubric(user: Person) -> tuple[Person, list[str]]:
-    ids = user.bring_in(*[plain(text) for text, _, _ in RUBRIC])
+    ids = user.bring_in(*[plain(entry.text) for entry in RUBRIC])
     user.settle()
     return user, ids
 
@@ -920,16 +888,17 @@ def rubric(user: Person) -> tuple[Person, list[str]]:
 @pytest.mark.controls
 def test_c31_keywords_find_their_entry_first(rubric: tuple[Person, list[str]], controls: Controls) -> None:
     user, ids = rubric
-    assert [user.recalled(word)[:1] for _, word, _ in RUBRIC] == [[memory_id] for memory_id in ids]
+    assert [user.recalled(entry.keyword)[:1] for entry in RUBRIC] == [[memory_id] for memory_id in ids]
 
 
 @pytest.mark.controls
 def test_c31_paraphrases_are_found_by_meaning_alone(rubric: tuple[Person, list[str]], controls: Controls) -> None:
     user, ids = rubric
-    assert all(memory_id in user.recalled(asked) for (_, _, asked), memory_id in zip(RUBRIC, ids, strict=True))
+    asked = dict(zip([entry.paraphrase for entry in RUBRIC], ids, strict=True))
+    assert [query for query, memory_id in asked.items() if memory_id not in user.recalled(query)] == []
     controls.fault("vector", "error")
-    for (_, _, asked), memory_id in zip(RUBRIC, ids, strict=True):
-        answer = user.recall(asked, k=50)
+    for query, memory_id in asked.items():
+        answer = user.recall(query, k=50)
         assert memory_id not in components(answer)
         assert answer["degraded"] == ["vector:error"]
 
@@ -940,8 +909,8 @@ def test_d49_the_legs_can_be_compared_and_tuned(rubric: tuple[Person, list[str]]
     be tried without the service."""
     user, ids = rubric
     found = {"lexical": 0, "vector": 0, "both": 0}
-    for memory_id, (_, word, asked) in zip(ids, RUBRIC, strict=True):
-        for query in (f"{word} {asked}", asked):
+    for memory_id, entry in zip(ids, RUBRIC, strict=True):
+        for query in (f"{entry.keyword} {entry.paraphrase}", entry.paraphrase):
             lexical, vector, both = (
                 components(user.recall(query, legs=legs, k=20))
                 for legs in (["lexical"], ["vector"], ["lexical", "vector"])
