@@ -11,8 +11,8 @@ what cannot be done is a 400 with ``{"error"}``.
 * ``GET calls?kind=model|embed``: every request to a model or an embedder. ``POST calls/reset`` forgets them.
 * ``POST pause`` ``{"worker"}`` returns when it is idle. ``POST resume`` ``{"worker"}`` also lets its held passes
   go on; ``{}`` is for all workers and disarms holds that caught nothing.
-* ``POST hold-lease`` ``{"worker": "extract", "at"?: "model"}`` holds the next model call of that worker;
-  ``GET hold-lease?worker=extract&timeout_s=10`` waits until one is held.
+* ``POST hold-lease`` ``{"worker": "extract", "at"?: "model"|"object"}`` holds the next model call of that worker, or
+  its next object before that is written; ``GET hold-lease?worker=extract&timeout_s=10`` waits until one is held.
 * ``POST redeliver`` ``{"queue", "times"?, "concurrent"?, "index"?}`` delivers a message again, by default the newest.
 * ``POST drain`` ``{"timeout_s"?}`` works until stream and queues are empty. ``GET queues`` counts what is in them.
 * ``POST run`` ``{"worker": "sweep"}`` runs a schedule now: under test controls none runs by itself.
@@ -33,6 +33,7 @@ from urllib.parse import parse_qs
 from local.controls.controlled_observer import BadAnswer
 from local.controls.controls import Controls
 from local.controls.faults import BadFault
+from local.controls.holds import POINTS
 from local.controls.raw_search import find_raw
 from local.engine.sqlite_queue import Counts
 from local.engines import Engines
@@ -163,12 +164,13 @@ class TestControls:
 
     def _hold(self, body: Any) -> Body:
         given = _fields(body, "worker", "at")
-        if given.get("at", "model") != "model":
-            raise Refused("a pass can be held at its model call only: at=model")
+        at = given.get("at", "model")
+        if at not in POINTS:
+            raise Refused(f"a pass can be held at {' and '.join(POINTS)}, not at {at}")
         if given["worker"] not in self._driver.workers:
             raise LookupError(given["worker"])
-        self._controls.holds.arm(given["worker"])
-        return {"armed": given["worker"]}
+        self._controls.holds.arm(given["worker"], at)
+        return {"armed": given["worker"], "at": at}
 
     def _wait_for_hold(self, query: Query) -> Body:
         return {"inside": self._controls.holds.wait_inside(query["worker"], float(query.get("timeout_s", "10")))}

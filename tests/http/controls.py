@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from local.api_client import ApiClient
 from tests.http.at_once import Beside
@@ -85,12 +85,12 @@ class Controls:
         finally:
             self.resume(worker)
 
-    def hold(self, worker: str) -> None:
-        """Keep the worker's next pass inside its model call, until ``resume``."""
-        self._post("hold-lease", {"worker": worker})
+    def hold(self, worker: str, at: Literal["model", "object"] = "model") -> None:
+        """Keep the worker's next pass inside its model call, or before it writes an object, until ``resume``."""
+        self._post("hold-lease", {"worker": worker, "at": at})
 
     def wait_until_held(self, worker: str) -> None:
-        assert self._get("hold-lease", worker=worker, timeout_s=20)["inside"] == 1
+        assert self._get("hold-lease", worker=worker, timeout_s=50)["inside"] == 1
 
     def redeliver(self, queue: str, *, times: int = 1, concurrent: int = 1) -> int:
         """Deliver the queue's newest message again; how many of these deliveries failed."""
@@ -99,6 +99,12 @@ class Controls:
 
     def run(self, schedule: str) -> None:
         self._post("run", {"worker": schedule})
+
+    @contextmanager
+    def running(self, schedule: str) -> Iterator[None]:
+        """Run it beside what is done within, and wait for its end."""
+        with Beside(lambda: self.run(schedule), self._client):
+            yield
 
     # --- data ------------------------------------------------------------------------------------
 
