@@ -388,6 +388,41 @@ def test_a36_manual_rows_and_notes_survive_a_reflection(
 # --- meaning ------------------------------------------------------------------------------------
 
 
+@pytest.mark.controls
+def test_a32_the_sweep_queues_a_row_once_in_five_minutes(user: Person, controls: Controls) -> None:
+    """While the provider is down, and the sweep runs every minute. Each queueing ends in the DLQ: it is not retried."""
+
+    def swept() -> tuple[int, bool]:
+        """How many messages reached the DLQ, and whether the embedder was asked."""
+        controls.forget_calls()
+        before = controls.queues()[EMBED_QUEUE]["dlq"]
+        controls.run("sweep")
+        controls.drain()
+        return controls.queues()[EMBED_QUEUE]["dlq"] - before, bool(controls.calls("embed", operation="passages"))
+
+    controls.freeze(NOW)
+    controls.fault("embed", "error")
+    kept = user.remember("User once saw a quetzal.")["id"]
+    controls.drain()
+    controls.advance(11 * 60)
+    assert swept() == (1, True)
+    for _ in range(4):
+        controls.advance(60)
+        assert swept() == (0, False)
+    controls.advance(59)
+    assert swept() == (0, False), "4 min 59 s after it was queued"
+    controls.advance(1)
+    assert swept() == (1, True), "5 minutes after it was queued"
+    assert user.memory(kept)["embedding_state"] == "pending"
+    controls.faults()
+    controls.advance(299)
+    assert swept() == (0, False), "the cooldown begins anew with each queueing"
+    controls.advance(1)
+    assert swept() == (0, True)
+    assert user.memory(kept)["embedding_state"] == "ready"
+    assert user.recalled("what did I see of a quetzal") == [kept]
+
+
 @pytest.mark.live
 def test_b08_you_told_me_your_sisters_name(user: Person) -> None:
     kept = user.remember("User's sister is named Mary.")["id"]
