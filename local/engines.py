@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from local.controls.search_cut import SearchCut
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import Change
 from local.stack.servers import RunningServers
@@ -40,6 +41,10 @@ class Engines(Ports, Protocol):
     def uploads(self) -> FileObjects | None: ...
     @property
     def servers(self) -> RunningServers | None: ...
+    @property
+    def search_cut(self) -> SearchCut:
+        """For tests."""
+
     @property
     def holds(self) -> Sequence[str]:
         """What the data folder is damaged without."""

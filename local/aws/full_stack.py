@@ -15,6 +15,7 @@ from local.aws.dynamodb_stream import DynamoDbStream
 from local.aws.queues import create_queues, without_delays
 from local.aws.sqs_consumer import SqsBroker
 from local.backend import Choices, make_embedder, make_observer
+from local.controls.search_cut import ServerCut
 from local.stack.servers import Server, start_servers
 from local.template import Template
 from neve.adapters.aws.clients import aws_client
@@ -62,6 +63,7 @@ class FullStack(AwsPorts):
             super().__init__(_settings(search, urls), session)
             client = open_search_client(search)
             self._recorder.watch(client)
+            self.search_cut = ServerCut(client)
             self.search = OpenSearchIndex(client, ALIAS, self.embedder.model)
             self._prepare_search(Calls(client), REFRESHED_IN_TESTS if not delays else REFRESHED_EVERY)
             self.broker = SqsBroker(aws_client("sqs", session=session), self.template.queues, urls)

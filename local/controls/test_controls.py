@@ -6,6 +6,8 @@ what cannot be done is a 400 with ``{"error"}``.
   ``X-Test-Now`` of any request sets the time of that request alone.
 * ``POST faults`` ``[{"target", "fault", "times"?, "match"?}]`` (``local/controls/faults.py``) replaces all; ``[]``
   clears.
+* ``POST cut-search`` ``{"leg": "lexical"|"vector"|null}`` makes that leg of the search index fail beneath its adapter
+  (``local/controls/search_cut.py``).
 * ``POST llm`` ``{"answers": [{"tool_input": {…}} | {"error": "unavailable"|"refused"}]}`` queues model answers, each
   with optional ``purpose`` (``observe``|``reflect``), ``slow_ms`` and ``usage``; an empty list clears.
 * ``GET calls?kind=model|embed``: every request to a model or an embedder. ``POST calls/reset`` forgets them.
@@ -35,6 +37,7 @@ from local.controls.controls import Controls
 from local.controls.faults import BadFault
 from local.controls.holds import POINTS
 from local.controls.raw_search import find_raw
+from local.controls.search_cut import LEGS
 from local.engine.sqlite_queue import Counts
 from local.engines import Engines
 from local.http.message import Request, Response, json_response
@@ -76,6 +79,7 @@ class TestControls:
         self._writes: dict[str, Callable[[Any], Any]] = {
             "clock": self._set_clock,
             "faults": self._set_faults,
+            "cut-search": self._cut_search,
             "llm": self._script,
             "calls/reset": self._reset_calls,
             "pause": self._pause,
@@ -136,6 +140,13 @@ class TestControls:
             raise Refused("faults are a list; an empty one clears them")
         self._controls.faults.replace(body)
         return {"faults": len(body)}
+
+    def _cut_search(self, body: Any) -> Body:
+        leg = _fields(body, "leg")["leg"]
+        if leg not in (None, *LEGS):
+            raise Refused(f"leg must be one of {', '.join(LEGS)}, is {leg}")
+        self._engines.search_cut.cut(leg)
+        return {"cut": leg}
 
     def _script(self, body: Any) -> Body:
         return {"waiting": self._controls.script.add(_fields(body, "answers")["answers"])}

@@ -40,6 +40,10 @@ class Controls:
         """These faults and no others; none clears them."""
         self._post("faults", list(faults))
 
+    def cut_search(self, leg: Literal["lexical", "vector"] | None) -> None:
+        """Make this leg of the search index fail beneath its adapter; None: neither."""
+        self._post("cut-search", {"leg": leg})
+
     def script(self, *answers: Json) -> None:
         """What the model will answer, in this order: each is the input of its tool call."""
         self._post("llm", {"answers": [{"tool_input": answer} for answer in answers]})
@@ -119,6 +123,7 @@ class Controls:
     def back_to_normal(self) -> None:
         """No fault, no script, the real time, nothing held or paused, nothing left to do."""
         self.faults()
+        self.cut_search(None)
         self._post("llm", {"answers": []})
         self._post("clock", {})
         self.resume()

@@ -6,11 +6,13 @@ import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 import pytest
 
 from local.api_client import ApiClient
 from local.controls.fixture_embedder import ORTHOGONAL_PAIR, similar_pair
+from local.running import StackName
 from tests.http.controls import EMBED_QUEUE, Controls
 from tests.http.people import Json, Person, answered, ids_in_order, new_memory_id, said
 from tests.http.real_encoder.rubric import RUBRIC, ago, plain
@@ -184,6 +186,40 @@ def test_c35_a_leg_is_complete_or_contributes_nothing(user: Person) -> None:
         assert {name: part["status"] for name, part in answer["legs"].items()} == {leg: "complete", other: "skipped"}
         assert [found[rank] for found in components(answer).values()] == [1, 2, 3, 4]
         assert answer["degraded"] == []
+
+
+@pytest.mark.controls
+@pytest.mark.parametrize(
+    ("leg", "other", "flag"), [("lexical", "vector", "lexical:error"), ("vector", "lexical", "vector:error")]
+)
+def test_c35_a_store_that_fails_one_leg_leaves_the_other_complete(
+    user: Person, controls: Controls, stack: StackName, leg: Literal["lexical", "vector"], other: str, flag: str
+) -> None:
+    """OpenSearch does not answer the leg's requests; the embedded index lacks the table that a phrase is looked up in,
+    and its vectors, which are in memory, are made to fail at the port."""
+    user.bring_in(*[plain(f"User paddled the red kayak number {n} today.") for n in range(12)])
+    user.settle()
+    query: Json = {"query": '"red kayak" number', "threshold": 0, "k": 20}
+    alone = components(user.recall(**query, legs=[other]))
+    assert len(alone) == 12
+    assert user.recall(**query)["degraded"] == []
+
+    if (stack, leg) == ("embedded", "vector"):
+        controls.fault("vector", "error")
+    else:
+        controls.cut_search(leg)
+    answer = user.recall(**query)
+    assert (answer["result_state"], answer["degraded"]) == ("found", [flag])
+    assert {name: part["status"] for name, part in answer["legs"].items()} == {leg: "error", other: "complete"}
+    assert components(answer) == alone
+    assert any(line.startswith(f"{flag}:") for line in answer["transparency"])
+
+    controls.faults()
+    controls.cut_search(None)
+    again = user.recall(**query)
+    assert {part["status"] for part in again["legs"].values()} == {"complete"}
+    assert again["degraded"] == []
+    assert {"rank_lex", "rank_vec"} <= set(components(again)[again["hits"][0]["id"]])
 
 
 # --- freshness ----------------------------------------------------------------------------------
