@@ -946,6 +946,33 @@ def test_c14_what_is_late_is_left_out(user: Person) -> None:
     assert user.recalled("quetzal") == [kept]
 
 
+@pytest.mark.controls
+@pytest.mark.parametrize(
+    ("slow", "flag"), [("embed", "vector:embed_timeout"), ("vector", "deadline")], ids=["embedder", "vector index"]
+)
+def test_c14_after_an_overrun_recall_is_by_keyword(user: Person, controls: Controls, slow: str, flag: str) -> None:
+    """301 ms of a budget of 300, on the clock of the tests: the leg works, it is late."""
+    kept = user.remember("User's sister lives in Reykjavik.")["id"]
+    user.settle()
+    by_word, by_meaning = f"Reykjavik {new_memory_id()}", f"my sibling {new_memory_id()}"
+    controls.fault(slow, "slow:301")
+    for query, hits, state in ((by_word, [kept], "found"), (by_meaning, [], "none")):
+        late = user.recall(query, threshold=0)
+        assert ([hit["id"] for hit in late["hits"]], late["result_state"], late["degraded"]) == (hits, state, [flag])
+        assert (late["budget_ms"], late["elapsed_ms"] <= 300) == (300, True)
+        assert {name: leg["status"] for name, leg in late["legs"].items()} == {
+            "lexical": "complete",
+            "vector": "timeout",
+        }
+        assert all("rank_vec" not in found for found in components(late).values())
+        assert user.expect(200, "GET", f"/recalls/{late['recall_id']}")["degraded"] == [flag]
+    controls.faults()
+    for query in (by_word, by_meaning):
+        in_time = user.recall(query, threshold=0)
+        assert ([hit["id"] for hit in in_time["hits"]], in_time["degraded"]) == ([kept], [])
+        assert components(in_time)[kept]["rank_vec"] == 1
+
+
 # --- the rubric ---------------------------------------------------------------------------------
 
 
