@@ -373,6 +373,41 @@ def test_a32_the_sweep_finds_a_lost_message(user: Person, controls: Controls) ->
     assert user.memory(kept)["embedding_state"] == "ready"
 
 
+@pytest.mark.controls
+def test_a32_the_sweep_queues_a_row_once_in_five_minutes(user: Person, controls: Controls) -> None:
+    """While the provider is down, and the sweep runs every minute. Each queueing ends in the DLQ: it is not retried."""
+
+    def swept() -> tuple[int, bool]:
+        """How many messages reached the DLQ, and whether the embedder was asked."""
+        controls.forget_calls()
+        before = controls.queues()[EMBED_QUEUE]["dlq"]
+        controls.run("sweep")
+        controls.drain()
+        return controls.queues()[EMBED_QUEUE]["dlq"] - before, bool(controls.calls("embed", operation="passages"))
+
+    controls.freeze(NOW)
+    controls.fault("embed", "error")
+    kept = user.remember("User once saw a quetzal.")["id"]
+    controls.drain()
+    controls.advance(11 * 60)
+    assert swept() == (1, True)
+    for _ in range(4):
+        controls.advance(60)
+        assert swept() == (0, False)
+    controls.advance(59)
+    assert swept() == (0, False), "4 min 59 s after it was queued"
+    controls.advance(1)
+    assert swept() == (1, True), "5 minutes after it was queued"
+    assert user.memory(kept)["embedding_state"] == "pending"
+    controls.faults()
+    controls.advance(299)
+    assert swept() == (0, False), "the cooldown begins anew with each queueing"
+    controls.advance(1)
+    assert swept() == (0, True)
+    assert user.memory(kept)["embedding_state"] == "ready"
+    assert user.recalled("what did I see of a quetzal") == [kept]
+
+
 @pytest.mark.live
 def test_a33_identical_text_is_embedded_once_a_user(person: Callable[[ApiClient], Person], api: ApiClient) -> None:
     someone, other = person(api), person(api)
@@ -422,41 +457,6 @@ def test_a36_manual_rows_and_notes_survive_a_reflection(
 
 
 # --- meaning ------------------------------------------------------------------------------------
-
-
-@pytest.mark.controls
-def test_a32_the_sweep_queues_a_row_once_in_five_minutes(user: Person, controls: Controls) -> None:
-    """While the provider is down, and the sweep runs every minute. Each queueing ends in the DLQ: it is not retried."""
-
-    def swept() -> tuple[int, bool]:
-        """How many messages reached the DLQ, and whether the embedder was asked."""
-        controls.forget_calls()
-        before = controls.queues()[EMBED_QUEUE]["dlq"]
-        controls.run("sweep")
-        controls.drain()
-        return controls.queues()[EMBED_QUEUE]["dlq"] - before, bool(controls.calls("embed", operation="passages"))
-
-    controls.freeze(NOW)
-    controls.fault("embed", "error")
-    kept = user.remember("User once saw a quetzal.")["id"]
-    controls.drain()
-    controls.advance(11 * 60)
-    assert swept() == (1, True)
-    for _ in range(4):
-        controls.advance(60)
-        assert swept() == (0, False)
-    controls.advance(59)
-    assert swept() == (0, False), "4 min 59 s after it was queued"
-    controls.advance(1)
-    assert swept() == (1, True), "5 minutes after it was queued"
-    assert user.memory(kept)["embedding_state"] == "pending"
-    controls.faults()
-    controls.advance(299)
-    assert swept() == (0, False), "the cooldown begins anew with each queueing"
-    controls.advance(1)
-    assert swept() == (0, True)
-    assert user.memory(kept)["embedding_state"] == "ready"
-    assert user.recalled("what did I see of a quetzal") == [kept]
 
 
 @pytest.mark.live
@@ -1021,6 +1021,27 @@ def test_d49_the_legs_can_be_compared_and_tuned(rubric: tuple[Person, list[str]]
             fused = {i: sum(1 / (60 + rank) for rank in many) for i, many in ranks.items()}
             assert list(both) == sorted(fused, key=lambda i: (-round(fused[i], 12), min(ranks[i]), i))
     assert found == {"lexical": 20, "vector": 40, "both": 40}, "a keyword finds no paraphrase"
+
+
+@pytest.mark.controls
+def test_c32_a_remembered_query_costs_no_embedding(user: Person, controls: Controls) -> None:
+    """The embedder takes 40 ms on the clock of the tests: the second time nobody asks it."""
+    kept = user.remember("User's sister lives in Reykjavik.")["id"]
+    user.settle()
+    controls.forget_calls()
+    controls.fault("embed", "slow:40")
+    question = f"where is my sibling, asks {new_memory_id()}"
+    first, second, by_tool = (user.recall(question, threshold=0, **more) for more in ({}, {}, {"mode": "tool"}))
+    assert [call["texts"] for call in controls.calls("embed", operation="query")] == [[question]]
+    legs = [answer["legs"]["vector"] for answer in (first, second, by_tool)]
+    assert [(leg["embed_cache"], leg["embed_ms"], leg["ms"]) for leg in legs] == [
+        ("miss", 40.0, 40.0),
+        ("hit", 0.0, 0.0),
+        ("hit", 0.0, 0.0),
+    ]
+    assert [answer["elapsed_ms"] for answer in (first, second)] == [40.0, 0.0]
+    assert components(first) == components(second) == components(by_tool)
+    assert components(first)[kept]["rank_vec"] == 1
 
 
 @pytest.mark.live
