@@ -38,7 +38,7 @@ NOBODY = "test"
 REFRESHED_IN_TESTS = "50ms"
 TABLE = BUCKET = "neve"
 RECORD_VARIABLE = "NEVE_RECORD_CALLS"
-"""Names a file: which permissions every function used is added to it when the service stops."""
+"""Names a folder: which permissions every function used is written into it when the service stops."""
 
 
 class FullStack(AwsPorts):
