@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from local.controls.fixture_embedder import FixtureEmbedder
+from local.controls.search_cut import FileCut
 from local.controls.search_swap import remove_unfinished
 from local.engine.file_objects import FileObjects
 from local.engine.search.search_index import SqliteSearchIndex
@@ -61,6 +62,7 @@ class EmbeddedPorts:
         self.observer = make_observer(choices.anthropic_key)
         remove_unfinished(folder / SEARCH)
         self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model)
+        self.search_cut = FileCut(folder / SEARCH)
 
     @property
     def changes(self) -> SqliteTable:

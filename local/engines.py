@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from local.controls.search_cut import SearchCut
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import Change
 from local.stack.servers import RunningServers
@@ -44,6 +45,10 @@ class Engines(Ports, Protocol):
     def servers(self) -> RunningServers | None: ...
     @property
     def elsewhere(self) -> Sequence[Path]: ...
+    @property
+    def search_cut(self) -> SearchCut:
+        """For tests."""
+
     @property
     def holds(self) -> Sequence[str]:
         """What the data folder is damaged without."""

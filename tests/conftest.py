@@ -1,5 +1,5 @@
 """For every test: no network but this machine's, one set of servers a run, the long ones first, and a loud line about
-tests that lacked their servers."""
+tests that lacked their servers or their encoder."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ import pytest
 from local.api_client import ApiClient
 from tests import server_keeper
 from tests.distribution import Groups, long_first
+from tests.encoder import NO_ENCODER, need_encoder
 from tests.no_network import forbid_the_network
 from tests.patience import PATIENCE_S
 from tests.servers import NO_SERVERS
 
 KEEPER = "server_keeper"
+LOUD = {
+    NO_SERVERS: "tests on real servers that were NOT run",
+    NO_ENCODER: "tests of the real encoder that were NOT run",
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,10 +51,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long_first(items)
 
 
+@pytest.fixture(scope="session")
+def encoder_files() -> None:
+    """The test is about the real encoder."""
+    need_encoder()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = terminalreporter.stats.get("skipped", [])
     reasons = [report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple)]
-    lacking = [reason.split(NO_SERVERS, 1)[1] for reason in reasons if NO_SERVERS in reason]
-    if lacking:
-        terminalreporter.section("tests on real servers that were NOT run", yellow=True, bold=True)
-        terminalreporter.line(f"{len(lacking)} tests: {lacking[0]}")
+    for begin, title in LOUD.items():
+        lacking = [reason.split(begin, 1)[1] for reason in reasons if begin in reason]
+        if lacking:
+            terminalreporter.section(title, yellow=True, bold=True)
+            terminalreporter.line(f"{len(lacking)} tests: {lacking[0]}")

@@ -52,13 +52,18 @@ def console(result: dict[str, Any]) -> str:
 
 
 def write_markdown(result: dict[str, Any], document: Path = DOCUMENT) -> None:
-    """Replace what stands between the markers. Raises ValueError for a document without them."""
-    text = document.read_text(encoding="utf-8")
-    if BEGIN not in text or END not in text:
-        raise ValueError(f"{document} has no markers {BEGIN} {END}")
+    """Every table, between its markers. Raises ValueError for a document without them."""
     parts = "\n\n".join("\n\n".join([sentence, _markdown(table)]).strip() for sentence, table in tables(result))
-    generated = f"{BEGIN}\n{parts}\n{END}"
-    document.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: generated, text, flags=re.DOTALL), encoding="utf-8")
+    write_between(BEGIN, END, parts, document)
+
+
+def write_between(begin: str, end: str, part: str, document: Path = DOCUMENT) -> None:
+    """Replace what stands between two markers. Raises ValueError for a document without them."""
+    text = document.read_text(encoding="utf-8")
+    if begin not in text or end not in text:
+        raise ValueError(f"{document} has no markers {begin} {end}")
+    generated = f"{begin}\n{part}\n{end}"
+    document.write_text(re.sub(f"{begin}.*{end}", lambda _: generated, text, flags=re.DOTALL), encoding="utf-8")
 
 
 def _markdown(table: Table) -> str:

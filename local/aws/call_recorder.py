@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from local.functions import current_function
 
@@ -66,17 +67,12 @@ class CallRecorder:
                 found.setdefault(function, {}).setdefault(action, []).append(target)
         return found
 
-    def write(self, path: Path) -> None:
-        """Beside what earlier runs wrote there."""
-        earlier: Recorded = json.loads(path.read_bytes()) if path.exists() else {}
-        with self._lock:
-            self._seen |= {
-                (function, action, target)
-                for function, actions in earlier.items()
-                for action, targets in actions.items()
-                for target in targets
-            }
-        path.write_text(json.dumps(self.recorded(), indent=2) + "\n", encoding="utf-8")
+    def write(self, folder: Path) -> None:
+        """As a new file of the folder, which many processes write into. ``infra/recorded_calls.py`` reads them."""
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = folder / f"{uuid4().hex}.partial"
+        partial.write_text(json.dumps(self.recorded(), indent=2) + "\n", encoding="utf-8")
+        partial.rename(partial.with_suffix(".json"))
 
     def _note(self, action: str, target: str) -> None:
         function = current_function.get()

@@ -16,6 +16,7 @@ from local.aws.dynamodb_stream import DynamoDbStream
 from local.aws.queues import STACK, create_queues, without_delays
 from local.aws.sqs_consumer import SqsBroker
 from local.backend import Choices, make_embedder, make_observer
+from local.controls.search_cut import ServerCut
 from local.stack.servers import RunningServers, Server, start_servers
 from local.stack.shared import SharedServers, name_of
 from local.template import Template
@@ -40,7 +41,7 @@ REFRESHED_IN_TESTS = "50ms"
 OWN = STACK
 """The name of table, bucket and queues on servers of its own, where nobody else has one."""
 RECORD_VARIABLE = "NEVE_RECORD_CALLS"
-"""Names a file: which permissions every function used is added to it when the service stops."""
+"""Names a folder: which permissions every function used is written into it when the service stops."""
 
 
 class FullStack(AwsPorts):
@@ -82,6 +83,7 @@ class FullStack(AwsPorts):
         super().__init__(_settings(name, self.search_url, urls), session)
         client = open_search_client(self.search_url)
         self._recorder.watch(client)
+        self.search_cut = ServerCut(client)
         self.search = OpenSearchIndex(client, self.alias, self.embedder.model)
         self._prepare_search(Calls(client), REFRESHED_IN_TESTS if not delays else REFRESHED_EVERY)
         self.broker = SqsBroker(aws_client("sqs", session=session), self.template.queues, urls)

@@ -37,7 +37,7 @@ class ControlledPorts:
         self.counter = inner.counter
         self.caches = Caches(self.clock.now)
         self.table = FaultyTable(inner.table, faults)
-        self.objects = FaultyObjects(inner.objects, faults)
+        self.objects = FaultyObjects(inner.objects, faults, controls.holds)
         self.queue = FaultyQueue(inner.queue, faults)
         self.embedder = FaultyEmbedder(inner.embedder, faults, calls)
         self.observer = ControlledObserver(inner.observer, controls.script, calls, faults, controls.holds)

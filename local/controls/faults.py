@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from local.controls.call_log import CallLog
+from local.controls.holds import Holds
 from local.controls.virtual_time import spend
+from local.functions import current_function
 from neve.ports import (
     Calibration,
     Candidate,
@@ -153,14 +155,17 @@ class FaultyTable:
 
 
 class FaultyObjects:
-    def __init__(self, inner: ObjectStore, faults: Faults) -> None:
-        self._inner, self._faults = inner, faults
+    """Whoever writes an object that must not be there yet can be held before it."""
+
+    def __init__(self, inner: ObjectStore, faults: Faults, holds: Holds) -> None:
+        self._inner, self._faults, self._holds = inner, faults, holds
 
     def put(self, key: str, body: bytes, *, content_type: str) -> None:
         self._faults.strike_store("objects", "objects")
         self._inner.put(key, body, content_type=content_type)
 
     def put_new(self, key: str, body: bytes, *, content_type: str) -> bool:
+        self._holds.pass_through(current_function.get(), "object")
         self._faults.strike_store("objects", "objects")
         return self._inner.put_new(key, body, content_type=content_type)
 

@@ -1,30 +1,37 @@
-"""Keeps a pass inside its model call until a test lets it go on."""
+"""Keeps a pass at one of its points, inside its model call or before it writes an object, until a test lets it go."""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+Point = Literal["model", "object"]
+"""``model``: inside a model call. ``object``: before an object is written that must not be there yet, so behind
+everything that a pack is made of."""
+POINTS: tuple[Point, ...] = get_args(Point)
 
 
 class Holds:
-    """By worker name. An armed hold catches the next model call of that worker, and only that one."""
+    """By worker name. An armed hold catches the worker's next pass that comes to its point, and only that one."""
 
     def __init__(self) -> None:
         self._state = threading.Condition()
-        self._armed: Counter[str] = Counter()
+        self._armed: Counter[tuple[str, Point]] = Counter()
         self._inside: Counter[str] = Counter()
         self._released: Counter[str] = Counter()
 
-    def arm(self, worker: str) -> None:
+    def arm(self, worker: str, at: Point = "model") -> None:
         with self._state:
-            self._armed[worker] += 1
+            self._armed[worker, at] += 1
 
-    def pass_through(self, worker: str) -> None:
-        """Called inside every model call; returns at once unless a hold is armed for the worker."""
+    def pass_through(self, worker: str, at: Point = "model") -> None:
+        """Called at every such point; returns at once unless a hold is armed for the worker there."""
         with self._state:
-            if not self._armed[worker]:
+            if not self._armed[worker, at]:
                 return
-            self._armed[worker] -= 1
+            self._armed[worker, at] -= 1
             self._inside[worker] += 1
             generation = self._released[worker]
             self._state.notify_all()
@@ -44,15 +51,17 @@ class Holds:
 
     def release(self, worker: str) -> None:
         """Let every held pass of the worker go on; returns when they are out. An unused hold stays armed."""
-        with self._state:
-            self._released[worker] += 1
-            self._state.notify_all()
-            self._state.wait_for(lambda: self._inside[worker] == 0)
+        self._release([worker])
 
     def release_all(self) -> None:
-        """Let everything go on, now and later."""
+        """Let everything go on at once, now and later."""
         with self._state:
             self._armed.clear()
             workers = list(self._inside)
-        for worker in workers:
-            self.release(worker)
+        self._release(workers)
+
+    def _release(self, workers: Iterable[str]) -> None:
+        with self._state:
+            self._released.update(workers)
+            self._state.notify_all()
+            self._state.wait_for(lambda: not any(self._inside[worker] for worker in workers))

@@ -6,13 +6,15 @@ what cannot be done is a 400 with ``{"error"}``.
   ``X-Test-Now`` of any request sets the time of that request alone.
 * ``POST faults`` ``[{"target", "fault", "times"?, "match"?}]`` (``local/controls/faults.py``) replaces all; ``[]``
   clears.
+* ``POST cut-search`` ``{"leg": "lexical"|"vector"|null}`` makes that leg of the search index fail beneath its adapter
+  (``local/controls/search_cut.py``).
 * ``POST llm`` ``{"answers": [{"tool_input": {…}} | {"error": "unavailable"|"refused"}]}`` queues model answers, each
   with optional ``purpose`` (``observe``|``reflect``), ``slow_ms`` and ``usage``; an empty list clears.
 * ``GET calls?kind=model|embed``: every request to a model or an embedder. ``POST calls/reset`` forgets them.
 * ``POST pause`` ``{"worker"}`` returns when it is idle. ``POST resume`` ``{"worker"}`` also lets its held passes
   go on; ``{}`` is for all workers and disarms holds that caught nothing.
-* ``POST hold-lease`` ``{"worker": "extract", "at"?: "model"}`` holds the next model call of that worker;
-  ``GET hold-lease?worker=extract&timeout_s=10`` waits until one is held.
+* ``POST hold-lease`` ``{"worker": "extract", "at"?: "model"|"object"}`` holds the next model call of that worker, or
+  its next object before that is written; ``GET hold-lease?worker=extract&timeout_s=10`` waits until one is held.
 * ``POST redeliver`` ``{"queue", "times"?, "concurrent"?, "index"?}`` delivers a message again, by default the newest.
 * ``POST drain`` ``{"timeout_s"?}`` works until stream and queues are empty. ``GET queues`` counts what is in them.
 * ``POST run`` ``{"worker": "sweep"}`` runs a schedule now: under test controls none runs by itself.
@@ -33,7 +35,9 @@ from urllib.parse import parse_qs
 from local.controls.controlled_observer import BadAnswer
 from local.controls.controls import Controls
 from local.controls.faults import BadFault
+from local.controls.holds import POINTS
 from local.controls.raw_search import find_raw
+from local.controls.search_cut import LEGS
 from local.engine.sqlite_queue import Counts
 from local.engines import Engines
 from local.http.message import Request, Response, json_response
@@ -75,6 +79,7 @@ class TestControls:
         self._writes: dict[str, Callable[[Any], Any]] = {
             "clock": self._set_clock,
             "faults": self._set_faults,
+            "cut-search": self._cut_search,
             "llm": self._script,
             "calls/reset": self._reset_calls,
             "pause": self._pause,
@@ -136,6 +141,13 @@ class TestControls:
         self._controls.faults.replace(body)
         return {"faults": len(body)}
 
+    def _cut_search(self, body: Any) -> Body:
+        leg = _fields(body, "leg")["leg"]
+        if leg not in (None, *LEGS):
+            raise Refused(f"leg must be one of {', '.join(LEGS)}, is {leg}")
+        self._engines.search_cut.cut(leg)
+        return {"cut": leg}
+
     def _script(self, body: Any) -> Body:
         return {"waiting": self._controls.script.add(_fields(body, "answers")["answers"])}
 
@@ -163,12 +175,13 @@ class TestControls:
 
     def _hold(self, body: Any) -> Body:
         given = _fields(body, "worker", "at")
-        if given.get("at", "model") != "model":
-            raise Refused("a pass can be held at its model call only: at=model")
+        at = given.get("at", "model")
+        if at not in POINTS:
+            raise Refused(f"a pass can be held at {' and '.join(POINTS)}, not at {at}")
         if given["worker"] not in self._driver.workers:
             raise LookupError(given["worker"])
-        self._controls.holds.arm(given["worker"])
-        return {"armed": given["worker"]}
+        self._controls.holds.arm(given["worker"], at)
+        return {"armed": given["worker"], "at": at}
 
     def _wait_for_hold(self, query: Query) -> Body:
         return {"inside": self._controls.holds.wait_inside(query["worker"], float(query.get("timeout_s", "10")))}

@@ -8,6 +8,7 @@ takes nothing for a row that is not there. So each request is also priced by the
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -25,6 +26,7 @@ from neve.ports import Index
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
+from tests.contract.capacity_table import Consumed, committed, table
 from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client
 from tests.unit.world import HandClock, World
 
@@ -39,9 +41,6 @@ KB = 1024
 class Units:
     written: float = 0.0
     read: float = 0.0
-
-    def __str__(self) -> str:
-        return f"{self.written:g} write + {self.read:g} read units"
 
 
 class Meter:
@@ -104,18 +103,19 @@ class Metered:
         self.meter.reset()
         append_events(self.world.user("ann").of_session("s1"), events, key)
 
-    def check(self, call: str, written: int, read: int) -> None:
-        """``written`` and ``read``: the most that may be charged, and reported."""
-        meter = self.meter
-        print(f"{call}: charged {meter.charged}, DynamoDB Local reports {meter.reported}")
-        assert (meter.reported.read > 0, meter.reported.written > 0) == (read > 0, written > 0)
-        for units in (meter.charged, meter.reported):
-            assert units.written <= written
-            assert units.read <= read
+    def read_pack(self) -> None:
+        """Of a caller who has it already."""
+        self.meter.reset()
+        view = read_pack(self.world.user("ann").of_session("s1"), holds=lambda _: True)
+        assert view.state == "not_modified"
+
+    def consumed(self) -> Consumed:
+        """By the last call."""
+        charged, reported = self.meter.charged, self.meter.reported
+        return Consumed((charged.written, charged.read), (reported.written, reported.read))
 
 
-@pytest.fixture
-def metered(tmp_path: Path) -> Metered:
+def metered_world(tmp_path: Path) -> Metered:
     url, name = create_local_table(tmp_path).split()
     client = aws_client("dynamodb", endpoint_url=url, session=anybody())
     clock = HandClock()
@@ -127,50 +127,84 @@ def metered(tmp_path: Path) -> Metered:
     return Metered(world, Meter(client, local_client(url), name))
 
 
-@pytest.mark.parametrize("text", ["ok", QUESTION, ANSWER], ids=["short", "question", "answer"])
-def test_an_append_of_one_event_costs_6_writes_and_3_reads(metered: Metered, text: str) -> None:
-    """The event, the session's head and the check of the user's head; two rows read."""
-    metered.append(NewEvent(EventType.USER_MESSAGE, text))
-    metered.check("append of one event", 6, 3)
+# --- the requests of docs/access-patterns.md ----------------------------------------------------
+
+CLIENT_ID = "0197f2c4-58f6-7d30-a5a2-6a1c6e0f6f11"
+KEY = IdempotencyKey("POST /v1/users/ann/sessions/s1/events", CLIENT_ID, "a" * 64)
 
 
-@pytest.mark.parametrize("text", ["ok", QUESTION, ANSWER], ids=["short", "question", "answer"])
-def test_a_client_id_costs_2_writes_and_1_read_more(metered: Metered, text: str) -> None:
-    metered.append(NewEvent(EventType.USER_MESSAGE, text, client_id="0197f2c4-58f6-7d30-a5a2-6a1c6e0f6f11"))
-    metered.check("append of one event with a client id", 8, 4)
+@dataclass(frozen=True)
+class Request:
+    """``do`` makes it, with a text. ``rows``: which rows it pays for."""
+
+    name: str
+    rows: str
+    do: Callable[[Metered, str], None]
+    texts: tuple[str, ...] = ("ok", QUESTION, ANSWER)
+    """It costs the same with each of them."""
 
 
-def test_an_idempotency_key_costs_as_much_as_a_client_id(metered: Metered) -> None:
-    key = IdempotencyKey("POST /v1/users/ann/sessions/s1/events", "0197f2c4-58f6-7d30-a5a2-6a1c6e0f6f11", "a" * 64)
-    metered.append(NewEvent(EventType.USER_MESSAGE, QUESTION), key=key)
-    metered.check("append of one event with an idempotency key", 8, 3)
+def said(text: str, client_id: str | None = None) -> NewEvent:
+    return NewEvent(EventType.USER_MESSAGE, text, client_id=client_id)
 
 
-def test_a_turn_in_one_call_pays_the_heads_once(metered: Metered) -> None:
-    user = NewEvent(EventType.USER_MESSAGE, QUESTION, client_id="c1")
-    assistant = NewEvent(EventType.ASSISTANT_RESPONSE, ANSWER, client_id="c2")
-    metered.append(user, assistant)
-    metered.check("append of two events with client ids", 12, 4)
+def append_turn(metered: Metered, text: str) -> None:
+    metered.append(said(text, "c1"), NewEvent(EventType.ASSISTANT_RESPONSE, ANSWER, client_id="c2"))
 
 
-def test_a_repeated_append_writes_nothing(metered: Metered) -> None:
-    event = NewEvent(EventType.USER_MESSAGE, QUESTION, client_id="c1")
-    metered.append(event)
-    metered.append(event)
-    metered.check("append of one event again", 0, 4)
+def append_again(metered: Metered, text: str) -> None:
+    for _ in range(2):
+        metered.append(said(text, CLIENT_ID))
 
 
-def test_a_pack_that_has_not_changed_costs_2_reads(metered: Metered) -> None:
-    world = metered.world
-    view = read_pack(world.user("ann").of_session("s1"), holds=lambda _: True)
-    assert view.state == "not_modified"
-    metered.check("pack, 304", 0, 2)
+REQUESTS = (
+    Request(
+        "append of one event",
+        "event, session head, check of the user head; both heads read",
+        lambda metered, text: metered.append(said(text)),
+    ),
+    Request(
+        "… with a client id",
+        "one row more, looked up first",
+        lambda metered, text: metered.append(said(text, CLIENT_ID)),
+        ("ok", QUESTION, ANSWER, "x" * 600),
+    ),
+    Request(
+        "… with an idempotency key",
+        "one row more, looked up first",
+        lambda metered, text: metered.append(said(text), key=KEY),
+    ),
+    Request(
+        "… of more than 1 KB",
+        "2 write units more for each KB of the event's row",
+        lambda metered, text: metered.append(said(text)),
+        ("x" * KB,),
+    ),
+    Request("append of two events with client ids, in one call", "the heads are paid once", append_turn),
+    Request("append of an event that is there already (client id)", "", append_again),
+    Request("pack, 304", "the epoch row", lambda metered, _: metered.read_pack(), ("",)),
+)
 
 
-def test_the_largest_text_that_is_still_a_small_event(metered: Metered) -> None:
-    """A row of up to 1 KB is small: this much text fits beside the row's other attributes."""
-    text = "x" * 600
-    metered.append(NewEvent(EventType.USER_MESSAGE, text, client_id="0197f2c4-58f6-7d30-a5a2-6a1c6e0f6f11"))
-    metered.check("append of 600 bytes with a client id", 8, 4)
-    metered.append(NewEvent(EventType.USER_MESSAGE, "x" * KB))
-    assert metered.meter.charged.written == 8, "a row above 1 KB costs 2 units more"
+def measure(request: Request, folder: Path) -> Consumed:
+    """On a new table, and a log that has two events. The same for every text of the request."""
+    found = set()
+    for number, text in enumerate(request.texts):
+        (folder / str(number)).mkdir(parents=True)
+        metered = metered_world(folder / str(number))
+        request.do(metered, text)
+        found.add(metered.consumed())
+    [consumed] = found
+    return consumed
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=[request.name for request in REQUESTS])
+def test_a_request_consumes_what_the_document_says(request_: Request, tmp_path: Path) -> None:
+    measured = {request_.name: measure(request_, tmp_path)}
+    [*_, line] = table(measured, {request_.name: request_.rows}).splitlines()
+    assert line in committed().splitlines(), f"{line}: write the table with python -m tests.contract.capacity_table"
+
+
+def test_the_document_has_these_requests_and_no_others() -> None:
+    named = [line.split(" | ")[0].removeprefix("| ") for line in committed().splitlines()[2:]]
+    assert named == [request.name for request in REQUESTS]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from local.api_client import ApiClient
 from tests.http.at_once import Beside
@@ -52,6 +52,10 @@ class Controls:
     def faults(self, *faults: Json) -> None:
         """These faults and no others; none clears them."""
         self._post("faults", list(faults))
+
+    def cut_search(self, leg: Literal["lexical", "vector"] | None) -> None:
+        """Make this leg of the search index fail beneath its adapter; None: neither."""
+        self._post("cut-search", {"leg": leg})
 
     def script(self, *answers: Json) -> None:
         """What the model will answer, in this order: each is the input of its tool call."""
@@ -100,9 +104,9 @@ class Controls:
         finally:
             self.resume(worker)
 
-    def hold(self, worker: str) -> None:
-        """Keep the worker's next pass inside its model call, until ``resume``."""
-        self._post("hold-lease", {"worker": worker})
+    def hold(self, worker: str, at: Literal["model", "object"] = "model") -> None:
+        """Keep the worker's next pass inside its model call, or before it writes an object, until ``resume``."""
+        self._post("hold-lease", {"worker": worker, "at": at})
 
     def wait_until_held(self, worker: str) -> None:
         assert self._get("hold-lease", worker=worker, timeout_s=PATIENCE_S / 2)["inside"] == 1
@@ -114,6 +118,12 @@ class Controls:
 
     def run(self, schedule: str) -> None:
         self._post("run", {"worker": schedule})
+
+    @contextmanager
+    def running(self, schedule: str) -> Iterator[None]:
+        """Run it beside what is done within, and wait for its end."""
+        with Beside(lambda: self.run(schedule), self._client):
+            yield
 
     # --- data ------------------------------------------------------------------------------------
 
@@ -128,6 +138,7 @@ class Controls:
     def back_to_normal(self) -> None:
         """No fault, no script, the real time, nothing held or paused, nothing left to do."""
         self.faults()
+        self.cut_search(None)
         self._post("llm", {"answers": []})
         self._post("clock", {})
         self.resume()

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from local.api_client import ApiClient
-from local.backend import ENCODER
 from local.running import StackName
 from local.template import ROOT
 from neve.usecases.indexing.utterances import event_id
@@ -21,11 +20,8 @@ from tests.http.conftest import StartedWith
 from tests.http.people import Json, new_user
 from tests.servers import servers_for
 
-MODEL = ENCODER / "model" / "model.onnx"
 pytestmark = pytest.mark.live
-needs_the_encoder = pytest.mark.skipif(
-    not MODEL.is_file(), reason=f"ANOTHER MODEL IS NOT TESTED: {MODEL} is missing, run 'make encoder'"
-)
+needs_the_encoder = pytest.mark.usefixtures("encoder_files")
 OTHER_MODEL = "vector:dimension_mismatch"
 OLD, NEW = "User's sister is named Mary.", "User's dentist is Doctor Bloom."
 QUESTION, NEW_QUESTION = "what is my sibling called?", "who looks after my teeth?"

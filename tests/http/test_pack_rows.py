@@ -322,7 +322,38 @@ def test_a26_every_version_keeps_its_bytes(small: Person, controls: Controls) ->
 
 
 @pytest.mark.controls
-def test_a26_concurrent_rebuilds_make_one_version(user: Person, controls: Controls) -> None:
+def test_a26_two_rebuilds_of_an_existing_pack_add_one_version(small: Person, controls: Controls) -> None:
+    """A compaction and the sweep, both between reading what the second version is made of and writing it."""
+    small.open("s1")
+    small.append("s1", *events_of(*[(filler(100), filler(100))] * 6))
+    controls.drain()
+    first = small.read_pack("s1", format="text")
+    small.bring_in(observation("New in the next pack.", "s1"))
+    for worker in ("compact", "sweep"):
+        controls.hold(worker, at="object")
+    assert small.call("POST", "/sessions/s1/compact", {}).status == 202
+    controls.wait_until_held("compact")
+    with controls.running("sweep"):
+        controls.wait_until_held("sweep")
+        assert [version["pack_version"] for version in small.versions("s1")] == [1]
+        assert small.read_pack("s1", format="text").body == first.body
+        controls.resume()
+    controls.drain()
+
+    assert [(one["pack_version"], one["trigger"]) for one in small.versions("s1")] == [(1, "initial"), (2, "horizon")]
+    assert (small.session("s1")["epoch"], small.session("s1")["pack_version"]) == (1, 2)
+    second = small.read_pack("s1", format="text")
+    assert "New in the next pack." in second.text
+    assert "New in the next pack." not in first.text
+    for version, served in ((1, first), (2, second)):
+        kept = small.read_pack("s1", format="text", version=version)
+        assert (kept.body, kept.headers["etag"]) == (served.body, served.headers["etag"])
+    controls.run("sweep")
+    assert len(small.versions("s1")) == 2, "nothing is due any more"
+
+
+@pytest.mark.controls
+def test_a26_concurrent_first_readings_make_one_version(user: Person, controls: Controls) -> None:
     user.remember("User keeps bees.")
     for n in range(3):
         session = user.open_without_pack(f"s{n}")

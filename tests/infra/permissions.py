@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from infra.recorded_calls import Grant
 from tests.infra.templates import expanded, functions, of_type, queue_name
-
-Grant = tuple[str, str]
-"""An IAM action and a target: ``table``, ``table/index/rank``, ``bucket/packs/*``, ``queue/embed``, ``search`` …"""
 
 _RESOURCES = (
     (r":table/\$\{TableName\}$", "table"),

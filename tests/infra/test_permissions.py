@@ -3,75 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 import pytest
 
-from local.template import ROOT
-from tests.infra.permissions import Grant, granted, listed, statements
+from infra.recorded_calls import COMMITTED, NOT_IN_EVERY_RECORDING, Grant, read
+from tests.infra.permissions import granted, listed, statements
 from tests.infra.templates import expanded, functions, of_type
 
-RECORDED = ROOT / "infra" / "recorded_calls.json"
-"""What the functions called while the HTTP suite ran on real servers: local/aws/call_recorder.py wrote it."""
-
-WITHOUT_RECORDING: Mapping[str, Mapping[Grant, str]] = {
-    "admin": {
-        ("es:ESHttpGet", "search"): "in one process the index is looked up for all functions, by whichever comes first"
-    },
-    "pack": {
-        ("s3:ListBucket", "bucket"): "asked for by S3 itself, to answer 404 for a missing object",
-        ("dynamodb:DeleteItem", "table"): "frees the idempotency key of a call that failed",
-    },
-    "extract": {
-        ("s3:ListBucket", "bucket"): "as for pack",
-        ("s3:GetObject", "bucket/packs/*"): "an earlier build died between its object and its pointer",
-        ("dynamodb:DeleteItem", "table"): "undoes what is left of a replacement whose worker died",
-        ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
-    },
-    "compact": {
-        ("s3:ListBucket", "bucket"): "as for pack",
-        ("s3:GetObject", "bucket/packs/*"): "as for extract",
-        ("s3:GetObject", "bucket/images/*"): "observes the rest of a log, which may show an image",
-        ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
-    },
-    "sweep": {
-        ("s3:ListBucket", "bucket"): "as for pack",
-        ("s3:GetObject", "bucket/packs/*"): "as for extract",
-        ("dynamodb:ConditionCheckItem", "table"): "finishes or undoes the replacement of a worker that died",
-        ("dynamodb:DeleteItem", "table"): "as above",
-        ("dynamodb:Query", "table"): "as above",
-        ("sqs:SendMessage", "queue/sweep-dlq"): "Lambda reports a failed run with the function's role",
-    },
-    "recall": {("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process"},
-    "embed": {
-        ("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process",
-        ("es:ESHttpPut", "search"): "the first write of all makes the index; the local server has made it before",
-    },
-    "outbox": {
-        ("dynamodb:DescribeStream", "table/stream"): "the event source mapping reads with the function's role",
-        ("dynamodb:GetRecords", "table/stream"): "as above",
-        ("dynamodb:GetShardIterator", "table/stream"): "as above",
-        ("dynamodb:ListStreams", "table/stream"): "as above",
-        ("sqs:SendMessage", "queue/changes-dlq"): "the event source mapping reports with the function's role",
-    },
-    "pre_traffic": {
-        ("lambda:InvokeFunction", "versions/Records"): "there are no versions on one machine",
-        ("lambda:InvokeFunction", "versions/Embed"): "as above",
-        ("lambda:InvokeFunction", "versions/Recall"): "as above",
-        ("codedeploy:PutLifecycleEventHookExecutionStatus", "deployments"): "there is no deployment on one machine",
-    },
-}
-"""What a recording cannot show, with the reason."""
 QUEUE_WORKERS = ("embed", "extract", "compact")
 CONSUMED = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
 LOGGED = {("logs:CreateLogStream", "logs"), ("logs:PutLogEvents", "logs")}
 """Lambda writes the log with the function's role."""
 TRACED = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
-
-
-def recorded(function: str) -> set[Grant]:
-    found = json.loads(RECORDED.read_bytes()).get(function, {})
-    return {(action, target) for action, targets in found.items() for target in targets}
 
 
 def consumed(function: str) -> set[Grant]:
@@ -81,17 +24,17 @@ def consumed(function: str) -> set[Grant]:
 
 @pytest.mark.parametrize("function", sorted(functions()))
 def test_a_role_grants_what_its_function_calls_and_nothing_else(function: str) -> None:
-    unrecorded = set(WITHOUT_RECORDING.get(function, {}))
-    needed = recorded(function) | unrecorded | consumed(function) | LOGGED
+    recorded, unrecorded = read(COMMITTED).get(function, set()), set(NOT_IN_EVERY_RECORDING.get(function, {}))
+    needed = recorded | unrecorded | consumed(function) | LOGGED
     given = granted(function)
     assert sorted(needed - given) == [], "calls that the role refuses"
     assert sorted(given - needed) == [], "permissions that nothing uses"
-    assert sorted(recorded(function) & unrecorded) == [], "the recording shows it after all"
+    assert sorted(recorded & unrecorded) == [], "each call is expected in every recording, or it is not"
 
 
 def test_the_recording_knows_every_function() -> None:
     without_stores = {"pre_traffic"}
-    assert set(json.loads(RECORDED.read_bytes())) == set(functions()) - without_stores
+    assert set(read(COMMITTED)) == set(functions()) - without_stores
 
 
 def test_nobody_scans_and_nobody_deletes_a_store() -> None:

@@ -1,4 +1,5 @@
-"""The bundled sentence encoder, on its real files; without them every test of it is skipped with the reason."""
+"""The bundled sentence encoder, on its real files; without them every test of it is skipped with the reason, or fails
+where nothing may be skipped."""
 
 from __future__ import annotations
 
@@ -14,15 +15,12 @@ from typing import Any
 
 import pytest
 
+from local.backend import ENCODER
 from neve.adapters.embedders.bge_small import DIMENSIONS, MODEL_SHA256, MODEL_TAG, QUERY_PREFIX, BgeSmall
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
 
-ENCODER = Path(__file__).resolve().parents[3] / "layers" / "encoder"
-MODEL = ENCODER / "model" / "model.onnx"
-needs_model = pytest.mark.skipif(
-    not MODEL.is_file(), reason=f"THE ENCODER IS NOT TESTED: {MODEL} is missing, run 'python layers/encoder/fetch.py'"
-)
+needs_model = pytest.mark.usefixtures("encoder_files")
 
 
 @pytest.fixture(scope="module")

@@ -117,7 +117,7 @@ def test_the_legs_of_the_search_fail_apart(faults: Faults) -> None:
 
 
 def test_objects_and_queue_fail_as_stores_do(faults: Faults) -> None:
-    objects = FaultyObjects(cast("ObjectStore", Working()), faults)
+    objects = FaultyObjects(cast("ObjectStore", Working()), faults, Holds())
     queue = FaultyQueue(cast("Queue", Working()), faults)
     faults.replace([{"target": "objects", "fault": "error"}, {"target": "queue", "fault": "error"}])
     with pytest.raises(StoreUnavailable):

@@ -39,7 +39,7 @@ def rows_of_tests() -> dict[str, Row]:
     """What the tests say, by the row in their names."""
     kinds: dict[str, set[str]] = defaultdict(set)
     files: dict[str, set[str]] = defaultdict(set)
-    for path in HTTP_TESTS.glob("test_*.py"):
+    for path in HTTP_TESTS.rglob("test_*.py"):
         module = ast.parse(path.read_text(encoding="utf-8"))
         of_module = {kind for node in module.body if isinstance(node, ast.Assign) for kind in _kinds(node.value)}
         for node in module.body:

@@ -1,0 +1,144 @@
+"""Rows T0, B08, C28 and C31 with the sentence encoder that the service is shipped with. It is the same on every stack,
+so they run on one: a server that cannot reach another machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from local.api_client import ApiClient
+from local.running import start_server
+from local.template import ROOT
+from neve.adapters.embedders.bge_small import MODEL_TAG
+from tests.http.controls import Controls
+from tests.http.people import Person
+from tests.http.real_encoder.egress import Egress, blocked_egress
+from tests.http.real_encoder.new_process import recall_in_a_new_process
+from tests.http.real_encoder.offline import MEMORY, QUESTION, assert_remembered, namespace, remember_and_recall
+from tests.http.real_encoder.rubric import RUBRIC, plain
+from tests.http.stage import Stage
+
+pytestmark = [pytest.mark.usefixtures("encoder_files")]
+NO_WAY = "Network is unreachable"
+ENOUGH_S = 300
+"""Of a process that hangs; one that works ends by itself."""
+
+
+@pytest.fixture(scope="module")
+def egress(tmp_path_factory: pytest.TempPathFactory) -> Egress:
+    return blocked_egress(tmp_path_factory.mktemp("encoder") / "egress")
+
+
+@pytest.fixture(scope="module")
+def stage(encoder_files: None, egress: Egress, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """In the place of the server with the fixture embedder."""
+    data = tmp_path_factory.mktemp("encoder") / "data"
+    server = start_server(data, embedder="bge-small", test_controls=True, env=egress.env)
+    try:
+        with closing(ApiClient(server.base_url)) as client:
+            yield Stage(server.base_url, server.key, None, Controls(client))
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def api(stage: Stage) -> Iterator[ApiClient]:
+    with closing(ApiClient(stage.base_url, stage.key)) as client:
+        yield client
+
+
+@pytest.mark.controls
+def test_t0_a_new_process_recalls_it_by_meaning(user: Person, stage: Stage) -> None:
+    written = user.remember(MEMORY)
+    user.settle()
+    settled = user.memory(written["id"])
+    assert (settled["embedding_state"], settled["embedding_model"]) == ("ready", MODEL_TAG)
+    best, *_ = recall_in_a_new_process(stage, f"{user.path}/recall", QUESTION)["hits"]
+    assert best["id"] == written["id"]
+    assert best["components"]["rank_vec"] == 1
+    assert "rank_lex" not in best["components"], "by meaning, not by a word"
+
+
+@pytest.mark.controls
+def test_b08_you_told_me_your_sisters_name(user: Person) -> None:
+    kept = user.remember("User's sister is named Mary")["id"]
+    user.remember("User repairs antique clocks in Vienna.")
+    user.settle()
+    answer = user.recall(QUESTION)
+    assert answer["hits"][0]["id"] == kept
+    assert answer["hits"][0]["components"]["rank_vec"] == 1
+    assert (answer["result_state"], answer["degraded"]) == ("found", [])
+
+
+@pytest.mark.controls
+def test_c28_no_call_leaves_the_machine(api: ApiClient, controls: Controls, egress: Egress) -> None:
+    assert_remembered(remember_and_recall(api, controls))
+    assert egress.attempts() == "", "and nothing since the server was started"
+
+
+@pytest.mark.controls
+def test_c28_a_machine_without_a_network(tmp_path: Path) -> None:
+    """Where this system has no namespaces, the hook alone keeps the service in."""
+    inside = namespace()
+    paths = {"PYTHONPATH": os.pathsep.join([str(ROOT / "layers" / "core"), str(ROOT)])}
+    done = subprocess.run(
+        [*inside, sys.executable, "-m", "tests.http.real_encoder.offline", str(tmp_path)],
+        env={**os.environ, **paths, "NEVE_TEST_NAMESPACE": "1" if inside else ""},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=ENOUGH_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert_remembered(seen)
+    assert seen["health"]["embedder"]["model"] == MODEL_TAG
+    assert seen["attempts"] == ""
+    assert not inside or seen["elsewhere"] == NO_WAY, "it must really have been without a network"
+
+
+# --- the rubric ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rubric(user: Person) -> tuple[Person, list[str]]:
+    ids = user.bring_in(*[plain(entry.text) for entry in RUBRIC])
+    user.settle()
+    return user, ids
+
+
+@pytest.mark.controls
+def test_c31_keywords_find_their_entry_first(rubric: tuple[Person, list[str]]) -> None:
+    user, ids = rubric
+    assert [user.recalled(entry.keyword)[:1] for entry in RUBRIC] == [[memory_id] for memory_id in ids]
+
+
+@pytest.mark.controls
+def test_c31_paraphrases_reach_the_first_five(rubric: tuple[Person, list[str]]) -> None:
+    """By rank, so without the gate: some of these two or three words are under its similarity of 0.7."""
+    user, ids = rubric
+    found = {entry.paraphrase: user.recalled(entry.paraphrase, threshold=0) for entry in RUBRIC}
+    assert [asked for (asked, hits), i in zip(found.items(), ids, strict=True) if i not in hits] == []
+    assert max(map(len, found.values())) == 5
+
+
+@pytest.mark.controls
+def test_c31_questions_pass_the_gate_and_are_found_by_meaning_alone(
+    rubric: tuple[Person, list[str]], controls: Controls
+) -> None:
+    user, ids = rubric
+    asked = dict(zip([entry.question for entry in RUBRIC], ids, strict=True))
+    assert [question for question, i in asked.items() if i not in user.recalled(question)] == []
+    controls.fault("vector", "error")
+    for question, memory_id in asked.items():
+        answer = user.recall(question, k=50)
+        assert memory_id not in {hit["id"] for hit in answer["hits"]}
+        assert answer["degraded"] == ["vector:error"]
