@@ -37,6 +37,8 @@ run: .venv/run.stamp encoder
 demo: .venv/run.stamp
 	@$(BIN)/python -m local.demo $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
 
+# Otherwise every process that a test starts compiles the whole of Neve for itself: 1 s of processor time each.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/dev.stamp encoder $(TESTS_NEED)
 	@$(BIN)/python -m pytest $(BESIDE) $(ARGS)
 

@@ -1,6 +1,6 @@
 """Servers that start in a moment: a process that has loaded everything forks one for every start.
 
-Each is a process of its own and runs ``python -m local`` from its first line on; only what Python loads, 2.4 s of
+Each is a process of its own and runs ``python -m local`` from its first line on; only what Python loads, 1.4 s of
 processor time a start, is there already. ``python -m tests.crash.forked_servers`` is the process that forks."""
 
 from __future__ import annotations
