@@ -67,7 +67,7 @@ def ids(candidates: list[Candidate]) -> list[str]:
 
 def test_inflections_and_case_match_and_other_texts_do_not(desk: Desk) -> None:
     desk.put(
-        passage("a", "Melanie painted a sunrise"), passage("b", "Two PAINTINGS"), passage("c", "A walk on the beach")
+        passage("a", "Henrike painted a lighthouse"), passage("b", "Two PAINTINGS"), passage("c", "A walk on the beach")
     )
     assert set(ids(desk.find("painting"))) >= {"b"}
     assert set(ids(desk.find("painted"))) == set(ids(desk.find("paint"))) >= {"a"}
@@ -164,8 +164,8 @@ def test_code_and_paths_match_whole_and_in_parts(desk: Desk) -> None:
 
 
 def test_possessives_and_accents(desk: Desk) -> None:
-    desk.put(passage("a", "Caroline’s café"), passage("b", "somewhere else"))
-    assert ids(desk.find("caroline")) == ["a"] == ids(desk.find("CAFÉ"))
+    desk.put(passage("a", "Henrike’s café"), passage("b", "somewhere else"))
+    assert ids(desk.find("henrike")) == ["a"] == ids(desk.find("CAFÉ"))
 
 
 def test_a_query_without_searchable_words_finds_nothing(desk: Desk) -> None:

@@ -64,11 +64,11 @@ def test_ids_of_events_are_read_back_whatever_the_session_is_called() -> None:
 
 
 def test_the_speaker_stands_in_front() -> None:
-    named = utterance_of("s1", event(1, "tea", name="Caroline"))
+    named = utterance_of("s1", event(1, "tea", name="Henrike"))
     nameless = utterance_of("s1", event(2, "tea", event_type=EventType.ASSISTANT_RESPONSE))
     assert named is not None and nameless is not None
-    assert (named.texts, nameless.texts) == (["Caroline: tea"], ["assistant: tea"])
-    assert (named.role, named.speaker) == ("user", "Caroline")
+    assert (named.texts, nameless.texts) == (["Henrike: tea"], ["assistant: tea"])
+    assert (named.role, named.speaker) == ("user", "Henrike")
 
 
 def test_what_is_no_utterance() -> None:

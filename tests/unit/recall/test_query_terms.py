@@ -25,7 +25,7 @@ SHARES = [
     ("cat OR dog sleeps", "Dogs sleep", 1.0),
     ("deploy v2.19.1 tonight", "we deployed it", 1 / 3),
     ("ports.py", "see layers/core/neve/ports.py", 1.0),
-    ("Caroline's studies", "Caroline: I study law", 1.0),
+    ("Henrike's studies", "Henrike: I study law", 1.0),
     ("trip -cars", "a trip by car", 0.0),
     ("trip -snake", "a trip with snake_case", 0.0),
     ("trip -the", "the trip", 1.0),

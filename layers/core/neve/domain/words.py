@@ -62,7 +62,7 @@ def plain_words(text: str) -> list[str]:
 
 
 def whole(chunk: str) -> str:
-    """The chunk as one lower-case word without the possessive: ``Caroline's`` -> ``caroline``."""
+    """The chunk as one lower-case word without the possessive: ``Henrike's`` -> ``henrike``."""
     return chunk.lower().removesuffix("'s")
 
 

@@ -34,7 +34,7 @@ class EmbedAgain(Exception):
 
 @dataclass(frozen=True, slots=True)
 class IndexedRow:
-    """``without_vectors_from``: the first seq that is in the index by its words only, to be embedded when it can be."""
+    """``without_vectors_from``: the first seq that is indexed without its vectors, to be embedded when it can be."""
 
     session: str
     indexed_seq: int = 0

@@ -23,7 +23,7 @@ MAX_BATCH_CHARS = 400_000
 
 def index_memories(ports: IndexingPorts, keys: UserKeys, revs: Mapping[str, int], *, anew: bool = False) -> set[str]:
     """``revs``: memory ids with the rev that was told of. The ids that are to be told again: their text could not be
-    embedded for now; until then they are in the index by their words. ``anew``: for an index that lacks them, whatever
+    embedded for now; until then they are found by keyword only. ``anew``: for an index that lacks them, whatever
     is noted in the rows; one that has another rev by now is left to its own message. Raises StoreUnavailable."""
     return _Batch(ports, keys, revs, anew).run()
 

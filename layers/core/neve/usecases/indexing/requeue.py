@@ -27,7 +27,7 @@ MAX_ROWS = 2_000
 _FIRST_SERVED = {Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}
 
 Kind = Literal["embed", "failed"]
-"""``embed``: not in the index yet. ``failed``: in the index by its words only."""
+"""``embed``: not in the index yet. ``failed``: in the keyword index only, without vectors."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import MAXYEAR, MINYEAR, date, timedelta
 
 from neve.observers.extractive.english.verbs import is_past_form
 from neve.observers.extractive.english.vocabulary import any_of
@@ -69,19 +69,19 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """A statement with its dates resolved. ``ahead``: one of them is today or later."""
+    """A statement with its dates resolved. ``found``: it had any."""
 
     text: str
     found: bool
-    ahead: bool
 
 
 def annotate(text: str, today: date) -> Dated:
     """Every relative date of one statement with its meaning behind it. Years outside 1-9999 are left alone."""
     frame = Frame(today, speaks_of_past(text))
-    meanings: list[date] = []
+    found = False
 
     def resolved(match: re.Match[str]) -> str:
+        nonlocal found
         kind, words = str(match.lastgroup), match[0].lower()
         if recurring and kind in _CALENDAR_KINDS and not words.startswith(_WHICH_ONE):
             return match[0]
@@ -91,12 +91,12 @@ def annotate(text: str, today: date) -> Dated:
             meaning = None
         if meaning is None:
             return match[0]
-        meanings.append(meaning.last)
-        return f"{match[0]} (meaning {meaning.text})"
+        found = True
+        return f"{match[0]} (meaning {meaning})"
 
     recurring = _RECURRING.search(text) is not None
     annotated = _PHRASE.sub(resolved, text)
-    return Dated(annotated, bool(meanings), any(last >= today for last in meanings))
+    return Dated(annotated, found)
 
 
 def speaks_of_past(text: str) -> bool:
@@ -135,26 +135,28 @@ def _leans_ahead(before: str) -> bool:
 # --- meanings -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    text: str
-    last: date
+def _on(day: date) -> str:
+    return day.isoformat()
 
 
-def _on(day: date) -> Meaning:
-    return Meaning(day.isoformat(), day)
+def _span(first: date, last: date) -> str:
+    return f"{first.isoformat()} to {last.isoformat()}"
 
 
-def _span(first: date, last: date) -> Meaning:
-    return Meaning(f"{first.isoformat()} to {last.isoformat()}", last)
+def _check_year(year: int) -> None:
+    """Raises ValueError for a year that no date can have."""
+    if not MINYEAR <= year <= MAXYEAR:
+        raise ValueError(f"no date can have the year {year}")
 
 
-def _in_month(year: int, month: int, about: str = "") -> Meaning:
-    return Meaning(f"{about}{year:04d}-{month:02d}", _month_end(year, month))
+def _in_month(year: int, month: int, about: str = "") -> str:
+    _check_year(year)
+    return f"{about}{year:04d}-{month:02d}"
 
 
-def _in_year(year: int, about: str = "") -> Meaning:
-    return Meaning(f"{about}{year:04d}", date(year, 12, 31))
+def _in_year(year: int, about: str = "") -> str:
+    _check_year(year)
+    return f"{about}{year:04d}"
 
 
 def _month_end(year: int, month: int) -> date:
@@ -169,7 +171,7 @@ def _months_from(day: date, months: int) -> tuple[int, int]:
 # --- rules --------------------------------------------------------------------------------------
 
 
-def _named_day(words: str, frame: Frame, ahead: bool) -> Meaning:
+def _named_day(words: str, frame: Frame, ahead: bool) -> str:
     del ahead
     if "day after tomorrow" in words:
         return _on(frame.today + timedelta(days=2))
@@ -182,13 +184,13 @@ def _named_day(words: str, frame: Frame, ahead: bool) -> Meaning:
     return _on(frame.today)
 
 
-def _ago(words: str, frame: Frame, ahead: bool) -> Meaning:
+def _ago(words: str, frame: Frame, ahead: bool) -> str:
     del ahead
     number, unit = _amount(words.removesuffix("ago"))
     return _shifted(frame.today, -number, unit)
 
 
-def _from_now(words: str, frame: Frame, ahead: bool) -> Meaning | None:
+def _from_now(words: str, frame: Frame, ahead: bool) -> str | None:
     del ahead
     if frame.past:
         return None  # "finished it in two weeks" is a duration
@@ -202,13 +204,13 @@ def _amount(words: str) -> tuple[int, str]:
     return NUMBERS.get(number) or int(number), unit.rstrip("s")
 
 
-def _shifted(today: date, number: int, unit: str) -> Meaning:
+def _shifted(today: date, number: int, unit: str) -> str:
     """Days are exact, and weeks nearly so; "three months ago" and "a year ago" say the month, more years the year."""
     if unit == "day":
         return _on(today + timedelta(days=number))
     if unit == "week":
         day = today + timedelta(weeks=number)
-        return Meaning(f"about {day.isoformat()}", day)
+        return f"about {day.isoformat()}"
     if unit == "month":
         return _in_month(*_months_from(today, number), about="about ")
     if abs(number) == 1:
@@ -216,7 +218,7 @@ def _shifted(today: date, number: int, unit: str) -> Meaning:
     return _in_year(today.year + number, about="about ")
 
 
-def _weekday(words: str, frame: Frame, ahead: bool) -> Meaning:
+def _weekday(words: str, frame: Frame, ahead: bool) -> str:
     wanted = next(n for n, name in enumerate(WEEKDAYS) if name in words)
     monday = frame.today - timedelta(days=frame.today.weekday())
     latest = frame.today - timedelta(days=(frame.today.weekday() - wanted - 1) % 7 + 1)
@@ -232,7 +234,7 @@ def _weekday(words: str, frame: Frame, ahead: bool) -> Meaning:
     return _on(latest if frame.past and not ahead else coming)
 
 
-def _period(words: str, frame: Frame, ahead: bool) -> Meaning | None:
+def _period(words: str, frame: Frame, ahead: bool) -> str | None:
     """Weeks, weekends, months, years and seasons with last, this or next before them."""
     which, unit = _which(words), words.split()[-1]
     today = frame.today
@@ -255,14 +257,14 @@ def _which(words: str) -> int:
     return 1 if words.startswith(("next", "coming", "this coming", "the coming")) else 0
 
 
-def _weekend(which: int, monday: date, frame: Frame, ahead: bool) -> Meaning:
+def _weekend(which: int, monday: date, frame: Frame, ahead: bool) -> str:
     """ "The weekend" and "this weekend" are the last one in a statement about the past made before Saturday."""
     over = frame.past and not ahead and frame.today.weekday() < 5
     saturday = monday + timedelta(days=5, weeks=which if which else -1 if over else 0)
     return _span(saturday, saturday + timedelta(days=1))
 
 
-def _season(name: str, which: int, today: date) -> Meaning:
+def _season(name: str, which: int, today: date) -> str:
     """A winter is named by the year in which it begins and the next: winter 2025/26."""
     start = SEASON_STARTS[name]
     length_left = (start + 2) % 12 or 12
@@ -276,11 +278,11 @@ def _season(name: str, which: int, today: date) -> Meaning:
     if which > 0 and begun:
         year += 1
     shown = f"{year}/{(year + 1) % 100:02d}" if name == "winter" else str(year)
-    end = _month_end(year + (1 if name == "winter" else 0), length_left)
-    return Meaning(f"{name} {shown}", end)
+    _check_year(year + (1 if name == "winter" else 0))
+    return f"{name} {shown}"
 
 
-def _month(words: str, frame: Frame, ahead: bool) -> Meaning:
+def _month(words: str, frame: Frame, ahead: bool) -> str:
     month = 1 + next(n for n, name in enumerate(MONTHS) if name in words)
     today = frame.today
     year = today.year
@@ -295,7 +297,7 @@ def _month(words: str, frame: Frame, ahead: bool) -> Meaning:
     return _in_month(year if month >= today.month else year + 1, month)
 
 
-def _month_day(words: str, frame: Frame, ahead: bool) -> Meaning:
+def _month_day(words: str, frame: Frame, ahead: bool) -> str:
     month = 1 + next(n for n, name in enumerate(MONTHS) if name in words)
     number = int(re.findall(r"\d+", words)[0])
     past = frame.past and not ahead
@@ -304,7 +306,7 @@ def _month_day(words: str, frame: Frame, ahead: bool) -> Meaning:
     return _on(next((day for day in days if (day <= frame.today if past else day >= frame.today)), days[0]))
 
 
-def _day_of_month(words: str, frame: Frame, ahead: bool) -> Meaning:
+def _day_of_month(words: str, frame: Frame, ahead: bool) -> str:
     number = int(re.findall(r"\d+", words)[0])
     past = frame.past and not ahead
     this_month = number <= frame.today.day if past else number >= frame.today.day
@@ -312,7 +314,7 @@ def _day_of_month(words: str, frame: Frame, ahead: bool) -> Meaning:
     return _on(date(*_months_from(frame.today, months), number))
 
 
-Rule = Callable[[str, Frame, bool], Meaning | None]
+Rule = Callable[[str, Frame, bool], str | None]
 _PATTERNS: dict[str, tuple[str, Rule]] = {
     "named": (
         rf"(?:(?:the\s+)?day\s+after\s+tomorrow|(?:the\s+)?day\s+before\s+yesterday|tomorrow{_PART}|yesterday{_PART}"
