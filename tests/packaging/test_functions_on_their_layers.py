@@ -45,7 +45,7 @@ EMBEDDED = """[
     ports.embedder.calibration.random_median,
     ports.embedder.calibration.paraphrase_median,
 ]"""
-COUNTED = "__import__('neve.domain.tokens').domain.tokens.counter('o200k_base')('a telescope, 8 May 2023')"
+COUNTED = "ports.counter('o200k_base')('a telescope, 8 May 2023')"
 ASKED = """
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
 from neve.ports import ModelRequest, ModelUnavailable
