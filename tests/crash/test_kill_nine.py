@@ -24,7 +24,7 @@ from tests.crash.hurry import Hurry
 from tests.crash.journal import Acknowledged, Journal
 from tests.crash.stored_rows import check_rows
 from tests.crash.writer import Writer
-from tests.http.controls import drain
+from tests.http.driving.controls import drain
 from tests.patience import PATIENCE_S
 
 SEEDS = range(1, 51)

@@ -22,11 +22,11 @@ from boto3 import Session
 
 from local.api_client import ApiClient
 from local.running import EmbedderName, StackName
-from tests.http.controls import Controls
-from tests.http.other_server import controlled_server, running_server
-from tests.http.people import ENDED, Json, Person, new_user
-from tests.http.schedules import states_deployed, states_ordered
-from tests.http.stage import Stage
+from tests.http.driving.controls import Controls
+from tests.http.driving.other_server import controlled_server, running_server
+from tests.http.driving.people import ENDED, Json, Person, new_user
+from tests.http.driving.schedules import states_deployed, states_ordered
+from tests.http.driving.stage import Stage
 from tests.patience import PATIENCE_S
 from tests.servers import need_servers
 

@@ -14,8 +14,8 @@ import pytest
 
 from local.api_client import ApiClient, Reply
 from local.openapi import TARGET
-from tests.http.people import Json, Person, answered, new_memory_id, new_user, said
-from tests.http.stage import Stage
+from tests.http.driving.people import Json, Person, answered, new_memory_id, new_user, said
+from tests.http.driving.stage import Stage
 
 pytestmark = pytest.mark.live
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from local.api_client import ApiClient, Reply
-from tests.http.people import Json, Person, answered, filler, layer_ids, new_memory_id, said
+from tests.http.driving.people import Json, Person, answered, filler, layer_ids, new_memory_id, said
 
 pytestmark = pytest.mark.live
 

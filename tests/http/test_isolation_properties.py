@@ -24,9 +24,9 @@ from hypothesis import strategies as st
 
 from local.api_client import ApiClient, Reply
 from local.openapi import TARGET
-from tests.http.controls import Controls
-from tests.http.people import Json, Person, answered, new_memory_id, said
-from tests.http.stage import Stage
+from tests.http.driving.controls import Controls
+from tests.http.driving.people import Json, Person, answered, new_memory_id, said
+from tests.http.driving.stage import Stage
 
 OPERATIONS: dict[str, tuple[str, str]] = {
     operation["operationId"]: (method.upper(), path)

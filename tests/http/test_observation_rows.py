@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from local.api_client import ApiClient
-from tests.http.at_once import Beside
-from tests.http.controls import COMPACT_QUEUE, EXTRACT_QUEUE, Controls
-from tests.http.people import Json, Person, answered, events_of, filler, ids_in_order, new_memory_id, said
+from tests.http.driving.at_once import Beside
+from tests.http.driving.controls import COMPACT_QUEUE, EXTRACT_QUEUE, Controls
+from tests.http.driving.people import Json, Person, answered, events_of, filler, ids_in_order, new_memory_id, said
 from tests.patience import PATIENCE_S
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + random.Random(7).randbytes(900)).decode()

@@ -17,7 +17,7 @@ from local.running import StackName
 from local.template import ROOT
 from neve.usecases.indexing.utterances import event_id
 from tests.http.conftest import StartedWith
-from tests.http.people import Json, new_user
+from tests.http.driving.people import Json, new_user
 from tests.servers import servers_for
 
 pytestmark = pytest.mark.live

@@ -10,10 +10,10 @@ import pytest
 
 from local.api_client import ApiClient, Reply
 from local.running import StackName
-from tests.http.at_once import at_once
-from tests.http.controls import Controls
-from tests.http.other_server import controlled_server
-from tests.http.people import Json, Person, answered, events_of, filler, ids_in_order, layer_ids, said
+from tests.http.driving.at_once import at_once
+from tests.http.driving.controls import Controls
+from tests.http.driving.other_server import controlled_server
+from tests.http.driving.people import Json, Person, answered, events_of, filler, ids_in_order, layer_ids, said
 
 DAY = timedelta(days=1)
 

@@ -13,8 +13,8 @@ import pytest
 from local.api_client import ApiClient
 from local.controls.fixture_embedder import ORTHOGONAL_PAIR, similar_pair
 from local.running import StackName
-from tests.http.controls import EMBED_QUEUE, Controls
-from tests.http.people import Json, Person, answered, ids_in_order, new_memory_id, said
+from tests.http.driving.controls import EMBED_QUEUE, Controls
+from tests.http.driving.people import Json, Person, answered, ids_in_order, new_memory_id, said
 from tests.http.real_encoder.rubric import RUBRIC, ago, plain
 from tests.patience import PATIENCE_S
 

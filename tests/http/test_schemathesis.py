@@ -16,7 +16,7 @@ from schemathesis.checks import CHECKS, not_a_server_error
 
 from local.api_client import ApiClient
 from local.openapi import TARGET
-from tests.http.stage import Stage
+from tests.http.driving.stage import Stage
 
 pytestmark = pytest.mark.controls
 

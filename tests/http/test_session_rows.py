@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.http.at_once import at_once
-from tests.http.controls import Controls
-from tests.http.people import Json, Person, answered, events_of, layer_ids, said
+from tests.http.driving.at_once import at_once
+from tests.http.driving.controls import Controls
+from tests.http.driving.people import Json, Person, answered, events_of, layer_ids, said
 
 # --- E1 -----------------------------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ import pytest
 
 from local.api_client import ApiClient, Reply
 from local.openapi import TARGET
-from tests.http.people import Json, Person, new_memory_id, new_user
-from tests.http.schedules import states_ordered
-from tests.http.stage import Stage
+from tests.http.driving.people import Json, Person, new_memory_id, new_user
+from tests.http.driving.schedules import states_ordered
+from tests.http.driving.stage import Stage
 
 pytestmark = pytest.mark.live
 

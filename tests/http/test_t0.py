@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from local.running import StackName
-from tests.http.controls import Controls
-from tests.http.other_server import controlled_server
-from tests.http.people import Person, new_user
+from tests.http.driving.controls import Controls
+from tests.http.driving.other_server import controlled_server
+from tests.http.driving.people import Person, new_user
+from tests.http.driving.stage import Stage
 from tests.http.real_encoder.egress import blocked_egress
 from tests.http.real_encoder.new_process import recall_in_a_new_process
 from tests.http.real_encoder.offline import MEMORY, QUESTION, assert_remembered, remember_and_recall
-from tests.http.stage import Stage
 
 
 @pytest.mark.live

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 from local.template import ROOT
-from tests.http.people import Json
-from tests.http.stage import Stage
+from tests.http.driving.people import Json
+from tests.http.driving.stage import Stage
 from tests.patience import PATIENCE_S
 
 WITHIN_S = PATIENCE_S

@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 from local.api_client import ApiClient
-from tests.http.controls import Controls
-from tests.http.other_server import controlled_server
-from tests.http.people import Json, answered, new_user, said
+from tests.http.driving.controls import Controls
+from tests.http.driving.other_server import controlled_server
+from tests.http.driving.people import Json, answered, new_user, said
 from tests.http.real_encoder.egress import blocked_egress
 
 MEMORY = "User's sister is named Mary."

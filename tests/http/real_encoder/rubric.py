@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from tests.http.people import Json
+from tests.http.driving.people import Json
 
 
 class Entry(NamedTuple):

@@ -17,13 +17,13 @@ from local.api_client import ApiClient
 from local.running import start_server
 from local.template import ROOT
 from neve.adapters.embedders.bge_small import MODEL_TAG
-from tests.http.controls import Controls
-from tests.http.people import Person
+from tests.http.driving.controls import Controls
+from tests.http.driving.people import Person
+from tests.http.driving.stage import Stage
 from tests.http.real_encoder.egress import Egress, blocked_egress
 from tests.http.real_encoder.new_process import recall_in_a_new_process
 from tests.http.real_encoder.offline import MEMORY, QUESTION, assert_remembered, namespace, remember_and_recall
 from tests.http.real_encoder.rubric import RUBRIC, plain
-from tests.http.stage import Stage
 
 pytestmark = [pytest.mark.usefixtures("encoder_files")]
 NO_WAY = "Network is unreachable"

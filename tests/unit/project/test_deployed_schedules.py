@@ -6,7 +6,7 @@ from typing import Any
 
 from botocore.stub import Stubber
 
-from tests.http.schedules import states_deployed, states_ordered
+from tests.http.driving.schedules import states_deployed, states_ordered
 from tests.unit.aws_world import SESSION
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from local.api_client import ApiClient
 from local.running import EmbedderName, RunningServer, StackName, start_server
-from tests.http.controls import Controls
+from tests.http.driving.controls import Controls
 from tests.servers import servers_for
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from local.api_client import ApiClient
-from tests.http.at_once import Beside
+from tests.http.driving.at_once import Beside
 from tests.patience import PATIENCE_S
 
 Json = dict[str, Any]

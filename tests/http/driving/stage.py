@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.http.controls import Controls
+from tests.http.driving.controls import Controls
 
 
 @dataclass(frozen=True, slots=True)
