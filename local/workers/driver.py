@@ -24,7 +24,7 @@ AFTER_FAILURE_S = 1.0
 """A worker whose engine failed pauses this long."""
 FIRST_SCHEDULE_S = 5.0
 """A schedule's first run after the start: it finds what an earlier process left undone."""
-DRAIN_LOOK_S = 0.01
+DRAIN_LOOK_S, LONGEST_LOOK_S = 0.01, 0.16
 CALM_LOOKS = 5
 """With a pass held, a drain cannot tell a message behind it from one that nobody has looked at yet: it looks again."""
 
@@ -117,7 +117,7 @@ class Driver:
         over = threading.Event()
         hurried: Counter[str] = Counter()
         end = time.monotonic() + timeout_s
-        calm = 0
+        calm, look_s = 0, DRAIN_LOOK_S
         while time.monotonic() < end and not self._stopping:
             for worker in self._workers:
                 if hurried[worker.name] <= self._held(worker.name):  # the threads so far may be in held passes
@@ -129,7 +129,8 @@ class Driver:
             calm = calm + 1 if self._settled() else 0
             if calm >= (CALM_LOOKS if any(map(self._held, self.workers)) else 1):
                 break
-            time.sleep(DRAIN_LOOK_S)
+            time.sleep(look_s)
+            look_s = min(2 * look_s, LONGEST_LOOK_S)
         over.set()
         return Drained(calm > 0, *self.backlog())
 
@@ -177,9 +178,13 @@ class Driver:
                     self._engine_failed(worker.name, error)
 
     def _hurry(self, worker: Worker, over: threading.Event) -> None:
+        look_s = DRAIN_LOOK_S
         while not over.is_set() and not self._stopping:
-            if not self._step(worker, hurry=True):
-                over.wait(DRAIN_LOOK_S)
+            if self._step(worker, hurry=True):
+                look_s = DRAIN_LOOK_S
+            else:
+                over.wait(look_s)
+                look_s = min(2 * look_s, LONGEST_LOOK_S)
 
     def _tick(self, schedule: Schedule) -> None:
         due = time.monotonic() + FIRST_SCHEDULE_S
