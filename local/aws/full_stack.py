@@ -38,6 +38,8 @@ SERVERS = "servers"
 REGION = "us-east-1"
 NOBODY = "test"
 REFRESHED_IN_TESTS = "50ms"
+READ_S = 60.0
+"""Servers that share two cores with everything else may take far longer than AWS; what hangs still ends."""
 OWN = STACK
 """The name of table, bucket and queues on servers of its own, where nobody else has one."""
 RECORD_VARIABLE = "NEVE_RECORD_CALLS"
@@ -133,6 +135,7 @@ class FullStack(AwsPorts):
 def _local_session(urls: Mapping[Server, str]) -> Session:
     """Talks to these servers, and to nobody else, with credentials that are none."""
     from boto3 import Session
+    from botocore.config import Config
 
     for service, server in (
         ("DYNAMODB", Server.DYNAMODB),
@@ -141,7 +144,14 @@ def _local_session(urls: Mapping[Server, str]) -> Session:
         ("S3", Server.S3),
     ):
         os.environ[f"AWS_ENDPOINT_URL_{service}"] = urls[server]
-    return Session(aws_access_key_id=NOBODY, aws_secret_access_key=NOBODY, region_name=REGION)
+    session = Session(aws_access_key_id=NOBODY, aws_secret_access_key=NOBODY, region_name=REGION)
+    make = session.client
+
+    def client(service: Any, *, endpoint_url: str | None, config: Config) -> Any:
+        return make(service, endpoint_url=endpoint_url, config=config.merge(Config(read_timeout=READ_S)))
+
+    session.client = client  # type: ignore[method-assign,assignment]
+    return session
 
 
 def _settings(name: str, search: str, queues: dict[str, str]) -> Settings:

@@ -81,7 +81,8 @@ class ForkedServers:
 
 def _kill(pid: int) -> None:
     while _is_alive(pid):
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it ended since it was looked at
+            os.kill(pid, signal.SIGKILL)
         time.sleep(LOOK_S)
 
 

@@ -143,6 +143,7 @@ def test_a_hurried_drain_brings_failed_messages_back_until_they_are_dead_letters
     send(broker, QueueName.COMPACT, 1, 2)
     for _ in range(200):
         compact.step(hurry=True)
+        compact.bring_back()
         if compact.settled(held=0):
             break
         broker.wait_for_messages(["compact"], 0.1)
