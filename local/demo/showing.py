@@ -10,7 +10,7 @@ from local.api_client import Reply
 from local.demo.conversation import Question, Talk
 from local.demo.terminal import WIDTH, fitted, heading, styled, wrapped
 
-COLUMNS = (("sim", 5), ("bm25", 6), ("vec", 4), ("lex", 4), ("rrf", 7), ("prior", 6), ("final", 7), ("second", 7))
+COLUMNS = (("sim", 5), ("bm25", 6), ("vec", 4), ("lex", 4), ("rrf", 7), ("prior", 6), ("final", 7), ("rerank", 7))
 """Of a recall's table, with their widths; the text of a hit stands below its numbers."""
 SOURCE = 12
 
@@ -65,7 +65,7 @@ def _hit(hit: dict[str, Any]) -> str:
         "rrf": _number(parts["rrf"], 4),
         "prior": _number(parts["prior"], 2),
         "final": _number(parts["final"], 4),
-        "second": _number(parts.get("rerank"), 2),
+        "rerank": _number(parts.get("rerank"), 2),
     }
     numbers = "".join(f"{shown[name]:>{width}}" for name, width in COLUMNS)
     speaker = hit.get("speaker") or ("assistant" if hit["source"] == "event" else None)
