@@ -72,7 +72,7 @@ def guard_user(keys: UserKeys, head: UserHead, now: datetime) -> WriteOp:
     head."""
     if head.version == 0:
         return put_head(keys, replace(head, created_at=iso(now)))
-    return Check(keys.head, Version(head.version))
+    return check_head(keys, head)
 
 
 def check_head(keys: UserKeys, head: UserHead) -> Check:
