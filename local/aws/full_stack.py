@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from local.aws.call_recorder import CallRecorder
 from local.aws.data_definitions import create_table
 from local.aws.dynamodb_stream import DynamoDbStream
+from local.aws.local_servers import READ_S, local_session
 from local.aws.queues import STACK, create_queues, without_delays
 from local.aws.sqs_consumer import SqsBroker
 from local.backend import Choices, make_embedder, make_observer
@@ -35,11 +36,7 @@ if TYPE_CHECKING:
     from boto3 import Session
 
 SERVERS = "servers"
-REGION = "us-east-1"
-NOBODY = "test"
 REFRESHED_IN_TESTS = "50ms"
-READ_S = 60.0
-"""Servers that share two cores with everything else may take far longer than AWS; what hangs still ends."""
 OWN = STACK
 """The name of table, bucket and queues on servers of its own, where nobody else has one."""
 RECORD_VARIABLE = "NEVE_RECORD_CALLS"
@@ -75,7 +72,8 @@ class FullStack(AwsPorts):
         self, servers: Mapping[Server, str], name: str, template: Template, folder: Path, *, delays: bool
     ) -> None:
         self._recorder = CallRecorder()
-        session = _local_session(servers)
+        _aim(servers)
+        session = local_session()
         session.events.register("provide-client-params", self._recorder.aws_call)
         self.template = template if delays else without_delays(template)
         urls = create_queues(aws_client("sqs", session=session), template, delays=delays, prefix=name)
@@ -83,7 +81,7 @@ class FullStack(AwsPorts):
         _create_bucket(session, name)
         self.search_url = servers[Server.OPENSEARCH]
         super().__init__(_settings(name, self.search_url, urls), session)
-        client = open_search_client(self.search_url)
+        client = open_search_client(self.search_url, read_s=READ_S)
         self._recorder.watch(client)
         self.search_cut = ServerCut(client)
         self.search = OpenSearchIndex(client, self.alias, self.embedder.model)
@@ -132,11 +130,8 @@ class FullStack(AwsPorts):
             self.servers.stop()
 
 
-def _local_session(urls: Mapping[Server, str]) -> Session:
-    """Talks to these servers, and to nobody else, with credentials that are none."""
-    from boto3 import Session
-    from botocore.config import Config
-
+def _aim(urls: Mapping[Server, str]) -> None:
+    """Every client of this process that is made from now on talks to these servers."""
     for service, server in (
         ("DYNAMODB", Server.DYNAMODB),
         ("DYNAMODB_STREAMS", Server.DYNAMODB),
@@ -144,14 +139,6 @@ def _local_session(urls: Mapping[Server, str]) -> Session:
         ("S3", Server.S3),
     ):
         os.environ[f"AWS_ENDPOINT_URL_{service}"] = urls[server]
-    session = Session(aws_access_key_id=NOBODY, aws_secret_access_key=NOBODY, region_name=REGION)
-    make = session.client
-
-    def client(service: Any, *, endpoint_url: str | None, config: Config) -> Any:
-        return make(service, endpoint_url=endpoint_url, config=config.merge(Config(read_timeout=READ_S)))
-
-    session.client = client  # type: ignore[method-assign,assignment]
-    return session
 
 
 def _settings(name: str, search: str, queues: dict[str, str]) -> Settings:

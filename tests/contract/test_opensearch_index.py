@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opensearchpy import OpenSearch
 
+from local.aws.local_servers import READ_S
 from local.engine.search.search_index import SqliteSearchIndex
 from neve.adapters.opensearch import index as opensearch_index
 from neve.adapters.opensearch.calls import Calls
@@ -51,7 +52,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[OpenSearch]:
-    with closing(open_search_client(opensearch_url())) as opened:
+    with closing(open_search_client(opensearch_url(), read_s=READ_S)) as opened:
         yield opened
 
 

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import requests
-from boto3 import Session
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from local.aws.local_servers import local_session
 from local.aws.queues import create
 from local.aws.sqs_consumer import SqsBroker
 from local.template import QueueSpec
@@ -37,14 +38,8 @@ from tests.servers import s3_url, sqs_url
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
 
-REGION = "us-east-1"
 MOTO = "moto"
 """The location of everything inside moto."""
-
-
-def local_session() -> Session:
-    """Local servers take any credentials."""
-    return Session(aws_access_key_id="test", aws_secret_access_key="test", region_name=REGION)
 
 
 # --- queue --------------------------------------------------------------------------------------
@@ -104,10 +99,22 @@ def in_moto(_: Path) -> str:
     return MOTO
 
 
+class MotoHarness(SqsHarness):
+    """moto looks for a message and hides it in two steps, so two threads at once may be given the same one."""
+
+    def __init__(self, broker: SqsBroker) -> None:
+        super().__init__(broker)
+        self._one_at_a_time = Lock()
+
+    def receive(self, name: QueueName, limit: int = 10) -> list[Delivery]:
+        with self._one_at_a_time:
+            return super().receive(name, limit)
+
+
 @contextmanager
 def moto_queue(_: str) -> Iterator[QueueHarness]:
     with mock_aws(), closing(aws_client("sqs", session=local_session())) as client:
-        yield SqsHarness(SqsBroker(client, queue_specs(), create(client, queue_specs().values(), "contract")))
+        yield MotoHarness(SqsBroker(client, queue_specs(), create(client, queue_specs().values(), "contract")))
 
 
 # --- objects ------------------------------------------------------------------------------------

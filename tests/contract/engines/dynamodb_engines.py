@@ -13,27 +13,25 @@ from moto import mock_aws
 from types_boto3_dynamodb import DynamoDBClient
 
 from local.aws.data_definitions import create_table
+from local.aws.local_servers import REGION, local_session
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.ports import Table
 from tests.servers import dynamodb_url
-
-REGION = "us-east-1"
-
 
 # --- DynamoDB Local -----------------------------------------------------------------------------
 
 
 @cache
 def anybody() -> Session:
-    """DynamoDB Local takes any credentials."""
+    """DynamoDB Local takes any credentials. Clients made with it have the timeouts of production."""
     return Session("test", "test", region_name=REGION)
 
 
 @cache
 def local_client(url: str) -> DynamoDBClient:
-    """With the timeouts and retries of production."""
-    return aws_client("dynamodb", endpoint_url=url, session=anybody())
+    """With the retries of production."""
+    return aws_client("dynamodb", endpoint_url=url, session=local_session())
 
 
 def create_local_table(_: Path) -> str:

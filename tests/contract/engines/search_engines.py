@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from local.aws.local_servers import READ_S
 from local.engine.search.search_index import SqliteSearchIndex
 from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
@@ -41,7 +42,7 @@ def _sqlite(folder: Path) -> Iterator[SearchEngine]:
 @contextmanager
 def _opensearch(folder: Path) -> Iterator[SearchEngine]:
     """One index for all tests: making one takes longer than most of them, and each has owners of its own."""
-    with closing(open_search_client(opensearch_url())) as client:
+    with closing(open_search_client(opensearch_url(), read_s=READ_S)) as client:
         alias = _opensearch_alias()
         index = OpenSearchIndex(client, alias, MODEL, wait=False)
         yield SearchEngine(index, lambda: Calls(client).refresh(alias))
@@ -50,7 +51,7 @@ def _opensearch(folder: Path) -> Iterator[SearchEngine]:
 @cache
 def _opensearch_alias() -> str:
     alias = f"contract-{uuid.uuid4().hex}"
-    with closing(open_search_client(opensearch_url())) as client:
+    with closing(open_search_client(opensearch_url(), read_s=READ_S)) as client:
         create_index(Calls(client), alias, MODEL, live=True)
     return alias
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
-from neve.adapters.opensearch import client as opensearch_client
 from neve.adapters.opensearch import places as opensearch_places
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import ForeignPassage, OpenSearchIndex
@@ -121,12 +120,10 @@ def test_a_connection_that_is_lost_twice(stub: SearchStub, index: OpenSearchInde
 
 
 @pytest.mark.parametrize(("operation", "call"), READS.values(), ids=READS)
-def test_an_answer_that_does_not_come_is_not_asked_for_again(
-    stub: SearchStub, monkeypatch: pytest.MonkeyPatch, operation: str, call: Call
-) -> None:
-    monkeypatch.setattr(opensearch_client, "SEARCH_READ_S", 1.0)
+def test_an_answer_that_does_not_come_is_not_asked_for_again(stub: SearchStub, operation: str, call: Call) -> None:
     stub.next[operation] = [Silence()]
-    with closing(open_search_client(stub.url)) as client, pytest.raises(StoreUnavailable, match="ConnectionTimeout"):
+    client = open_search_client(stub.url, read_s=1.0)
+    with closing(client), pytest.raises(StoreUnavailable, match="ConnectionTimeout"):
         call(OpenSearchIndex(client, "passages", MODEL))
     assert len(stub.asked[operation]) == 1
 

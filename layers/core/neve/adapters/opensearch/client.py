@@ -22,11 +22,11 @@ PATIENT: Final = Timeout(connect=CONNECT_S, read=WRITE_READ_S)
 """For writes."""
 
 
-def open_search_client(endpoint: str, *, region: str | None = None) -> OpenSearch:
+def open_search_client(endpoint: str, *, region: str | None = None, read_s: float = SEARCH_READ_S) -> OpenSearch:
     """A client that any number of threads may use; it connects with the first call. A lost or refused connection is
-    tried once more, an answer that is late or bad is not. https is signed with the process's AWS credentials; http is
-    for loopback. ``region`` None is the process's. Raises ValueError for an endpoint that is neither, and where no
-    region or credentials are."""
+    tried once more, an answer that is late (``read_s``, for searches) or bad is not. https is signed with the process's
+    AWS credentials; http is for loopback. ``region`` None is the process's. Raises ValueError for an endpoint that is
+    neither, and where no region or credentials are."""
     address = urlsplit(endpoint)
     if address.scheme == "https":
         signer = _signer(region)
@@ -38,7 +38,7 @@ def open_search_client(endpoint: str, *, region: str | None = None) -> OpenSearc
         hosts=[endpoint],
         connection_class=Urllib3HttpConnection,
         http_auth=signer,
-        timeout=Timeout(connect=CONNECT_S, read=SEARCH_READ_S),
+        timeout=Timeout(connect=CONNECT_S, read=read_s),
         pool_maxsize=CONNECTIONS,
         http_compress=False,
         max_retries=1,

@@ -1,0 +1,31 @@
+"""How clients of servers on this machine differ from those of AWS: any credentials will do, and an answer may take
+long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from boto3 import Session
+    from botocore.config import Config
+
+REGION = "us-east-1"
+NOBODY = "test"
+READ_S = 60.0
+"""Seconds between two bytes of an answer. Servers that share two cores with everything else may take far longer than
+AWS; what hangs still ends."""
+
+
+def local_session() -> Session:
+    """Talks to nobody but local servers: its credentials are none."""
+    import boto3
+    from botocore.config import Config
+
+    session = boto3.Session(aws_access_key_id=NOBODY, aws_secret_access_key=NOBODY, region_name=REGION)
+    make = session.client
+
+    def client(service: Any, *, endpoint_url: str | None, config: Config) -> Any:
+        return make(service, endpoint_url=endpoint_url, config=config.merge(Config(read_timeout=READ_S)))
+
+    session.client = client  # type: ignore[method-assign,assignment]
+    return session
