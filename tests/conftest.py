@@ -47,6 +47,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Coverage is that of the unit tests, whatever else runs beside them."""
+    for item in items:
+        if config.pluginmanager.has_plugin("pytest_cov") and not item.nodeid.startswith("tests/unit/"):
+            item.add_marker(pytest.mark.no_cover)
     if hasattr(config, "workerinput"):
         long_first(items)
 

@@ -130,14 +130,18 @@ def _within(bounds: Bounds, sort: str) -> bool:
     return bool(low.encode() <= sort.encode() <= high.encode())
 
 
-def test_a_table_is_a_dict_with_transactions(table: Table) -> None:
+EXAMPLES = {"dynamodb-local": 12, "moto": 12}
+"""Of the servers, each of whose steps takes some milliseconds of this machine."""
+
+
+def test_a_table_is_a_dict_with_transactions(table: Table, table_engine: str) -> None:
     class Machine(TableModel):
         _table = table
 
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=40,
+            max_examples=EXAMPLES.get(table_engine, 40),
             stateful_step_count=25,
             deadline=None,
             derandomize=True,
