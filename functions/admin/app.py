@@ -9,8 +9,7 @@ from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.tenants import admin as a
-from neve.usecases.indexing.drain_embeddings import drain_embeddings
-from neve.usecases.jobs.read_jobs import get_tenant_job
+from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
 from neve.usecases.tenants.create_key import create_key
 from neve.usecases.tenants.policy_in_force import forget_policy
 from neve.usecases.tenants.read_policy import read_policy
@@ -28,9 +27,9 @@ router.on(a.STATS)(lambda call: Answer(body=a.StatsOut.of(user_stats(call.user))
 router.on(a.USAGE)(lambda call: Answer(body=a.TenantUsageOut.of(tenant_usage(call.tenant))))
 router.on(a.READ_POLICY)(lambda call: Answer(body=a.PolicyOut.of(read_policy(call.tenant))))
 router.on(j.DRAIN_EMBEDDINGS)(
-    lambda call: once(call, lambda: job_answer(drain_embeddings(call.tenant, call.body.user_id, call.body.wait)))
+    lambda call: once(call, lambda: job_answer(drain_embeddings(call.tenant, call.body.user_id, call.body.seconds())))
 )
-router.on(j.READ_ADMIN_JOB)(lambda call: Answer(body=j.JobOut.of(get_tenant_job(call.tenant, call.ids["job_id"]))))
+router.on(j.READ_ADMIN_JOB)(lambda call: Answer(body=j.JobOut.of(read_drain(call.tenant, call.ids["job_id"]))))
 
 
 @router.on(a.WRITE_POLICY)

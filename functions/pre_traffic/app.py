@@ -18,7 +18,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, bool]:
     hour, so that any failure is one."""
     connected = connect()
     try:
-        versions = Versions(*(os.environ[f"{name}_VERSION"] for name in ("RECORDS", "EMBED", "RECALL")))
+        versions = Versions(*(os.environ[f"{name}_VERSION"] for name in ("RECORDS", "INDEX", "EMBED", "RECALL")))
         ports = wiring.ports()
         Probe(versions, connected.invoke, f"t0-{ports.ids.token()}", ports.clock).run()
         passed = True

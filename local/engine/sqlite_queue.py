@@ -36,7 +36,15 @@ CREATE INDEX IF NOT EXISTS dedup_ids_sent ON dedup_ids (sent_ms);
 
 COLUMNS = "seq, queue, id, body, group_id, dedup_id, sent_ms, visible_ms, receives, first_received_ms, receipt, source"
 
-DELIVERABLE = f"SELECT {COLUMNS} FROM messages WHERE queue = ? AND visible_ms <= ? ORDER BY seq LIMIT ?"  # noqa: S608
+DELIVERABLE = f"""
+SELECT {COLUMNS} FROM (
+    SELECT *, row_number() OVER (PARTITION BY group_id ORDER BY seq) + (
+        SELECT count(*) FROM messages AS flying WHERE flying.queue = :queue AND flying.group_id = waiting.group_id
+        AND flying.visible_ms > :now AND flying.receipt IS NOT NULL
+    ) AS place FROM messages AS waiting WHERE queue = :queue AND visible_ms <= :now
+) ORDER BY place, seq LIMIT :limit
+"""  # noqa: S608
+"""As a fair queue of SQS: a group that has less in flight goes first, so that the backlog of one holds up no other."""
 DELIVERABLE_GROUP = """
 SELECT group_id FROM messages AS head WHERE queue = :queue AND visible_ms <= :now AND NOT EXISTS (
     SELECT 1 FROM messages AS flying WHERE flying.queue = :queue AND flying.group_id = head.group_id
@@ -263,7 +271,7 @@ def _first_of_its_kind(connection: Connection, queue: str, dedup_id: str | None,
 
 def _next(connection: Connection, queue: str, fifo: bool, limit: int, now_ms: int) -> list[_Row]:
     if not fifo:
-        return [_Row(*row) for row in connection.execute(DELIVERABLE, (queue, now_ms, limit))]
+        return [_Row(*row) for row in connection.execute(DELIVERABLE, {"queue": queue, "now": now_ms, "limit": limit})]
     group = connection.execute(DELIVERABLE_GROUP, {"queue": queue, "now": now_ms}).fetchone()
     if group is None:
         return []

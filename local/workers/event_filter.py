@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Pattern = Mapping[str, Any]
-"""A mapping narrows down; a list names the values that are let through. Nothing else is used here."""
+"""A mapping narrows down; a list names the values that are let through, or ``{"exists": true}``: any. Nothing else is
+used here."""
+_ANY = [{"exists": True}]
 
 
 def check_pattern(pattern: Any) -> None:
@@ -14,7 +16,9 @@ def check_pattern(pattern: Any) -> None:
     if isinstance(pattern, Mapping) and pattern:
         for part in pattern.values():
             check_pattern(part)
-    elif not (isinstance(pattern, list) and pattern and all(isinstance(value, str) for value in pattern)):
+    elif pattern != _ANY and not (
+        isinstance(pattern, list) and pattern and all(isinstance(value, str) for value in pattern)
+    ):
         raise ValueError(f"only lists of texts are understood in a filter, not {pattern!r}")
 
 
@@ -25,7 +29,7 @@ def lets_through(patterns: Sequence[Pattern], record: Mapping[str, Any]) -> bool
 
 def _matches(pattern: Any, value: Any) -> bool:
     if isinstance(pattern, list):
-        return value in pattern
+        return pattern == _ANY or value in pattern
     return isinstance(value, Mapping) and all(
         name in value and _matches(part, value[name]) for name, part in pattern.items()
     )

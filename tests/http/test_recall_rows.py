@@ -332,10 +332,13 @@ def test_a32_missing_credentials_are_tried_once_and_shown(user: Person, api: Api
     assert "403" in health["embedder"]["reason"]
 
     controls.faults()
-    job = api.expect(200, "POST", "/v1/admin/embeddings/drain", {"user_id": user.id})
-    assert (job["status"], job["result"]["queued"]) == ("done", 1)
-    assert api.expect(200, "GET", f"/v1/admin/jobs/{job['id']}")["result"] == job["result"]
+    with controls.paused("embed"):
+        job = api.expect(202, "POST", "/v1/admin/embeddings/drain", {"user_id": user.id})
+        assert (job["status"], job["result"]) == ("running", {"queued": 1, "pending": 1})
+        assert api.expect(200, "GET", f"/v1/admin/jobs/{job['id']}")["status"] == "running"
     controls.drain()
+    ended = api.expect(200, "GET", f"/v1/admin/jobs/{job['id']}")
+    assert (ended["status"], ended["result"]) == ("done", {"queued": 1, "pending": 0})
     assert user.memory(kept)["embedding_state"] == "ready"
     assert user.recalled("my sibling") == [kept]
     assert api.expect(200, "GET", "/v1/health")["embedder"]["state"] == "ready"

@@ -113,6 +113,7 @@ def test_the_domain_lets_in_the_roles_of_its_functions_and_the_operator() -> Non
     assert allowed == {
         "RecallRole": {"es:ESHttpPost /*/_search", "es:ESHttpGet /*/_mapping"},
         "AdminRole": {"es:ESHttpGet /*/_mapping"},
+        "IndexRole": {"es:ESHttpGet /*", "es:ESHttpPost /*", "es:ESHttpPut /*"},
         "EmbedRole": {"es:ESHttpGet /*", "es:ESHttpPost /*", "es:ESHttpPut /*"},
     }
     assert operators == 1

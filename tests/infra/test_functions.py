@@ -14,7 +14,7 @@ from tests.infra.templates import SERVICE, expanded, functions, of_type, written
 
 HOOK = "pre_traffic"
 NAMES = sorted(functions())
-HOOK_VARIABLES = {"RECORDS_VERSION", "EMBED_VERSION", "RECALL_VERSION"}
+HOOK_VARIABLES = {"RECORDS_VERSION", "INDEX_VERSION", "EMBED_VERSION", "RECALL_VERSION"}
 RUNTIME_VARIABLES = {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL"}
 
 

@@ -31,7 +31,9 @@ from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.store.stream_records import read_change
 from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.indexing.embed_rows import Failures, embed_rows
+from neve.usecases.indexing.by_kind import Failures, Told
+from neve.usecases.indexing.embed_rows import embed_rows
+from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.command import RecallCommand
@@ -139,19 +141,31 @@ class RecallWorld:
     # --- workers --------------------------------------------------------------------------------
 
     def dispatch(self) -> list[Message]:
-        """Run the outbox over every change so far; what it put on the embed queue, which is emptied."""
+        """Run the outbox over every change so far; what is on the index queue and the embed queue, which are
+        emptied."""
         seen = 0
         while changes := self.rows.read_changes(seen, 100):
             dispatch_changes(self, [read_change(record) for record in stream_event(changes)["Records"]])
             seen = changes[-1].seq
             self.rows.discard_changes(seen)
-        sent = [message for queue, message in self.queue.sent if queue is QueueName.EMBED]
-        self.queue.sent = [(queue, message) for queue, message in self.queue.sent if queue is not QueueName.EMBED]
+        return self.taken(QueueName.INDEX) + self.taken(QueueName.EMBED)
+
+    def taken(self, name: QueueName) -> list[Message]:
+        """What is on a queue, which is emptied."""
+        sent = [message for queue, message in self.queue.sent if queue is name]
+        self.queue.sent = [(queue, message) for queue, message in self.queue.sent if queue is not name]
         return sent
 
+    def words(self, messages: Sequence[Message], *, again: bool = False) -> Failures:
+        """Words; their vectors are on the embed queue then."""
+        return index_rows(self, told(messages, again=again))
+
     def embed(self, messages: Sequence[Message]) -> Failures:
-        bodies = [json.loads(json.dumps(message.body)) for message in messages]
-        return embed_rows(self, bodies)
+        """Words, then vectors: of these messages, and of what became of them on the way."""
+        failures = self.words(messages)
+        bodies = [message.body for message in messages]
+        later = [message for message in self.taken(QueueName.EMBED) if message.body not in bodies]
+        return failures | embed_rows(self, told([*messages, *later]))
 
     def pump(self) -> None:
         """Until nothing is left to do. Raises AssertionError when a message fails."""
@@ -180,3 +194,8 @@ class RecallWorld:
 
     def ago(self, **by: float) -> str:
         return iso(self.clock.now() - timedelta(**by))
+
+
+def told(messages: Sequence[Message], *, again: bool = False) -> list[Told]:
+    """As a queue delivers them."""
+    return [Told(json.loads(json.dumps(message.body)), again) for message in messages]

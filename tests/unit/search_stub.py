@@ -16,6 +16,8 @@ from neve.ports import IndexModel, Owner
 
 MODEL = IndexModel("stub", 4)
 INDEX = "passages-1"
+REV_1 = 10
+"""A document version of the first rev."""
 SHARDS = {"total": 1, "successful": 1, "skipped": 0, "failed": 0}
 
 
@@ -56,7 +58,7 @@ def hit(owner: Owner, item_id: str, score: float = 1.0) -> dict[str, Any]:
     source = {"tenant": owner.tenant, "user": owner.user, "item_id": item_id, "n": 0, "source": "memory"}
     return {
         "_id": item_id,
-        "_version": 1,
+        "_version": REV_1,
         "sort": [score, item_id, 0],
         "_source": source | {"fingerprint": f"fp-{item_id}"},
     }
@@ -100,6 +102,8 @@ class SearchStub:
             return Reply({"errors": False, "items": [_went_well(action) for action in actions]})
         if operation == "_count":
             return Reply({"count": 0, "_shards": SHARDS})
+        if operation == "_mget":
+            return Reply({"docs": [{"_id": one["_id"], "found": True} for one in json.loads(body)["docs"]]})
         if operation == "_refresh":
             return Reply({"_shards": SHARDS})
         return found()

@@ -13,7 +13,7 @@ from neve.adapters.o200k import token_counter
 from neve.caching import Caches
 from neve.config import Settings, needed
 from neve.observing import Observer
-from neve.ports import Embedder, ObjectStore, Queue, QueueName, SearchIndex, Table
+from neve.ports import Embedder, IndexModel, ObjectStore, Queue, QueueName, SearchIndex, Table
 
 if TYPE_CHECKING:
     from boto3 import Session
@@ -60,7 +60,22 @@ class AwsPorts:
         from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
 
         endpoint = needed(self._settings.search_endpoint, "search_endpoint")
-        return OpenSearchIndex(open_search_client(endpoint), ALIAS, self.embedder.model)
+        return OpenSearchIndex(open_search_client(endpoint), ALIAS, self._model)
+
+    @property
+    def _model(self) -> IndexModel:
+        """Whose vectors an index is made for: whoever writes words only needs no embedder to know it."""
+        if self._settings.embedder == "none":
+            from neve.adapters.embedders import no_embedder
+
+            return no_embedder.MODEL
+        if self._settings.embedder == "titan":
+            from neve.adapters.embedders import titan_embedder
+
+            return titan_embedder.MODEL
+        from neve.adapters.embedders import bge_small
+
+        return bge_small.MODEL
 
     @cached_property
     def embedder(self) -> Embedder:

@@ -30,6 +30,7 @@ class Settings(BaseModel):
     stage: str = "dev"
     table: str | None = None
     bucket: str | None = None
+    index_queue_url: str | None = None
     embed_queue_url: str | None = None
     extract_queue_url: str | None = None
     compact_queue_url: str | None = None

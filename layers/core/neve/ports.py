@@ -188,10 +188,25 @@ class Source(StrEnum):
     EVENT = "event"
 
 
+MOST_FOLLOWING = 2
+"""Passages behind one whose words it carries."""
+_VERSIONS_OF_A_REV = 2 * (MOST_FOLLOWING + 1)
+
+
+def removal_version(rev: int) -> int:
+    """The document version of a removal: above every document of the rev, below those of the next."""
+    return _VERSIONS_OF_A_REV * (rev + 1) - 1
+
+
+def rev_of(document_version: int) -> int:
+    """The rev of a row that a stored document was made from."""
+    return document_version // _VERSIONS_OF_A_REV
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev (older ones are
-    refused).
+    """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev. ``following_known``:
+    how many of the ``MOST_FOLLOWING`` passages behind it are there already.
 
     ``text`` is what the keyword leg reads, with the speaker's name in front where there is one. The four context fields
     are read by the keyword leg at lower weight (``CONTEXT_WEIGHTS``). ``vector`` is float32 little-endian bytes."""
@@ -219,6 +234,14 @@ class Passage:
     tags: tuple[str, ...] = ()
     seq_from: int | None = None
     seq_to: int | None = None
+    following_known: int = MOST_FOLLOWING
+
+    @property
+    def document_version(self) -> int:
+        """What an index orders writes of one document by: a newer rev, then more neighbours, then a vector. 6·rev +
+        2·following + 1 with a vector (docs/rules/indexing.md#versions), so that words which come late take no vector
+        away."""
+        return _VERSIONS_OF_A_REV * self.version + 2 * self.following_known + (self.vector is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +269,8 @@ class SearchFilter:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The best passage of one item in one leg. ``score``: BM25 (>= 0) or raw cosine in [-1, 1]."""
+    """The best passage of one item in one leg. ``score``: BM25 (>= 0) or raw cosine in [-1, 1]. ``version``: the rev of
+    the row that it was made from."""
 
     item_id: str
     n: int
@@ -270,12 +294,12 @@ class SearchIndex(Protocol):
     def model(self) -> IndexModel: ...
 
     def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
-        """Idempotent; a passage whose version is below the stored one (or below a deletion's) is ignored. A vector of
-        the wrong dimensions raises ValueError."""
+        """Idempotent; a passage whose ``document_version`` is below the stored one (or below a removal's) is ignored. A
+        vector of the wrong dimensions raises ValueError."""
 
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
-        """Remove the passages ``n >= keep`` of an item stored with a version <= ``version`` (keep=0: the whole item;
-        a later upsert with a version below ``version`` stays refused)."""
+        """Remove the passages ``n >= keep`` of an item that are of no rev above ``version`` (keep=0: the whole item); a
+        later upsert of one of those revs stays refused."""
 
     def erase(self, owner: Owner) -> int:
         """Remove everything of one user; returns how many passages that were."""
@@ -318,6 +342,7 @@ class ObjectStore(Protocol):
 
 
 class QueueName(StrEnum):
+    INDEX = "index"
     EMBED = "embed"
     EXTRACT = "extract"
     COMPACT = "compact"
@@ -457,8 +482,23 @@ class Ports(Protocol):
     def caches(self) -> Caches: ...
 
 
+class WordsPorts(Protocol):
+    """What it takes to bring the words of rows into a search index."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def search(self) -> SearchIndex: ...
+    @property
+    def queue(self) -> Queue: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def ids(self) -> Ids: ...
+
+
 class IndexingPorts(Protocol):
-    """What it takes to bring rows into a search index."""
+    """What it takes to bring rows with their vectors into a search index."""
 
     @property
     def table(self) -> Table: ...

@@ -13,7 +13,7 @@ from local.engine.search.analysis import ANALYSIS, FIELDS, Analyzer
 from local.engine.search.segment import StoredPassage
 from local.engine.sqlite_file import SqliteFile
 from neve.domain.times import epoch_ms
-from neve.ports import IndexModel, Owner, Passage, StoreUnavailable
+from neve.ports import IndexModel, Owner, Passage, StoreUnavailable, removal_version
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -36,8 +36,8 @@ CREATE TABLE IF NOT EXISTS removals (
 ) WITHOUT ROWID;
 """
 """AUTOINCREMENT: an erased user's number is never given to another. ``row`` is the owner's number and a count, so the
-passages of one user lie together; a changed passage gets a new row. ``removals`` keeps late upserts out: a passage with
-``n >= keep`` and a version below ``version`` is refused."""
+passages of one user lie together; a changed passage gets a new row. ``version`` is a document version. ``removals``
+keeps late upserts out: a passage with ``n >= keep`` and a version below ``version`` is refused."""
 
 _COLUMNS: Final = """row, item_id, n, version, source, kind, status, tier, category, "group", session_id, path, tags,
     fingerprint, observed_ms, vector, terms"""
@@ -112,13 +112,14 @@ class PassageFile:
         return _without_overtaken(changes)
 
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> Changes:
+        limit = removal_version(version)
         with self._file.writing() as connection:
             number, next_row = _register(connection, owner)
             removed = connection.execute(
                 "DELETE FROM passages WHERE owner = ? AND item_id = ? AND n >= ? AND version <= ? RETURNING row",
-                (number, item_id, keep, version),
+                (number, item_id, keep, limit),
             ).fetchall()
-            _refuse_late(connection, number, item_id, keep, version)
+            _refuse_late(connection, number, item_id, keep, limit)
             _recount(connection, number, next_row, -len(removed))
         return Changes(removed_rows=[row for (row,) in removed])
 
@@ -166,7 +167,7 @@ def _stored(row: int, passage: Passage, terms: bytes) -> StoredPassage:
         row=row,
         item_id=passage.item_id,
         n=passage.n,
-        version=passage.version,
+        version=passage.document_version,
         source=passage.source.value,
         kind=passage.kind,
         status=passage.status,
@@ -198,7 +199,7 @@ def _replaced(connection: Connection, number: int, passage: Passage) -> list[int
     [removed_at] = connection.execute(
         "SELECT max(version) FROM removals WHERE owner = ? AND item_id = ? AND keep <= ?", key
     ).fetchone()
-    if removed_at is not None and passage.version < removed_at:
+    if removed_at is not None and passage.document_version < removed_at:
         return None
     present = connection.execute(
         "SELECT row, version FROM passages WHERE owner = ? AND item_id = ? AND n = ?", key
@@ -206,7 +207,7 @@ def _replaced(connection: Connection, number: int, passage: Passage) -> list[int
     if present is None:
         return []
     row, version = present
-    return None if passage.version < version else [row]
+    return None if passage.document_version < version else [row]
 
 
 def _refuse_late(connection: Connection, number: int, item_id: str, keep: int, version: int) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from local.engine.search.analysis import Term
 from local.engine.search.postings import Impacts
 from local.engine.search.segment import Mask, Rows, Snapshot
-from neve.ports import Candidate, Source
+from neve.ports import Candidate, Source, rev_of
 
 _FIRST_BLOCK = 256
 _SPARSE = 4
@@ -113,7 +113,7 @@ def _candidate(snapshot: Snapshot, row: int, score: float) -> Candidate:
         item_id=snapshot.name_of("item_id", row),
         n=int(snapshot.columns["n"][row]),
         score=score,
-        version=int(snapshot.columns["version"][row]),
+        version=rev_of(int(snapshot.columns["version"][row])),
         fingerprint=snapshot.name_of("fingerprint", row),
         source=Source(snapshot.name_of("source", row)),
     )

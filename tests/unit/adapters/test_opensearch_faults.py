@@ -291,9 +291,10 @@ def test_a_failed_write_leaves_the_message_on_the_queue_and_the_row_due(stub: Se
     messages = world.dispatch()
     stub.next["_mapping"] = [_model_of(world)]
     stub.next["_bulk"] = [written(item_error(429, "es_rejected_execution_exception"))]
-    failures = world.embed(messages)
+    failures = world.words(messages)
     assert [type(error) for error in failures.values()] == [StoreUnavailable]
-    assert world.memory(identifier).rev_at is not None
+    left = world.memory(identifier)
+    assert left.rev_at is not None and left.words_at is None
     assert world.embed(messages) == {}
     assert world.memory(identifier).rev_at is None
     assert json.loads(stub.asked["_bulk"][-1].splitlines()[1])["item_id"] == identifier

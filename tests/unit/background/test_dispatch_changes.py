@@ -69,7 +69,7 @@ def test_changes_of_one_row_in_one_batch_are_one_message(world: RecallWorld) -> 
     world.change(tea, rev=3)
     messages = world.dispatch()
     assert [message.body["rev"] for message in messages] == [3]
-    assert messages[0].group == world.tenant.id
+    assert messages[0].group == f"{world.tenant.id}#ann"
 
 
 # --- events -------------------------------------------------------------------------------------
@@ -245,7 +245,10 @@ def test_the_embed_function_names_the_messages_that_failed(
 ) -> None:
     good, bad = installed.remember("tea"), installed.remember("POISON")
     installed.faults.replace([{"target": "embed", "fault": "error", "match": "POISON"}])
-    records = [{"messageId": m.body["id"], "body": json.dumps(m.body)} for m in installed.dispatch()]
+    attributes = {"ApproximateReceiveCount": "1"}
+    records = [
+        {"messageId": m.body["id"], "body": json.dumps(m.body), "attributes": attributes} for m in installed.dispatch()
+    ]
     assert {record["messageId"] for record in records} == {good, bad}
     assert embed_app.handler({"Records": records}, None) == {"batchItemFailures": [{"itemIdentifier": bad}]}
     assert installed.clock.slept == [0.5, 1.0]

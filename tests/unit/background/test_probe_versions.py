@@ -28,7 +28,7 @@ from neve.store.tenants import TenantRow, put_tenant
 from neve.usecases.background.probe_versions import TENANT, Probe, ProbeFailed, Versions
 from tests.unit.world import HandClock, World
 
-VERSIONS = Versions("arn:records:7", "arn:embed:7", "arn:recall:7")
+VERSIONS = Versions("arn:records:7", "arn:index:7", "arn:embed:7", "arn:recall:7")
 HOOK = {"DeploymentId": "d-1", "LifecycleEventHookExecutionId": "hook-1"}
 MEMORY = {"id": "mem_1", "rev": 1, "embedding_state": "ready"}
 
@@ -73,6 +73,7 @@ def test_what_new_versions_write_new_versions_recall() -> None:
     fleet.probe().run()
     assert fleet.called == [
         ("arn:records:7", "POST", "/memories"),
+        ("arn:index:7", "SQS", "mem_1"),
         ("arn:embed:7", "SQS", "mem_1"),
         ("arn:records:7", "GET", "/memories/{memory_id}"),
         ("arn:records:7", "GET", "/memories/{memory_id}"),
@@ -100,7 +101,7 @@ def test_it_holds_on_the_functions_of_this_repository(tmp_path: Path) -> None:
                 deleted.append(json.loads(answer["body"])["id"])
             return answer
 
-        Probe(Versions("records", "embed", "recall"), call, "t0-a", HandClock()).run()
+        Probe(Versions("records", "index", "embed", "recall"), call, "t0-a", HandClock()).run()
         assert len(deleted) == 1
 
 
@@ -122,7 +123,7 @@ def by_a_word_only(fleet: Fleet) -> None:
 
 @pytest.mark.parametrize(
     ("broken", "step"),
-    [(refused, "POST /memories: 503"), (not_taken, "embed"), (never_embedded, "embedded"), (by_a_word_only, "meaning")],
+    [(refused, "POST /memories: 503"), (not_taken, "index"), (never_embedded, "embedded"), (by_a_word_only, "meaning")],
 )
 def test_each_broken_step_is_named_and_what_was_written_is_removed(broken: Any, step: str) -> None:
     fleet = Fleet()
@@ -208,7 +209,7 @@ def test_the_hook_always_gives_a_verdict(
     if broken is not None:
         broken(fleet)
     deployed = Deployed(fleet)
-    for variable, version in zip(("RECORDS", "EMBED", "RECALL"), ("a", "b", "c"), strict=True):
+    for variable, version in zip(("RECORDS", "INDEX", "EMBED", "RECALL"), "abcd", strict=True):
         monkeypatch.setenv(f"{variable}_VERSION", version)
     if name:
         monkeypatch.delenv(name)

@@ -36,6 +36,7 @@ from neve.ports import (
     SearchFilter,
     Source,
     StoreUnavailable,
+    removal_version,
 )
 from tests.contract.engines.passages import ANY, passage, vector
 
@@ -160,11 +161,12 @@ ITEMS = ("i0", "i1", "i2", "i3")
 TEXT = st.lists(st.sampled_from(WORDS), min_size=0, max_size=4).map(" ".join)
 VECTOR = st.none() | st.tuples(*[st.sampled_from([-1.0, 0.5, 2.0])] * 4).map(lambda values: vector(*values))
 PASSAGE = st.builds(
-    lambda item, n, version, text, previous, stored_vector, status, session: passage(
+    lambda item, n, version, following, text, previous, stored_vector, status, session: passage(
         item,
         text,
         n=n,
         version=version,
+        following_known=following,
         previous=previous,
         vector=stored_vector,
         status=status,
@@ -174,6 +176,7 @@ PASSAGE = st.builds(
     st.sampled_from(ITEMS),
     st.integers(0, 2),
     st.integers(1, 4),
+    st.integers(0, 2),
     TEXT,
     TEXT,
     VECTOR,
@@ -211,8 +214,8 @@ def follow(
         return
     for each in step:
         present = stored.get((each.item_id, each.n))
-        floors = [version for keep, version in removed.get(each.item_id, []) if keep <= each.n]
-        if each.version >= max([present.version if present else 0, *floors]):
+        floors = [removal_version(version) for keep, version in removed.get(each.item_id, []) if keep <= each.n]
+        if each.document_version >= max([present.document_version if present else 0, *floors]):
             stored[each.item_id, each.n] = each
 
 

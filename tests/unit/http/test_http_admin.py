@@ -140,6 +140,7 @@ def test_stats_of_nobody(api: Api) -> None:
         "usage": dict.fromkeys(
             ("embedded_texts", "reused_vectors", "model_calls", "model_input_tokens", "model_output_tokens"), 0
         ),
+        "memory_lag": dict.fromkeys(("events", "unindexed", "unembedded", "unobserved", "seconds"), 0),
     }
 
 

@@ -54,6 +54,7 @@ def test_open_session(api: Api) -> None:
         "epoch": 0,
         "pack_version": 1,
         "total_tokens": 0,
+        "memory_lag": dict.fromkeys(("events", "unindexed", "unembedded", "unobserved", "seconds"), 0),
     }
     assert reply.json["pack"]["state"] == "ready"
     assert reply.json["pack"]["text"] == ""

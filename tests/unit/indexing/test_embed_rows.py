@@ -11,11 +11,11 @@ import pytest
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.records import EmbeddingState, Kind, Priority, Status
 from neve.domain.tenants.policy import Policy
-from neve.ports import Message, Owner, Passage
+from neve.ports import Message, Owner, Passage, QueueName
 from neve.scope import Tenant
 from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH
-from neve.usecases.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
 from neve.usecases.indexing.requeue import requeue_pending
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
@@ -52,7 +52,7 @@ def indexed(world: RecallWorld, user: str = "ann") -> int:
 
 
 def due(world: RecallWorld) -> int:
-    job = drain_embeddings(world.scope, None, wait=False)
+    job = drain_embeddings(world.scope, None, wait_s=0)
     world.queue.sent.clear()
     return int(job.result["pending"])
 
@@ -291,9 +291,10 @@ def test_a_row_edited_while_it_was_indexed_stays_pending_for_its_own_message(wor
     tea = world.remember("Mary drinks tea")
     messages = world.dispatch()
     in_between(world, lambda: update_memory(world.user("ann"), tea, MemoryChange({"text": "Mary drinks rum"}), None))
-    assert world.embed(messages) == {}
+    assert world.words(messages) == {}
     edited = world.memory(tea)
     assert (edited.rev, edited.embedding_state) == (2, EmbeddingState.PENDING) and edited.rev_at is not None
+    assert (edited.words_at, world.taken(QueueName.EMBED)) == (None, [])
     world.pump()
     assert world.memory(tea).embedding_state is EmbeddingState.READY
     assert world.found("rum", legs=("vector",), threshold=0.0) == [tea]
@@ -372,12 +373,13 @@ def test_the_sweep_leaves_failed_rows_to_whoever_asks(world: RecallWorld) -> Non
     world.clock.move(days=1)
     assert requeue_pending(world, world.clock.now()) == 0
     fail(world)
-    job = drain_embeddings(world.scope, "ann", wait=False)
-    assert (job.kind, job.status, job.result) == ("drain_embeddings", "done", {"queued": 1, "pending": 1})
+    job = drain_embeddings(world.scope, "ann", wait_s=0)
+    assert (job.kind, job.status, job.result) == ("drain_embeddings", "running", {"queued": 1, "pending": 1})
     assert world.memory(tea).embedding_state is EmbeddingState.PENDING
     assert world.embed(queued(world)) == {}
     assert world.memory(tea).embedding_state is EmbeddingState.READY
-    assert due(world) == 0
+    ended = read_drain(world.scope, job.id)
+    assert (ended.status, ended.result, due(world)) == ("done", {"queued": 1, "pending": 0}, 0)
 
 
 def test_a_drain_is_of_one_tenant_and_if_asked_of_one_user(world: RecallWorld) -> None:
@@ -389,9 +391,9 @@ def test_a_drain_is_of_one_tenant_and_if_asked_of_one_user(world: RecallWorld) -
     theirs.tenant = Tenant("other", Policy())
     theirs.remember("tea")
     lost(theirs)
-    assert drain_embeddings(world.scope, "bob", wait=False).result["queued"] == 1
+    assert drain_embeddings(world.scope, "bob", wait_s=0).result["queued"] == 1
     assert [message.body["id"] for message in queued(world)] == [bobs]
-    assert drain_embeddings(world.scope, None, wait=False).result["queued"] == 2
+    assert drain_embeddings(world.scope, None, wait_s=0).result["queued"] == 2
     assert {message.body["id"] for message in queued(world)} == {anns, bobs}
 
 
@@ -405,7 +407,7 @@ def test_a_drain_that_waits_ends_when_nothing_is_pending(world: RecallWorld) -> 
         world.embed(messages)
 
     world.queue.send = at_once  # type: ignore[method-assign]
-    job = drain_embeddings(world.scope, "ann", wait=True)
+    job = drain_embeddings(world.scope, "ann", wait_s=20)
     assert (job.status, job.result) == ("done", {"queued": 1, "pending": 0})
 
 

@@ -1,4 +1,5 @@
-"""The embed worker on utterances: what is a passage, its neighbours, and how far a log is indexed."""
+"""The index worker and the embed worker on utterances: what is a passage, its neighbours, and how far a log is
+indexed."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from neve.domain.tokens import estimate
 from neve.ports import Message, Owner, Passage
 from neve.store import rows
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.indexing.utterances import event_id, event_place, utterance_of, utterance_passages
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.domain_rows import event, image, text_block, tool_call
@@ -51,6 +53,19 @@ def indexed_seq(world: RecallWorld, session: str = "s1") -> int:
 def lacking_from(world: RecallWorld) -> int | None:
     item = world.rows.get(world.tenant.keys.of_user("ann").of_session("s1").indexed)
     return item.get("without_vectors_from") if item else None
+
+
+def embedded(world: RecallWorld) -> tuple[tuple[int, int], ...]:
+    keys = world.tenant.keys.of_user("ann").of_session("s1")
+    return read_indexed("s1", world.rows.get(keys.indexed)).embedded
+
+
+def seqs(written: Sequence[Passage]) -> tuple[list[int | None], list[int | None]]:
+    """Of what was written with its words alone, and with vectors."""
+    return (
+        [passage.seq_from for passage in written if passage.vector is None],
+        [passage.seq_from for passage in written if passage.vector is not None],
+    )
 
 
 # --- passages -----------------------------------------------------------------------------------
@@ -110,16 +125,15 @@ def test_a_long_message_is_several_passages_of_one_item() -> None:
 def test_the_index_follows_the_log(world: RecallWorld, written: list[Passage]) -> None:
     world.say("line 1", "line 2", "line 3")
     world.pump()
-    assert [passage.seq_from for passage in written] == [1, 2, 3]
+    assert seqs(written) == ([1, 2, 3], [1, 2, 3])
     assert (indexed_seq(world), lacking_from(world), usage(world)) == (3, None, (3, 0))
     written.clear()
     world.say("line 4", "line 5")
     world.pump()
-    assert [passage.seq_from for passage in written] == [2, 3, 4, 5], "the two before have new neighbours"
+    assert seqs(written) == ([4, 5], [2, 3, 2, 3, 4, 5]), "the two before have new neighbours, and keep their vectors"
     again = {passage.seq_from: passage for passage in written}
     assert (again[3].following, again[2].near) == ("user: line 4", "user: line 4")
     assert (again[4].previous, again[4].near) == ("user: line 3", "assistant: line 2")
-    assert all(passage.vector for passage in written)
     assert (indexed_seq(world), usage(world)) == (5, (5, 0))
 
 
@@ -128,7 +142,8 @@ def test_tool_events_are_stepped_over(world: RecallWorld, written: list[Passage]
     events = [NewEvent(EventType.USER_MESSAGE, "find tea"), call, NewEvent(EventType.ASSISTANT_RESPONSE, "found")]
     append_events(world.user("ann").of_session("s1"), events)
     world.pump()
-    assert [(p.seq_from, p.previous) for p in written] == [(1, ""), (3, "user: find tea")]
+    assert seqs(written) == ([1, 3], [1, 3])
+    assert {(p.seq_from, p.previous) for p in written} == {(1, ""), (3, "user: find tea")}
     assert indexed_seq(world) == 3
 
 
@@ -137,7 +152,7 @@ def test_a_lost_message_is_made_up_for_by_the_next_one(world: RecallWorld, writt
     world.dispatch()
     world.say("line 3")
     world.pump()
-    assert [passage.seq_from for passage in written] == [1, 2, 3]
+    assert seqs(written) == ([1, 2, 3], [1, 2, 3])
     assert indexed_seq(world) == 3
 
 
@@ -157,7 +172,9 @@ def test_a_long_log_is_indexed_in_steps(world: RecallWorld, written: list[Passag
     for start in range(0, 120, 40):
         world.say(*(f"line {n}" for n in range(start + 1, start + 41)))
     assert world.embed(world.dispatch()) == {}
-    assert [passage.seq_from for passage in written] == list(range(1, 121))
+    words, vectors = seqs(written)
+    assert words == [*range(1, 51), 49, 50, *range(51, 101), 99, 100, *range(101, 121)]
+    assert set(vectors) == {*range(1, 121)}
     by_seq = {passage.seq_from: passage for passage in written}
     assert by_seq[50].following == "user: line 51" and by_seq[51].previous == "assistant: line 50"
     assert indexed_seq(world) == 120
@@ -183,10 +200,11 @@ def test_a_busy_embedder_sends_the_message_back(world: RecallWorld) -> None:
     fail(world, {"fault": "error"})
     messages = world.dispatch()
     assert list(world.embed(messages)) == [0]
-    assert indexed_seq(world) == 0
+    assert (indexed_seq(world), embedded(world)) == (2, ()), "its words are there all the same"
+    assert set(world.found("tea one", legs=("lexical",))) == {"evt:s1:1", "evt:s1:2"}
     fail(world)
     assert world.embed(messages) == {}
-    assert indexed_seq(world) == 2
+    assert embedded(world) == ((1, 2),)
 
 
 def test_a_poison_utterance_does_not_keep_the_others_out(world: RecallWorld) -> None:
@@ -210,11 +228,11 @@ def test_a_refusing_embedder_leaves_words_and_a_drain_heals_it(world: RecallWorl
     world.say("that is all")
     world.pump()
     assert lacking_from(world) == 1, "only a drain goes back"
-    assert drain_embeddings(world.scope, "ann", wait=False).result["queued"] == 1
+    assert drain_embeddings(world.scope, "ann", wait_s=0).result["queued"] == 1
     assert world.embed(sent(world)) == {}
     assert (indexed_seq(world), lacking_from(world)) == (4, None)
     assert world.found("automobile") == ["evt:s1:3"]
-    assert drain_embeddings(world.scope, "ann", wait=False).result["queued"] == 0
+    assert drain_embeddings(world.scope, "ann", wait_s=0).result["queued"] == 0
 
 
 def sent(world: RecallWorld) -> list[Message]:
@@ -230,12 +248,12 @@ def test_a_drain_over_several_steps_can_break_off(world: RecallWorld) -> None:
         world.pump()
     assert (indexed_seq(world), lacking_from(world)) == (80, 1)
     fail(world, {"fault": "error", "match": "line 79"})
-    drain_embeddings(world.scope, "ann", wait=False)
+    drain_embeddings(world.scope, "ann", wait_s=0)
     message = sent(world)
     world.embed(message)
     assert lacking_from(world) == 80
     fail(world)
-    drain_embeddings(world.scope, "ann", wait=False)
+    drain_embeddings(world.scope, "ann", wait_s=0)
     assert world.embed(sent(world)) == {}
     assert lacking_from(world) is None
 

@@ -20,7 +20,7 @@ def test_every_function_has_its_code() -> None:
     template = read_template()
     assert set(template.functions) == {
         *("authorizer", "observe", "pack", "recall", "records", "admin"),
-        *("outbox", "embed", "extract", "compact", "sweep", "pre_traffic"),
+        *("outbox", "index", "embed", "extract", "compact", "sweep", "pre_traffic"),
     }
     missing = [name for name, function in template.functions.items() if not (function.code / "app.py").is_file()]
     assert missing == []

@@ -35,12 +35,13 @@ ALLOWED: dict[str, set[str]] = {
         *("version", "caching", "correlation", "domain", "ports", "scope", "store", "usecases", "observability"),
         *("http", "pydantic", "pydantic_core"),
     },
+    "batch": {"correlation", "ports", "usecases", "observability"},
     "worker": {
         *("correlation", "domain", "ports", "scope", "usecases", "observability"),
         "aws_lambda_powertools",
     },
     "functions": {
-        *("correlation", "deployment", "domain", "ports", "store", "wiring", "usecases", "http", "worker"),
+        *("correlation", "deployment", "domain", "ports", "store", "wiring", "usecases", "http", "batch", "worker"),
         "observability",
     },
 }

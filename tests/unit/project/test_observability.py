@@ -85,7 +85,7 @@ def test_the_id_of_a_call_reaches_the_messages_that_its_rows_cause(world: World)
     changes = [Change(str(seq), None, _row(world, seq)) for seq in (1, 2)]
     dispatch_changes(world, changes)
     carriers = {str(queue): message.body.get(FIELD) for queue, message in world.queue.sent}
-    assert carriers == {"embed": "req-7", "extract": "req-7"}
+    assert carriers == {"index": "req-7", "extract": "req-7"}
 
 
 def test_the_backlog_is_as_old_as_its_oldest_row(world: World) -> None:

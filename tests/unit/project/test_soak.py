@@ -27,7 +27,7 @@ from neve.ports import Delete, Message, Owner, QueueName
 from neve.scope import SessionScope, Tenant, UserScope
 from neve.store import rows
 from neve.store.keys import Keys, SessionKeys, UserKeys
-from neve.usecases.indexing.index_events import index_events
+from neve.usecases.indexing.index_events import index_events_anew
 from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.observe_session import observe_session
@@ -154,7 +154,7 @@ def engines(tmp_path: Path) -> Iterator[EmbeddedPorts]:
         row["id"]: row["rev"] for row in ports.table.query(KEYS.of_user("ann").partition, prefix="MEM#", limit=9).items
     }
     index_memories(ports, UserKeys("acme", "ann"), revs)
-    index_events(ports, SessionKeys("acme", "ann", "s1"), 1, (1, 1))
+    index_events_anew(ports, SessionKeys("acme", "ann", "s1"), 1, (1, 1))
     yield ports
     ports.close()
 

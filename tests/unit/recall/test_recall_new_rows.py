@@ -9,6 +9,7 @@ import pytest
 
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
 from neve.domain.records import Kind
+from neve.ports import Candidate, Owner, SearchFilter, TextQuery
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.unit.recall_world import RecallWorld
 
@@ -55,12 +56,28 @@ def test_a_row_is_found_by_its_words_in_the_second_it_was_written(world: RecallW
     assert hits[0].components["rank_lex"] == 1 and "bm25" not in hits[0].components
 
 
-def test_a_row_that_nobody_indexes_is_not_new_for_ever(world: RecallWorld) -> None:
+def test_a_row_that_nobody_indexes_is_found_by_its_words_all_the_same(world: RecallWorld) -> None:
     tea = world.remember("Mary drinks oolong tea")
-    world.clock.move(seconds=120)
+    world.clock.move(days=1)
     assert world.found("oolong") == [tea]
-    world.clock.move(seconds=1)
-    assert world.found("oolong") == []
+
+
+def test_a_row_whose_words_came_in_under_a_recall_is_not_missed(world: RecallWorld) -> None:
+    """The keyword leg has searched already, the rows that it may lack have not been read."""
+    tea = world.remember("Mary drinks oolong tea")
+    messages, search = world.dispatch(), world.index.search_text
+
+    def then_index(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+        found = search(owner, query, where, depth)
+        assert world.words(messages) == {}
+        return found
+
+    world.index.search_text = then_index  # type: ignore[method-assign]
+    assert world.found("oolong", legs=("lexical",)) == [tea]
+    world.index.search_text = search  # type: ignore[method-assign]
+    world.clock.move(seconds=3)
+    hits = world.ask("oolong", legs=("lexical",)).hits
+    assert [hit.id for hit in hits] == [tea] and "bm25" in hits[0].components, "the index has it by now"
 
 
 def test_a_new_row_and_an_indexed_one_are_in_one_ranking(world: RecallWorld) -> None:

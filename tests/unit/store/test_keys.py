@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import string
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neve.domain.times import iso
 from neve.store import keys as layout
 from neve.store.keys import (
     LAST_SEQ,
@@ -19,6 +20,8 @@ from neve.store.keys import (
     due_until,
     image_name,
     is_memory_key,
+    lacking_since,
+    lacks_words,
     recent_key,
     recent_since,
     seq_of,
@@ -29,7 +32,7 @@ ANN = UserKeys("t1", "ann")
 S1 = ANN.of_session("s1")
 IDS = st.text(alphabet=string.ascii_letters + string.digits + "._:@-", min_size=1, max_size=20)
 SEQS = st.integers(1, LAST_SEQ)
-TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1))
+TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))
 
 
 def test_the_layout_of_stored_rows() -> None:
@@ -128,15 +131,26 @@ def test_packs_of_a_session_are_of_no_other(session: str, other: str, version: i
 
 
 @given(IDS, TIMES, TIMES)
-def test_due_and_recent_keys_sort_by_their_time(identifier: str, one: datetime, other: datetime) -> None:
+def test_due_keys_sort_by_their_time(identifier: str, one: datetime, other: datetime) -> None:
     at, until = (f"{time:%Y-%m-%dT%H:%M}" for time in (one, other))
     key = due_key(at, ANN, identifier)
     low, high = due_until(until)
     assert due_bucket(key) == at
     assert (low <= key <= high) == (at <= until)
     assert due_until(None)[0] <= key <= due_until(None)[1]
-    low, high = recent_since(until)
-    assert (low <= recent_key(at, identifier) <= high) == (at >= until)
+
+
+@given(IDS, TIMES, TIMES, TIMES)
+def test_recent_keys_are_those_without_words_and_those_whose_words_came_since(
+    identifier: str, rev: datetime, words: datetime, since: datetime
+) -> None:
+    rev_at, words_at, bound = map(iso, (rev, words, since))
+    low, high = recent_since(bound)
+    without = recent_key(identifier, rev_at=rev_at, words_at=None)
+    assert low <= without <= high and lacks_words(without) and lacking_since(without) == rev_at
+    within = recent_key(identifier, rev_at=rev_at, words_at=words_at)
+    assert (low <= within <= high) == (words_at >= bound) and within < without
+    assert not lacks_words(within) and lacking_since(within) == words_at
 
 
 def test_a_key_is_of_its_tenant_alone() -> None:

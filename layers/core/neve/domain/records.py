@@ -99,7 +99,8 @@ class MemoryPassage:
 class Memory:
     """One durable row. ``passages`` joined by a newline are ``text``; a single-passage row may leave them empty.
     ``version`` is the storage version (0 = not stored yet) and never leaves the service; ``rev`` does.
-    ``embed_queued_at``: when the sweep last queued its embedding again."""
+    ``embed_queued_at``: when the sweep last queued its embedding again. ``rev_at``: when its rev moved, until the
+    search index has its words and its vectors; ``words_at``: since when it has the words, meanwhile."""
 
     id: str
     kind: Kind
@@ -138,6 +139,7 @@ class Memory:
     embed_queued_at: str | None = None
     died_gen: int | None = None
     rev_at: str | None = None
+    words_at: str | None = None
     version: int = 0
 
 
@@ -158,7 +160,9 @@ class UserHead:
 
 @dataclass(frozen=True, slots=True)
 class SessionHead:
-    """The append head of a session (row ``SES#``): every append moves it."""
+    """The append head of a session (row ``SES#``): every append moves it. ``complete_seq``: the last event of the last
+    complete turn. ``behind``: the appends since index, vectors and marker were last up to the log, as (last seq,
+    epoch second); empty while they are (``usecases/sessions/memory_lag.py``)."""
 
     session_id: str
     status: Literal["open", "closed", "extracted"]
@@ -168,7 +172,9 @@ class SessionHead:
     user_meta: dict[str, str] = field(default_factory=dict)
     last_seq: int = 0
     last_event_type: EventType | None = None
+    complete_seq: int = 0
     total_tokens: int = 0
+    behind: tuple[tuple[int, int], ...] = ()
     write_id: str = ""
     version: int = 0
 

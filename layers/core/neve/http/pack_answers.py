@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Literal
 
 from neve.http.preconditions import EntityTags
@@ -13,6 +14,8 @@ from neve.usecases.pack.read_pack import PackView
 Format = Literal["json", "text"]
 
 JSON_MARK = "-j"
+LAG_HEADER = "X-Neve-Memory-Lag"
+"""Outside the ETag: ``events=10, unindexed=10, unembedded=12, unobserved=0, seconds=3``."""
 REVALIDATE = "private, no-cache"
 """A version never changes, but which version is current does: a copy may be kept and must be asked for."""
 
@@ -30,9 +33,9 @@ def held(sent: EntityTags, wanted: Format) -> Callable[[str], bool]:
 def pack_answer(view: PackView, wanted: Format, sent: EntityTags) -> Answer:
     """A version has an ETag and may be answered by 304; everything else is ``no-store``. Without any text the answer is
     JSON in both formats: an empty text would mean that there is nothing to remember."""
-    headers = {}
+    headers = {} if view.lag is None else {LAG_HEADER: ", ".join(f"{n}={v}" for n, v in asdict(view.lag).items())}
     if view.sha256 is not None:
-        headers = {"ETag": f'"{entity_tag(view.sha256, wanted)}"', "Cache-Control": REVALIDATE}
+        headers |= {"ETag": f'"{entity_tag(view.sha256, wanted)}"', "Cache-Control": REVALIDATE}
         if view.state == "not_modified" or held(sent, wanted)(view.sha256):
             return Answer(304, headers=headers, degraded=view.degraded)
     if wanted == "text" and view.text is not None:

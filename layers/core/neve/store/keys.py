@@ -27,6 +27,7 @@ _AFTER_EVERY_KEY = "~"
 """Sorts behind every character of an id, a time and a key."""
 _BEFORE_EVERY_ID = "!"
 """Sorts before every character of an id, and is in none."""
+_NO_VECTORS, _NO_WORDS = "V#", "W#"
 _RANK_TOP, _RANK_DIGITS = 10**16, 17
 LAST_SEQ = 9_999_999_999
 DUE_SHARDS = 8
@@ -42,7 +43,7 @@ def api_key_row(key_id: str) -> Key:
 
 
 def due_partition(kind: str, shard: int) -> str:
-    """Index ``due``. ``kind``: embed | failed | rebuild | replace."""
+    """Index ``due``. ``kind``: embed | failed | rebuild | replace, and behind, whose sort keys are ``behind_key``."""
     return f"DUE#{kind}#{shard}"
 
 
@@ -64,14 +65,35 @@ def due_until(bucket: str | None) -> tuple[str, str]:
     return "0", _AFTER_EVERY_KEY if bucket is None else f"{bucket}#{_AFTER_EVERY_KEY}"
 
 
-def recent_key(rev_at: str, identifier: str) -> str:
-    """Index ``recent``: a memory by the time of its rev."""
-    return f"{rev_at}#{identifier}"
+def behind_key(keys: SessionKeys) -> str:
+    """Index ``due``: a session whose log is ahead of index, vectors or marker."""
+    return f"{behind_prefix(keys)}{keys.session}"
 
 
-def recent_since(at: str) -> tuple[str, str]:
-    """Bounds of every ``recent_key`` from a time on."""
-    return at, _AFTER_EVERY_KEY
+def behind_prefix(keys: UserKeys) -> str:
+    """What a user's ``behind_key`` start with."""
+    return f"{keys.tenant}/{keys.user}/"
+
+
+def recent_key(memory_id: str, *, rev_at: str, words_at: str | None) -> str:
+    """Index ``recent``: a memory that lacks its words in the search index, by the time of its rev, behind all those
+    that lack their vectors only, by the time of their words."""
+    return f"{_NO_WORDS}{rev_at}#{memory_id}" if words_at is None else f"{_NO_VECTORS}{words_at}#{memory_id}"
+
+
+def recent_since(words_at: str) -> tuple[str, str]:
+    """Bounds of every ``recent_key`` without words, and of those whose words came at that time or later."""
+    return f"{_NO_VECTORS}{words_at}", f"{_NO_WORDS}{_AFTER_EVERY_KEY}"
+
+
+def lacking_since(recent_key: str) -> str:
+    """The time in a ``recent_key`` of a memory."""
+    return recent_key[len(_NO_WORDS) :].partition("#")[0]
+
+
+def lacks_words(recent_key: str) -> bool:
+    """Whether a ``recent_key`` is that of a memory without its words."""
+    return recent_key.startswith(_NO_WORDS)
 
 
 def rank_key(rank: float, identifier: str) -> str:
@@ -150,7 +172,7 @@ class Keys:
 
     @property
     def usages(self) -> str:
-        """Index ``recent``: the usage rows of the tenant's users."""
+        """Index ``due``: the usage rows of the tenant's users."""
         return f"T#{self.tenant}#USAGE"
 
     # rows

@@ -30,7 +30,17 @@ from neve.domain.records import (
 )
 from neve.domain.times import iso
 from neve.ports import Check, Expect, Expectation, Item, Key, Put, Version, WriteOp
-from neve.store.keys import DUE_SHARDS, Keys, SessionKeys, UserKeys, due_key, due_partition, rank_key, recent_key
+from neve.store.keys import (
+    DUE_SHARDS,
+    Keys,
+    SessionKeys,
+    UserKeys,
+    behind_key,
+    due_key,
+    due_partition,
+    rank_key,
+    recent_key,
+)
 
 _head = TypeAdapter(UserHead)
 _session = TypeAdapter(SessionHead)
@@ -96,10 +106,14 @@ def read_session(item: Item) -> SessionHead:
 
 
 def put_session(keys: UserKeys, session: SessionHead) -> Put:
-    attributes = _session.dump_python(session, mode="json", exclude_none=True)
-    return Put(
-        _item(keys.of_session(session.session_id).session_head, "session", attributes), expectation(session.version)
-    )
+    """A session that is behind is in the ``due`` index, by its user. Its keys stay the same from append to append, and
+    so does all that the index projects: DynamoDB charges the index for entering and leaving only."""
+    own = keys.of_session(session.session_id)
+    item = _item(own.session_head, "session", _session.dump_python(session, mode="json", exclude_none=True))
+    if session.behind:
+        item |= {"tenant_id": keys.tenant, "user_id": keys.user}
+        item |= {"due_pk": due_partition("behind", due_shard(keys)), "due_sk": behind_key(own)}
+    return Put(item, expectation(session.version))
 
 
 def read_marker(item: Item) -> SessionMarker:
@@ -160,7 +174,7 @@ def read_memory(item: Item) -> Memory:
 
 def put_memory(keys: UserKeys, memory: Memory) -> Put:
     """The row with its index keys: ``rank`` while active; ``recent`` and ``due`` (embed) while ``rev_at`` is set,
-    which the embed worker clears when the search index has the row; ``due`` (failed) while it is there without its
+    which the embed worker clears when the search index has all of it; ``due`` (failed) while it is there without its
     vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     item = _item(keys.memory(memory.id), "memory", attributes)
@@ -169,7 +183,8 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
         rank = pack_rank(memory.kind, memory.priority, memory.last_used_at)
         item |= {"rank_pk": keys.partition, "rank_sk": rank_key(rank, memory.id)}
     if memory.rev_at is not None:
-        item |= {"recent_pk": keys.partition, "recent_sk": recent_key(memory.rev_at, memory.id)}
+        lacking = recent_key(memory.id, rev_at=memory.rev_at, words_at=memory.words_at)
+        item |= {"recent_pk": keys.partition, "recent_sk": lacking}
         item |= due_keys("embed", keys, memory.id, datetime.fromisoformat(memory.rev_at))
     elif memory.embedding_state is EmbeddingState.FAILED:
         item |= due_keys("failed", keys, memory.id, datetime.fromisoformat(memory.created_at))
@@ -233,8 +248,12 @@ def put_job(keys: Keys, job: Job) -> Put:
 
 def due_keys(kind: str, keys: UserKeys, identifier: str, at: datetime) -> Item:
     """Index keys of a piece of due work: a shard by user, a 10 minute time bucket, and who it is."""
-    shard = int.from_bytes(hashlib.sha256(f"{keys.tenant}/{keys.user}".encode()).digest()[:2]) % DUE_SHARDS
-    return {"due_pk": due_partition(kind, shard), "due_sk": due_key(time_bucket(at), keys, identifier)}
+    return {"due_pk": due_partition(kind, due_shard(keys)), "due_sk": due_key(time_bucket(at), keys, identifier)}
+
+
+def due_shard(keys: UserKeys) -> int:
+    """Which part of the ``due`` index holds what is due of a user."""
+    return int.from_bytes(hashlib.sha256(f"{keys.tenant}/{keys.user}".encode()).digest()[:2]) % DUE_SHARDS
 
 
 def time_bucket(at: datetime) -> str:

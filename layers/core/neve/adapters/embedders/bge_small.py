@@ -22,6 +22,7 @@ from neve.ports import Calibration, EmbeddingRetryable, EmbeddingUnavailable, In
 MODEL_SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
 DIMENSIONS = 384
 MODEL_TAG = f"bge-small-en-v1.5-int8-{MODEL_SHA256[:8]}-{DIMENSIONS}"
+MODEL = IndexModel(MODEL_TAG, DIMENSIONS)
 MAX_TOKENS = 512
 """Longer texts are cut: the model has no more positions."""
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
@@ -40,7 +41,7 @@ class BgeSmall:
 
     @property
     def model(self) -> IndexModel:
-        return IndexModel(MODEL_TAG, DIMENSIONS)
+        return MODEL
 
     @cached_property
     def calibration(self) -> Calibration:

@@ -7,13 +7,15 @@ from typing import NoReturn
 
 from neve.ports import Calibration, EmbeddingUnavailable, IndexModel
 
+MODEL = IndexModel("none", 0)
+
 
 class NoEmbedder:
     """``none``: zero dimensions, nothing to compare."""
 
     @property
     def model(self) -> IndexModel:
-        return IndexModel("none", 0)
+        return MODEL
 
     @property
     def calibration(self) -> Calibration:

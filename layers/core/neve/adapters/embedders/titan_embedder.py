@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MODEL_ID = "amazon.titan-embed-text-v2:0"
 DIMENSIONS = 512
 MODEL_TAG = f"titan-embed-text-v2-{DIMENSIONS}"
+MODEL = IndexModel(MODEL_TAG, DIMENSIONS)
 MAX_BYTES = 8_000
 """Of a text in UTF-8; what is longer is cut. The model takes 8,192 tokens, and a token has at least a byte."""
 MAX_THREADS = 8
@@ -53,7 +54,7 @@ class TitanEmbedder:
 
     @property
     def model(self) -> IndexModel:
-        return IndexModel(MODEL_TAG, DIMENSIONS)
+        return MODEL
 
     @cached_property
     def calibration(self) -> Calibration:

@@ -68,6 +68,13 @@ class Calls:
             outcomes = [outcome for item in answer["items"] for outcome in item.values()]
             return [_written(alias, outcome) for outcome in outcomes]
 
+    def present(self, index: str, ids: list[str], routing: str) -> set[str]:
+        """Which of these documents there are now, also those that no search can see yet."""
+        docs = [{"_id": identifier, "routing": routing, "_source": False} for identifier in ids]
+        with _translated(index):
+            answer = cast(Answer, self._client.mget(index=index, body={"docs": docs}))
+            return {found["_id"] for found in answer["docs"] if found.get("found")}
+
     def refresh(self, index: str) -> None:
         """Returns once searches see every earlier write."""
         with _translated(index):

@@ -47,7 +47,7 @@ def document_id(owner: Owner, item_id: str, n: int) -> str:
 
 def index_lines(owner: Owner, passage: Passage) -> str:
     """The two lines of a bulk request."""
-    action = {"index": _target(owner, passage.item_id, passage.n, passage.version)}
+    action = {"index": _target(owner, passage.item_id, passage.n, passage.document_version)}
     return f"{json.dumps(action)}\n{json.dumps(document(owner, passage))}\n"
 
 

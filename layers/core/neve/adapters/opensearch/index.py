@@ -6,7 +6,7 @@ score says nothing about other users and does not change with them (docs/adr/000
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from math import hypot, inf
@@ -15,7 +15,7 @@ from typing import Any, Final
 from opensearchpy import OpenSearch
 
 from neve.adapters.opensearch.calls import OVERTAKEN, Calls, IndexMissing, Written
-from neve.adapters.opensearch.documents import delete_line, floats, in_parts, index_lines, routing
+from neve.adapters.opensearch.documents import delete_line, document_id, floats, in_parts, index_lines, routing
 from neve.adapters.opensearch.places import Place, Places
 from neve.adapters.opensearch.queries import (
     by_vector,
@@ -26,7 +26,17 @@ from neve.adapters.opensearch.queries import (
     idf_of,
     in_stored_terms,
 )
-from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, Source, TextQuery
+from neve.ports import (
+    Candidate,
+    IndexModel,
+    Owner,
+    Passage,
+    SearchFilter,
+    Source,
+    TextQuery,
+    removal_version,
+    rev_of,
+)
 
 ALIAS: Final = "neve-passages"
 NEIGHBOURS: Final = 1_000
@@ -69,15 +79,16 @@ class OpenSearchIndex:
                 if passage.vector is not None:
                     _check(passage.vector, place.model.dimensions)
             written = self._bulk(place, [index_lines(owner, passage) for passage in passages], wait=self._wait)
-            beyond = _beyond_refused(passages, written)
-            self._bulk(place, [delete_line(owner, one.item_id, one.n, one.version) for one in beyond])
+            beyond = _beyond_refused(passages, self._removed(place, owner, passages, written))
+            self._bulk(place, [delete_line(owner, one.item_id, one.n, one.document_version) for one in beyond])
 
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
         """Passages are removed by their numbers, also those that no search can see yet, up to ``_AHEAD`` in a row that
         are not there: an item's passages are numbered without gaps."""
+        removed = removal_version(version)
         with self._place(write=True) as place:
             for first in count(keep, _AHEAD):
-                lines = [delete_line(owner, item_id, n, version) for n in range(first, first + _AHEAD)]
+                lines = [delete_line(owner, item_id, n, removed) for n in range(first, first + _AHEAD)]
                 if not any(written.found for written in self._bulk(place, lines)):
                     return
 
@@ -134,6 +145,20 @@ class OpenSearchIndex:
             self._places.forget()
             raise
 
+    def _removed(
+        self, place: Place, owner: Owner, passages: Sequence[Passage], written: Sequence[Written]
+    ) -> list[Passage]:
+        """Those that were refused because their item was removed, not because something newer of it is there."""
+        refused = {
+            document_id(owner, passage.item_id, passage.n): passage
+            for passage, outcome in zip(passages, written, strict=True)
+            if outcome.status == OVERTAKEN
+        }
+        if not refused:
+            return []
+        there = self._calls.present(place.index, list(refused), routing(owner))
+        return [passage for identifier, passage in refused.items() if identifier not in there]
+
     def _hits(self, place: Place, owner: Owner, query: Mapping[str, Any]) -> list[Hit]:
         return _own(owner, self._calls.search(place.index, query, routing(owner)))
 
@@ -150,18 +175,13 @@ def _check(vector: bytes, dimensions: int) -> None:
         raise ValueError("a vector without a direction")
 
 
-def _beyond_refused(passages: Sequence[Passage], written: Sequence[Written]) -> list[Passage]:
-    """What was written of an overtaken item: it had more passages than a deletion reckoned with."""
-    refused: dict[tuple[str, int], int] = {}
-    for passage, outcome in zip(passages, written, strict=True):
-        if outcome.status == OVERTAKEN:
-            item = (passage.item_id, passage.version)
-            refused[item] = min(passage.n, refused.get(item, passage.n))
-    return [
-        passage
-        for passage, outcome in zip(passages, written, strict=True)
-        if outcome.status != OVERTAKEN and passage.n > refused.get((passage.item_id, passage.version), passage.n)
-    ]
+def _beyond_refused(passages: Iterable[Passage], removed: Iterable[Passage]) -> list[Passage]:
+    """What was written of a removed item: it had more passages than the removal reckoned with."""
+    first: dict[tuple[str, int], int] = {}
+    for passage in removed:
+        item = (passage.item_id, passage.version)
+        first[item] = min(passage.n, first.get(item, passage.n))
+    return [one for one in passages if one.n > first.get((one.item_id, one.version), one.n)]
 
 
 def _own(owner: Owner, answer: Mapping[str, Any]) -> list[Hit]:
@@ -189,7 +209,7 @@ def _candidate(hit: Hit, score: float) -> Candidate:
         item_id=about["item_id"],
         n=about["n"],
         score=score,
-        version=hit["_version"],
+        version=rev_of(hit["_version"]),
         fingerprint=about["fingerprint"],
         source=Source(about["source"]),
     )

@@ -179,6 +179,17 @@ def completes_turn(appended: Sequence[EventType], last_before: EventType | None)
     return bool(said) and said[0] is EventType.USER_MESSAGE and follows_open_turn
 
 
+def completed_to(before: int, appended: Sequence[tuple[int, EventType]]) -> int:
+    """The last event of the last complete turn: ``before`` these events, given with their seqs, it was another."""
+    complete = before
+    for seq, event_type in appended:
+        if event_type is EventType.ASSISTANT_RESPONSE:
+            complete = seq
+        elif event_type is EventType.USER_MESSAGE:
+            complete = seq - 1
+    return complete
+
+
 def turns(events: Sequence[Event]) -> list[range]:
     """Seq ranges of the turns of a gap-free log. What precedes the first ``user_message`` belongs to the first turn."""
     if not events:

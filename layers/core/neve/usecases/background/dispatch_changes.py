@@ -24,9 +24,9 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
     """Queue what the changes ask for, then note which memories were answered with. Raises StoreUnavailable, in which
     case some of it may be done already and all of it can be repeated."""
     logs = _appended(changes)
-    embed = [*_memory_messages(ports, changes), *(log.embed_message() for log in logs)]
-    if embed:
-        ports.queue.send(QueueName.EMBED, embed)
+    to_index = [*_memory_messages(ports, changes), *(log.index_message() for log in logs)]
+    if to_index:
+        ports.queue.send(QueueName.INDEX, to_index)
     observe = _observations(ports, logs)
     if observe:
         ports.queue.send(QueueName.EXTRACT, observe)
@@ -75,7 +75,7 @@ class _Appended:
     newest: Item = field(default_factory=dict)
     types: dict[int, EventType] = field(default_factory=dict)
 
-    def embed_message(self) -> Message:
+    def index_message(self) -> Message:
         first, last = min(self.types), max(self.types)
         with correlated(self.newest):
             return events_message(self.keys, self.incarnation, first, last)

@@ -1,8 +1,8 @@
 """T0 on versions that have no traffic yet: what the new code writes, the new code recalls by meaning.
 
 Each version is called by itself, with the events that API Gateway and SQS would send. The table's stream runs on as
-well: whichever embed worker comes first, the live one or the new one, makes the vector, and the new one must take the
-message without a failure. A user of its own for each probe keeps what was embedded before out of it."""
+well: whichever workers come first, the live ones or the new ones, bring in words and vector, and the new ones must take
+the message without a failure. A user of its own for each probe keeps what was embedded before out of it."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class Versions:
     """ARNs that end in a version's number."""
 
     records: str
+    index: str
     embed: str
     recall: str
 
@@ -55,7 +56,8 @@ class Probe:
         until_ms = self.clock.monotonic_ms() + WITHIN_S * 1000
         memory = self._call(self.versions.records, "POST", "/memories", {"text": MEMORY}, expect=201)
         try:
-            self._embed(memory)
+            self._handle("index", self.versions.index, memory)
+            self._handle("embed", self.versions.embed, memory)
             self._wait(until_ms, "the memory is not embedded", lambda: self._embedded(memory["id"]))
             self._wait(
                 until_ms, "the question does not find the memory by meaning", lambda: self._recalled(memory["id"])
@@ -63,13 +65,14 @@ class Probe:
         finally:
             self._call(self.versions.records, "DELETE", "/memories/{memory_id}", memory_id=memory["id"], expect=200)
 
-    def _embed(self, memory: dict[str, Any]) -> None:
+    def _handle(self, queue: str, version: str, memory: dict[str, Any]) -> None:
         incarnation = rows.read_head(None).incarnation  # of a user that has just been made
         message = memory_message(UserKeys(TENANT, self.user), incarnation, memory["id"], memory["rev"])
-        record = {"messageId": "probe", "body": json.dumps(message.body), "eventSource": "aws:sqs", "attributes": {}}
-        answer = self.invoke(self.versions.embed, {"Records": [record]})
+        attributes = {"ApproximateReceiveCount": "1"}
+        sent = {"messageId": "probe", "body": json.dumps(message.body), "attributes": attributes}
+        answer = self.invoke(version, {"Records": [sent | {"eventSource": "aws:sqs"}]})
         if answer != {"batchItemFailures": []}:
-            raise ProbeFailed(f"embed: {answer}")
+            raise ProbeFailed(f"{queue}: {answer}")
 
     def _embedded(self, memory_id: str) -> bool:
         memory = self._call(self.versions.records, "GET", "/memories/{memory_id}", memory_id=memory_id)

@@ -8,18 +8,20 @@ from neve.domain.errors import NeveError
 from neve.ports import Conflict, Item, Key, Ports, StoreUnavailable
 from neve.store import rows
 from neve.store.partitions import due_rows
-from neve.usecases.indexing.requeue import requeue_pending
+from neve.usecases.indexing.requeue import logs_behind, requeue_pending
+from neve.usecases.observe.requeue_passes import requeue_passes
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_rows import ReplacementBusy, resolve_replacement
+from neve.usecases.sessions.memory_lag import leave
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
 PENDING_FOR = timedelta(minutes=10)
-"""An embedding still pending after this long has lost its message (docs/rules/indexing.md#sweep)."""
+"""What is still pending after this long has lost its message (docs/rules/indexing.md#sweep)."""
 
 
 def sweep_due(ports: Ports) -> dict[str, int]:
-    """Counts by kind of work: packs rebuilt, replacements resolved, embeddings queued again, and failures, which stay
-    due and are tried again by the next sweep."""
+    """Counts by kind of work: packs rebuilt, replacements resolved, embeddings and passes queued again, and failures,
+    which stay due and are tried again by the next sweep."""
     done = {"rebuilt": 0, "replacements": 0, "failed": 0}
     for kind, count, work in (("rebuild", "rebuilt", _rebuild), ("replace", "replacements", _resolve)):
         for item in due_rows(ports.table, kind):
@@ -30,6 +32,11 @@ def sweep_due(ports: Ports) -> dict[str, int]:
             else:
                 done[count] += 1
     done["embeddings"] = requeue_pending(ports, older_than=ports.clock.now() - PENDING_FOR)
+    done["passes"] = requeue_passes(ports, PENDING_FOR)
+    now = ports.clock.now()
+    for keys, progress in logs_behind(ports.table):
+        if progress.lag(now).none:
+            leave(ports, keys, progress)
     return done
 
 

@@ -20,6 +20,7 @@ from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.sessions.memory_lag import leave_if_caught_up
 
 
 def compact_session(scope: SessionScope, body: dict[str, Any]) -> None:
@@ -27,6 +28,7 @@ def compact_session(scope: SessionScope, body: dict[str, Any]) -> None:
     is safe, because a log that is already covered has nothing left to cover."""
     try:
         observe_session(scope, body["incarnation"], closing=True)
+        leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
         result = _move_horizon(scope, body) | {"trigger": body["reason"]}
     except UserErased:
         return

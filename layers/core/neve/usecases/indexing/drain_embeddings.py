@@ -1,35 +1,67 @@
-"""E14: embed what is pending, now."""
+"""E14: bring everything that is pending into the index, now."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from neve.domain.records import Job
 from neve.domain.times import iso
+from neve.ports import Conflict, Ports
 from neve.scope import TenantScope
 from neve.store import rows
-from neve.usecases.indexing.requeue import WhoseRows, find_due, requeue_all
-from neve.usecases.jobs.read_jobs import WAIT_S
+from neve.usecases.indexing.requeue import WhoseRows, find_due, logs_behind, requeue_all
+from neve.usecases.jobs.read_jobs import get_tenant_job
 
+KIND = "drain_embeddings"
 _PAUSE_S = 0.1
 
 
-def drain_embeddings(scope: TenantScope, user: str | None, wait: bool) -> Job:
-    """Everything of the tenant (of one user) that is pending, or failed before, is queued; the job is done when it is.
-    ``wait``: and until nothing of it is pending any more, at most 20 s. The result says how many rows were ``queued``
-    and how many are still ``pending`` (2,000 at most). Raises StoreUnavailable."""
+def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job:
+    """Everything of the tenant (of one user) that is pending, or failed before, is queued. The job is done when nothing
+    is unindexed or unembedded any more, memories and events alike, and running until then; it is waited for at most
+    ``wait_s``. The result says how many rows and logs were ``queued``, and how much is still ``pending`` (counted up to
+    2,000 rows and 2,000 logs). Raises StoreUnavailable."""
     clock, asked = scope.ports.clock, WhoseRows(scope.tenant.id, user)
     started_at = clock.now()
     queued = requeue_all(scope.ports, asked)
-    ends_ms = clock.monotonic_ms() + (WAIT_S * 1000 if wait else 0.0)
-    while (pending := len(find_due(scope.ports.table, "embed", asked))) and clock.monotonic_ms() < ends_ms:
+    ends_ms = clock.monotonic_ms() + wait_s * 1000
+    while (pending := _pending(scope.ports, asked)) and clock.monotonic_ms() < ends_ms:
         clock.sleep(_PAUSE_S)
     job = Job(
         id=f"job_{scope.ports.ids.ulid(started_at)}",
-        kind="drain_embeddings",
-        status="done",
+        kind=KIND,
+        status="running",
         created_at=iso(started_at),
         user_id=user,
-        finished_at=iso(clock.now()),
         result={"queued": queued, "pending": pending},
     )
+    job = _ended(scope, job, pending)
     scope.ports.table.write([rows.put_job(scope.keys, job)])
     return job
+
+
+def read_drain(scope: TenantScope, job_id: str) -> Job:
+    """Any job of the tenant; a drain that was running as it stands now. Raises job_not_found, StoreUnavailable."""
+    job = get_tenant_job(scope, job_id)
+    if job.kind != KIND or job.status != "running":
+        return job
+    pending = _pending(scope.ports, WhoseRows(scope.tenant.id, job.user_id))
+    job = _ended(scope, replace(job, result={**job.result, "pending": pending}), pending)
+    if job.status == "done":
+        try:
+            scope.ports.table.write([rows.put_job(scope.keys, job)])
+        except Conflict:
+            return get_tenant_job(scope, job_id)
+    return job
+
+
+def _ended(scope: TenantScope, job: Job, pending: int) -> Job:
+    return job if pending else replace(job, status="done", finished_at=iso(scope.ports.clock.now()))
+
+
+def _pending(ports: Ports, asked: WhoseRows) -> int:
+    """Memories and events that lack their words or their vectors."""
+    events = 0
+    for _, progress in logs_behind(ports.table, asked):
+        events += progress.indexed.unembedded(progress.head.last_seq)
+    return len(find_due(ports.table, "embed", asked)) + events

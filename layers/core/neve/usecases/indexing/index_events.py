@@ -1,22 +1,26 @@
-"""Bring the utterances of a session's log into the search index.
+"""Bring the utterances of a session's log into the search index: their words as soon as they are said, their vectors
+when they are made (docs/rules/indexing.md#events).
 
-``SESX#`` says how far the log is indexed without a gap, so a message that was lost is made up for by the next one, and
-a repeated message costs one read. An utterance is indexed with its neighbours' words, so the two before a new one are
-indexed again with it."""
+``SESX#`` says how far the words are indexed without a gap, so a message that was lost is made up for by the next one,
+and a repeated message costs one read. Whoever moves it forward queues the vectors of just those events, so none is
+embedded twice. An utterance is indexed with its neighbours' words: the two before a new one are indexed again with it,
+and take the vectors along that they have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
-from neve.ports import IndexingPorts, Item, Passage, Put
+from neve.domain.records import UserHead
+from neve.ports import IndexingPorts, IndexModel, Passage, QueueName, Table, WordsPorts
 from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.erase.incarnation import UserErased, still_there
-from neve.usecases.indexing.user_vectors import VectorsFound, passage_texts, vectors_for
+from neve.usecases.indexing.indexed_row import IndexedRow, Span, read_indexed
+from neve.usecases.indexing.messages import events_message
+from neve.usecases.indexing.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
 from neve.usecases.indexing.utterances import EVENT_VERSION, Utterance, utterance_of, utterance_passages
 
 BATCH_SIZE = 50
@@ -26,147 +30,208 @@ LOOK_BACK, LOOK_AHEAD = 20, 8
 may be what tools said; behind more of that than this, a neighbour is left out."""
 REINDEXED_BEFORE = 2
 """Utterances before the new ones whose own neighbours are new."""
+CONTEXTS = 5
+"""How often a step is written again because the words behind it came in meanwhile."""
 
 
 class EmbedAgain(Exception):
     """The texts could not be embedded for now."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedRow:
-    """``without_vectors_from``: the first seq that is indexed without its vectors, to be embedded when it can be."""
-
-    session: str
-    indexed_seq: int = 0
-    without_vectors_from: int | None = None
-    version: int = 0
-
-    def put(self, keys: SessionKeys, now: datetime) -> Put:
-        key = keys.indexed
-        item: Item = {
-            "pk": key.pk,
-            "sk": key.sk,
-            "type": "indexed",
-            "id": self.session,
-            "tenant_id": keys.tenant,
-            "user_id": keys.user,
-            "session_id": self.session,
-            "indexed_seq": self.indexed_seq,
-        }
-        if self.without_vectors_from is not None:
-            item["without_vectors_from"] = self.without_vectors_from
-            item |= rows.due_keys("failed", keys, self.session, now)
-        return Put(item, rows.expectation(self.version))
-
-
-def read_indexed(session: str, item: Item | None) -> IndexedRow:
-    if item is None:
-        return IndexedRow(session)
-    return IndexedRow(session, item["indexed_seq"], item.get("without_vectors_from"), item["version"])
-
-
-def index_events(ports: IndexingPorts, keys: SessionKeys, incarnation: int, seqs: tuple[int, int]) -> None:
-    """``seqs``: first and last of the events that were told of. Indexed is everything up to the last one that is not
-    yet, or, for events that are indexed, what lacks its vectors. Raises EmbedAgain when no text could be embedded for
-    now (what was indexed before stays noted), and StoreUnavailable."""
+def index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, last: int, *, again: bool) -> None:
+    """The words of everything up to the seq ``last`` that is not indexed yet; their vectors are queued. ``again``: the
+    message was delivered before, and whoever had it may have died before it queued the vectors. Raises
+    StoreUnavailable; what was indexed before stays noted."""
     found = ports.table.get_many([keys.head, keys.indexed])
     row = read_indexed(keys.session, found.get(keys.indexed))
-    first, last = row.indexed_seq + 1, seqs[1]
-    if last <= row.indexed_seq:
-        if row.without_vectors_from is None or not seqs[0] <= row.without_vectors_from <= last:
-            return
-        first = row.without_vectors_from
     try:
         still_there(rows.read_head(found.get(keys.head)), incarnation)
-        _Indexing(ports, keys, incarnation).run(first, last)
+        if again and row.indexed_seq:
+            _queue_vectors(ports, keys, incarnation, row.not_embedded((1, min(last, row.indexed_seq))))
+        for first, to in _steps((row.indexed_seq + 1, last)):
+            _index_words(ports, keys, incarnation, (first, to))
     except UserErased:
         return
 
 
-def index_events_anew(ports: IndexingPorts, keys: SessionKeys, incarnation: int, seqs: tuple[int, int]) -> None:
-    """For an index that lacks them: the events ``seqs``, first to last, which are noted as indexed. Raises EmbedAgain
-    and StoreUnavailable."""
+def index_vectors(ports: IndexingPorts, keys: SessionKeys, incarnation: int, spans: Sequence[Span]) -> None:
+    """The vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when no text could be embedded for
+    now (what was embedded before stays noted), and StoreUnavailable."""
+    found = ports.table.get_many([keys.head, keys.indexed])
+    row = read_indexed(keys.session, found.get(keys.indexed))
+    lacking = [part for first, last in spans for part in row.not_embedded((first, min(last, row.indexed_seq)))]
+    failed_from = row.without_vectors_from
+    if not lacking and failed_from is not None:
+        lacking = [(failed_from, last) for first, last in spans if first <= failed_from <= last]
+    head = rows.read_head(found.get(keys.head))
     try:
-        _Indexing(ports, keys, incarnation).run(*seqs)
+        still_there(head, incarnation)
+        for span in lacking:
+            for step in _steps(span):
+                row = _Vectors(ports, keys, head).index(step, row)
     except UserErased:
         return
+
+
+def index_events_anew(ports: IndexingPorts, keys: SessionKeys, incarnation: int, seqs: Span) -> None:
+    """For an index that lacks them: words and vectors of the events ``seqs``, first to last, which are noted as
+    indexed. Raises EmbedAgain and StoreUnavailable."""
+    found = ports.table.get_many([keys.head, keys.indexed])
+    head, row = rows.read_head(found.get(keys.head)), read_indexed(keys.session, found.get(keys.indexed))
+    try:
+        still_there(head, incarnation)
+        for step in _steps(seqs):
+            row = _Vectors(ports, keys, head, anew=True).index(step, row)
+    except UserErased:
+        return
+
+
+def _steps(span: Span) -> Iterator[Span]:
+    first, last = span
+    for start in range(first, last + 1, BATCH_SIZE):
+        yield start, min(start + BATCH_SIZE - 1, last)
+
+
+# --- what is in the log ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Indexing:
+class _Said:
+    """Passages of one step: of the utterances in it, and of those just before it, whose neighbours are new."""
+
+    new: list[Passage]
+    before: list[Passage]
+
+
+def _said(table: Table, keys: SessionKeys, incarnation: int, span: Span) -> _Said:
+    first, last = span
+    utterances = list(_utterances(table, keys, incarnation, first, last))
+    before = [said.seq for said in utterances if said.seq < first][-REINDEXED_BEFORE:]
+    passages = utterance_passages(utterances)
+    return _Said(
+        [p for p in passages if p.seq_from is not None and first <= p.seq_from <= last],
+        [p for p in passages if p.seq_from in before],
+    )
+
+
+def _utterances(table: Table, keys: SessionKeys, incarnation: int, first: int, last: int) -> Iterator[Utterance]:
+    page = BATCH_SIZE + LOOK_BACK + LOOK_AHEAD
+    bounds = keys.events(max(1, first - LOOK_BACK), last + LOOK_AHEAD)
+    for item in all_rows(table, keys.log, between=bounds, page=page):
+        said = utterance_of(keys.session, rows.read_event(item))
+        if said and item["incarnation"] == incarnation:
+            yield said
+
+
+def _noted(
+    ports: WordsPorts | IndexingPorts,
+    keys: SessionKeys,
+    incarnation: int,
+    written: Sequence[Passage],
+    change: Callable[[IndexedRow], IndexedRow],
+) -> tuple[IndexedRow, IndexedRow]:
+    """The row before and after the change, once ``written`` is in the index; it leaves it again if the user was erased
+    meanwhile. The user is checked with the first row only: an erasure takes the row away, and then the expected version
+    is not there. Raises UserErased."""
+
+    def attempt() -> tuple[IndexedRow, IndexedRow]:
+        found = ports.table.get_many([keys.head, keys.indexed])
+        head = rows.read_head(found.get(keys.head))
+        try:
+            still_there(head, incarnation)
+        except UserErased:
+            for identifier in {passage.item_id for passage in written}:
+                ports.search.trim(keys.owner, identifier, keep=0, version=EVENT_VERSION)
+            raise
+        row = read_indexed(keys.session, found.get(keys.indexed))
+        changed = change(row)
+        if changed == row:
+            return row, row
+        put = changed.put(keys, ports.clock.now())
+        ports.table.write([put] if row.version else [put, rows.check_head(keys, head)])
+        return row, replace(changed, version=row.version + 1)
+
+    return transact(ports, attempt)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span) -> None:
+    """Raises UserErased."""
+    said = _said(ports.table, keys, incarnation, span)
+    model = ports.search.model()
+    known = known_vectors(ports.table, keys, model, passage_texts(said.before)) if model.dimensions else {}
+    passages = [*(replace(p, vector=known.get(p.text)) for p in said.before), *said.new]
+    if passages:
+        ports.search.upsert(keys.owner, passages)
+    now, last = ports.clock.now(), span[1]
+    before, after = _noted(
+        ports,
+        keys,
+        incarnation,
+        passages,
+        lambda row: _without_vectors(row.with_words(last, now), model) if last > row.indexed_seq else row,
+    )
+    if model.dimensions and after.indexed_seq > before.indexed_seq:
+        _queue_vectors(ports, keys, incarnation, [(before.indexed_seq + 1, after.indexed_seq)])
+
+
+def _without_vectors(row: IndexedRow, model: IndexModel) -> IndexedRow:
+    """An index that takes no vectors lacks none."""
+    return row if model.dimensions else row.with_vectors((1, row.indexed_seq), None)
+
+
+def _queue_vectors(ports: WordsPorts, keys: SessionKeys, incarnation: int, spans: Iterator[Span] | list[Span]) -> None:
+    messages = [events_message(keys, incarnation, first, last) for first, last in spans]
+    if messages:
+        ports.queue.send(QueueName.EMBED, messages)
+
+
+# --- vectors --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """``head``: of the user as the work began. ``anew``: also what has no vector, and whatever is noted."""
+
     ports: IndexingPorts
     keys: SessionKeys
-    incarnation: int
+    head: UserHead
+    anew: bool = False
 
-    def run(self, first: int, last: int) -> None:
-        """Raises EmbedAgain, UserErased."""
-        for start in range(first, last + 1, BATCH_SIZE):
-            self.step(start, min(start + BATCH_SIZE - 1, last), is_first=start == first)
+    def index(self, span: Span, row: IndexedRow) -> IndexedRow:
+        """``row`` was read before; the row as it is left. Words that come in meanwhile belong to the context of what is
+        written here, and their own write found no vectors to take along: it is written again. Raises EmbedAgain,
+        UserErased."""
+        for _ in range(CONTEXTS):
+            written, lacking_from = self._write(_said(self.ports.table, self.keys, self.head.incarnation, span))
+            before, after = self._note(span, written, lacking_from)
+            if before.indexed_seq == row.indexed_seq:
+                return after
+            row = after
+        raise EmbedAgain
 
-    def step(self, first: int, last: int, *, is_first: bool) -> None:
-        """Index the events ``first`` to ``last`` and note it. Raises EmbedAgain, UserErased."""
-        utterances = list(self._utterances(first - LOOK_BACK, last + LOOK_AHEAD))
-        new = [said.seq for said in utterances if first <= said.seq <= last]
-        before = [said.seq for said in utterances if said.seq < first]
-        again = before[-REINDEXED_BEFORE:] if is_first else []
-        passages = [p for p in utterance_passages(utterances) if p.seq_from in {*again, *new}]
-        new_texts = passage_texts(p for p in passages if p.seq_from in set(new))
-        found = self._vectors(new_texts, passage_texts(passages))
-        if passages:
-            with_vectors = [replace(p, vector=found.vectors.get(p.text)) for p in passages]
-            self.ports.search.upsert(self.keys.owner, with_vectors)
-            self._check_user(passages)
-        lacking = [
-            p.seq_from for p in passages if found.wanted and p.seq_from in set(new) and p.text not in found.vectors
-        ]
-        self._note(first, last, min((seq for seq in lacking if seq is not None), default=None))
+    def _write(self, said: _Said) -> tuple[list[Passage], int | None]:
+        """What was written, and the first seq of a text that has no vector and will have none for now."""
+        found = self._vectors(passage_texts(said.new), passage_texts(said.before))
+        passages = [replace(p, vector=found.vectors.get(p.text)) for p in (*said.before, *said.new)]
+        written = passages if self.anew else [p for p in passages if p.vector is not None]
+        if written:
+            self.ports.search.upsert(self.keys.owner, written)
+        lacking = [p.seq_from for p in said.new if found.wanted and p.text not in found.vectors]
+        return written, min((seq for seq in lacking if seq is not None), default=None)
 
-    def _utterances(self, first: int, last: int) -> Iterator[Utterance]:
-        page = BATCH_SIZE + LOOK_BACK + LOOK_AHEAD
-        bounds = self.keys.events(max(1, first), last)
-        for item in all_rows(self.ports.table, self.keys.log, between=bounds, page=page):
-            said = utterance_of(self.keys.session, rows.read_event(item))
-            if said and item["incarnation"] == self.incarnation:
-                yield said
-
-    def _vectors(self, new: Sequence[str], all_texts: Sequence[str]) -> VectorsFound:
+    def _vectors(self, new: Sequence[str], before: Sequence[str]) -> VectorsFound:
         """Raises EmbedAgain when not one text could be embedded and a later attempt may do better."""
-        known_only = [text for text in all_texts if text not in set(new)]
-        found = vectors_for(self.ports, self.keys, self.incarnation, new, known_only)
+        found = vectors_for(self.ports, self.keys, self.head, new, before)
         if new and found.failed >= set(new):
             raise EmbedAgain
         return found
 
-    def _check_user(self, passages: Sequence[Passage]) -> None:
-        """Take back what was indexed of a user who was erased meanwhile."""
-        head = rows.read_head(self.ports.table.get(self.keys.head))
-        try:
-            still_there(head, self.incarnation)
-        except UserErased:
-            for identifier in {passage.item_id for passage in passages}:
-                self.ports.search.trim(self.keys.owner, identifier, keep=0, version=EVENT_VERSION)
-            raise
+    def _note(self, span: Span, written: Sequence[Passage], lacking_from: int | None) -> tuple[IndexedRow, IndexedRow]:
+        def noted(row: IndexedRow) -> IndexedRow:
+            moved = replace(row, indexed_seq=max(row.indexed_seq, span[1])) if self.anew else row
+            return moved.with_vectors(span, lacking_from)
 
-    def _note(self, first: int, last: int, lacking_from: int | None) -> None:
-        """Move ``indexed_seq`` forward, never back."""
-
-        def attempt() -> None:
-            found = self.ports.table.get_many([self.keys.head, self.keys.indexed])
-            head = rows.read_head(found.get(self.keys.head))
-            still_there(head, self.incarnation)
-            row = read_indexed(self.keys.session, found.get(self.keys.indexed))
-            noted = _advanced(row, first, last, lacking_from)
-            if noted != row:
-                put = noted.put(self.keys, self.ports.clock.now())
-                self.ports.table.write([put, rows.check_head(self.keys, head)])
-
-        transact(self.ports, attempt)
-
-
-def _advanced(row: IndexedRow, first: int, last: int, lacking_from: int | None) -> IndexedRow:
-    """``first`` is never behind a gap: every run begins at or before the first seq that is not indexed."""
-    lacking = row.without_vectors_from
-    if lacking is not None and first <= lacking <= last:
-        lacking = last + 1 if last < row.indexed_seq else None
-    lacking = min((seq for seq in (lacking, lacking_from) if seq is not None), default=None)
-    return replace(row, indexed_seq=max(row.indexed_seq, last), without_vectors_from=lacking)
+        return _noted(self.ports, self.keys, self.head.incarnation, written, noted)

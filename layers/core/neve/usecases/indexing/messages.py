@@ -1,4 +1,5 @@
-"""What the embed queue carries: a memory whose rev moved or that is gone, or new events of a session."""
+"""What the index queue and the embed queue carry: a memory whose rev moved or that is gone, or new events of a
+session. The group is the user: the queues are fair between users, so the backlog of one does not hold up another's."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from neve.store.keys import SessionKeys, UserKeys
 
 
 def memory_message(keys: UserKeys, incarnation: int, memory_id: str, rev: int) -> Message:
-    """The worker reads the row again: ``rev`` only says what a removal removes. The group makes the queue fair."""
+    """The worker reads the row again: ``rev`` only says what a removal removes."""
     body = {
         "kind": "memory",
         "tenant": keys.tenant,
@@ -17,7 +18,7 @@ def memory_message(keys: UserKeys, incarnation: int, memory_id: str, rev: int) -
         "id": memory_id,
         "rev": rev,
     }
-    return Message(carried(body), group=keys.tenant)
+    return Message(carried(body), group=_group(keys))
 
 
 def events_message(keys: SessionKeys, incarnation: int, seq_from: int, seq_to: int) -> Message:
@@ -31,4 +32,8 @@ def events_message(keys: SessionKeys, incarnation: int, seq_from: int, seq_to: i
         "seq_from": seq_from,
         "seq_to": seq_to,
     }
-    return Message(carried(body), group=keys.tenant)
+    return Message(carried(body), group=_group(keys))
+
+
+def _group(keys: UserKeys) -> str:
+    return f"{keys.tenant}#{keys.user}"

@@ -18,9 +18,10 @@ from neve.ports import Clock, Embedder, Ids, IndexingPorts, Ports, SearchIndex, 
 from neve.store import rows
 from neve.store.keys import INDEXED, MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
-from neve.usecases.indexing.embed_rows import BATCH_SIZE
-from neve.usecases.indexing.index_events import EmbedAgain, IndexedRow, index_events_anew, read_indexed
+from neve.usecases.indexing.by_kind import BATCH_SIZE
+from neve.usecases.indexing.index_events import EmbedAgain, index_events_anew
 from neve.usecases.indexing.index_memories import NEVER_RECALLED, index_memories
+from neve.usecases.indexing.indexed_row import IndexedRow, read_indexed
 from neve.usecases.tenants.directory import all_tenants, users_of
 
 T = TypeVar("T")

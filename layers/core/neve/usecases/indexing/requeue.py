@@ -1,4 +1,4 @@
-"""Queue again what the search index lacks: rows whose message was lost, and rows that are there without their
+"""Queue again what the search index lacks: rows and logs whose message was lost, and those that are there without their
 vectors."""
 
 from __future__ import annotations
@@ -13,21 +13,25 @@ from neve.domain.records import EmbeddingState, Memory, Priority
 from neve.domain.times import iso, parse
 from neve.ports import Index, Item, Key, Message, Ports, QueueName, Table
 from neve.store import rows
-from neve.store.keys import DUE_SHARDS, UserKeys, due_bucket, due_partition
+from neve.store.keys import DUE_SHARDS, SessionKeys, UserKeys, due_bucket, due_partition
 from neve.store.partitions import due_rows
 from neve.store.transact import transact
-from neve.usecases.indexing.index_events import read_indexed
+from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.indexing.messages import events_message, memory_message
+from neve.usecases.sessions.memory_lag import Progress, progress_of
 
 COOLDOWN = timedelta(minutes=5)
 """The sweep queues one row at most this often (docs/rules/indexing.md#sweep), so that a row which fails again and
 again, or is replaced and comes back, does not keep the workers busy."""
+LOST_AFTER = timedelta(minutes=1)
+"""Whoever asks for a drain has logs queued again that have waited this long; the others' messages are on their way."""
 MAX_ROWS = 2_000
 """Rows of one run; what is left stays due."""
 _FIRST_SERVED = {Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}
 
-Kind = Literal["embed", "failed"]
-"""``embed``: not in the index yet. ``failed``: in the keyword index only, without vectors."""
+Kind = Literal["embed", "failed", "behind"]
+"""``embed``: a memory that is not in the index yet. ``failed``: in the keyword index only, without vectors.
+``behind``: a session whose log is ahead of index, vectors or marker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ def requeue_pending(ports: Ports, older_than: datetime) -> int:
     due = find_due(ports.table, "embed", until=older_than)
     now = ports.clock.now()
     waiting = [(item, m) for item, m in _memories(ports.table, due) if _is_waiting(m, older_than, now)]
-    return requeue(ports, waiting)
+    return requeue(ports, waiting) + requeue_logs(ports, waiting_for(now - older_than, now, logs_behind(ports.table)))
 
 
 def _is_waiting(memory: Memory, older_than: datetime, now: datetime) -> bool:
@@ -60,10 +64,11 @@ def _is_waiting(memory: Memory, older_than: datetime, now: datetime) -> bool:
 
 
 def requeue_all(ports: Ports, asked: WhoseRows) -> int:
-    """For whoever asks: everything of a tenant, or of one user, that is due or failed. How many were queued. Raises
-    StoreUnavailable."""
+    """For whoever asks: everything of a tenant, or of one user, that is due or failed, and the logs that the index is
+    behind of. How many were queued. Raises StoreUnavailable."""
     due = [item for kind in ("embed", "failed") for item in find_due(ports.table, kind, asked)]
-    return requeue(ports, _memories(ports.table, due)) + _requeue_events(ports, due)
+    queued = requeue(ports, _memories(ports.table, due)) + _requeue_failed_logs(ports, due)
+    return queued + requeue_logs(ports, waiting_for(LOST_AFTER, ports.clock.now(), logs_behind(ports.table, asked)))
 
 
 def find_due(table: Table, kind: Kind, asked: WhoseRows = EVERYBODY, until: datetime | None = None) -> list[Item]:
@@ -106,10 +111,15 @@ def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory]]) -> int:
         (_owner_of(item), memory) for item, memory in by_importance if _stamp(ports, _owner_of(item), memory, now)
     ]
     incarnations = _incarnations(ports.table, {keys for keys, _ in stamped})
-    messages = [memory_message(keys, incarnations[keys], memory.id, memory.rev) for keys, memory in stamped]
-    if messages:
-        ports.queue.send(QueueName.EMBED, messages)
-    return len(messages)
+    for queue, has_words in ((QueueName.INDEX, False), (QueueName.EMBED, True)):
+        messages = [
+            memory_message(keys, incarnations[keys], memory.id, memory.rev)
+            for keys, memory in stamped
+            if (memory.words_at is not None or memory.rev_at is None) is has_words
+        ]
+        if messages:
+            ports.queue.send(queue, messages)
+    return len(stamped)
 
 
 def _owner_of(item: Item) -> UserKeys:
@@ -135,14 +145,14 @@ def _stamp(ports: Ports, keys: UserKeys, memory: Memory, now: datetime) -> bool:
             return False
         stamped = replace(read, embed_queued_at=iso(now))
         if read.rev_at is None:
-            stamped = replace(stamped, embedding_state=EmbeddingState.PENDING, rev_at=iso(now))
+            stamped = replace(stamped, embedding_state=EmbeddingState.PENDING, rev_at=iso(now), words_at=iso(now))
         ports.table.write([rows.put_memory(keys, stamped)])
         return True
 
     return transact(ports, attempt)
 
 
-def _requeue_events(ports: Ports, due: Iterable[Item]) -> int:
+def _requeue_failed_logs(ports: Ports, due: Iterable[Item]) -> int:
     """Logs that are indexed without vectors from some event on. How many logs."""
     places = {Key(item["pk"], item["sk"]): item for item in due if item["type"] == "indexed"}
     found = ports.table.get_many(list(places)) if places else {}
@@ -157,3 +167,38 @@ def _requeue_events(ports: Ports, due: Iterable[Item]) -> int:
     if messages:
         ports.queue.send(QueueName.EMBED, messages)
     return len(messages)
+
+
+# --- logs that the index is behind of -------------------------------------------------------------
+
+
+def logs_behind(table: Table, asked: WhoseRows = EVERYBODY) -> list[tuple[SessionKeys, Progress]]:
+    """At most ``MAX_ROWS``. Raises StoreUnavailable."""
+    due = find_due(table, "behind", asked)
+    return list(progress_of(table, (_owner_of(item).of_session(item["session_id"]) for item in due)))
+
+
+def waiting_for(
+    time: timedelta, now: datetime, logs: Iterable[tuple[SessionKeys, Progress]]
+) -> Iterator[tuple[SessionKeys, Progress]]:
+    """Those of the logs whose oldest event has waited so long."""
+    return ((keys, one) for keys, one in logs if one.lag(now).seconds >= time.total_seconds())
+
+
+def requeue_logs(ports: Ports, behind: Iterable[tuple[SessionKeys, Progress]]) -> int:
+    """Words that are missing, else vectors. How many messages were sent. Raises StoreUnavailable."""
+    logs = list(behind)
+    incarnations = _incarnations(ports.table, {UserKeys(keys.tenant, keys.user) for keys, _ in logs})
+    words: list[Message] = []
+    vectors: list[Message] = []
+    for keys, progress in logs:
+        incarnation = incarnations[UserKeys(keys.tenant, keys.user)]
+        indexed, last = progress.indexed, progress.head.last_seq
+        if last > indexed.indexed_seq:
+            words.append(events_message(keys, incarnation, indexed.indexed_seq + 1, last))
+        lacking = indexed.not_embedded((1, indexed.indexed_seq)) if indexed.indexed_seq else ()
+        vectors += [events_message(keys, incarnation, first, to) for first, to in lacking]
+    for queue, messages in ((QueueName.INDEX, words), (QueueName.EMBED, vectors)):
+        if messages:
+            ports.queue.send(queue, messages)
+    return len(words) + len(vectors)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Literal
 
 from neve.domain.observe.text import fingerprint
+from neve.domain.records import UserHead
 from neve.ports import IndexingPorts, IndexModel, Passage, Put, StoreUnavailable, Table, WriteOp
 from neve.store import rows
 from neve.store.embedder_health import put_embedder_health, read_embedder_health
@@ -34,10 +35,10 @@ class VectorsFound:
 
 
 def vectors_for(
-    ports: IndexingPorts, keys: UserKeys, incarnation: int, texts: Sequence[str], known_only: Sequence[str] = ()
+    ports: IndexingPorts, keys: UserKeys, head: UserHead, texts: Sequence[str], known_only: Sequence[str] = ()
 ) -> VectorsFound:
     """The vectors of ``texts``, embedded where the user has none of the content yet, and those that are known of
-    ``known_only``. Raises UserErased, StoreUnavailable."""
+    ``known_only``. ``head``: of the user that the texts were read of. Raises UserErased, StoreUnavailable."""
     model = ports.embedder.model
     if not model.dimensions:
         return VectorsFound({}, frozenset(), None, wanted=False)
@@ -53,7 +54,7 @@ def vectors_for(
     used = {"embedded_texts": len(made.vectors), "reused_vectors": sum(prints[t] in known for t in texts)}
     if any(used.values()):
         puts = [_vector_put(keys, model, one, vector) for one, vector in made.vectors.items()]
-        _keep(ports, keys, incarnation, puts, used)
+        _keep(ports, keys, head, puts, used)
     if missing:
         _report(ports, model, made)
     vectors = known | made.vectors
@@ -65,20 +66,29 @@ def vectors_for(
     )
 
 
+def known_vectors(table: Table, keys: UserKeys, model: IndexModel, texts: Sequence[str]) -> dict[str, bytes]:
+    """By text, those that the user has already. Raises StoreUnavailable."""
+    prints = {text: fingerprint(text) for text in texts}
+    known = _known(table, keys, model, prints.values())
+    return {text: known[one] for text, one in prints.items() if one in known}
+
+
 def _known(table: Table, keys: UserKeys, model: IndexModel, prints: Iterable[str]) -> dict[str, bytes]:
     places = {keys.vector(one, model.tag): one for one in prints}
     found = table.get_many(list(places)) if places else {}
     return {places[key]: item["vector"] for key, item in found.items()}
 
 
-def _keep(ports: IndexingPorts, keys: UserKeys, incarnation: int, puts: Sequence[Put], used: Mapping[str, int]) -> None:
+def _keep(ports: IndexingPorts, keys: UserKeys, head: UserHead, puts: Sequence[Put], used: Mapping[str, int]) -> None:
     """The vector rows and the counters, while the user is the one that the texts were read of."""
+    seen: UserHead | None = head
 
     def write(part: Sequence[Put], counted: Mapping[str, int]) -> None:
-        found = ports.table.get_many([keys.head, keys.usage])
-        head = rows.read_head(found.get(keys.head))
-        still_there(head, incarnation)
-        ops: list[WriteOp] = [rows.check_head(keys, head), *part]
+        nonlocal seen
+        found = ports.table.get_many([*([] if seen else [keys.head]), *([keys.usage] if counted else [])])
+        current, seen = seen or rows.read_head(found.get(keys.head)), None  # another attempt reads the head again
+        still_there(current, head.incarnation)
+        ops: list[WriteOp] = [rows.check_head(keys, current), *part]
         if counted:
             ops.append(usage_put(keys, found.get(keys.usage), counted))
         ports.table.write(ops)

@@ -14,7 +14,7 @@ from neve.domain.records import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import estimate
-from neve.ports import Passage, Source
+from neve.ports import MOST_FOLLOWING, Passage, Source
 from neve.usecases.indexing.memory_passages import date_text, near, neighbour
 
 EVENT_KIND = "event"
@@ -100,6 +100,7 @@ def utterance_passages(utterances: Sequence[Utterance]) -> list[Passage]:
             previous=neighbour(texts, at - 1),
             following=neighbour(texts, at + 1),
             near=near(texts, at),
+            following_known=min(MOST_FOLLOWING, len(texts) - 1 - at),
             date_text=date_text(utterance.created_at),
             session_id=utterance.session,
             seq_from=utterance.seq,

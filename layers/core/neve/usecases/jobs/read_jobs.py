@@ -9,6 +9,8 @@ from neve.store import rows
 
 WAIT_S = 20.0
 """A call with ``wait`` polls this long; the gateway allows 29 s (docs/rules/jobs.md#waiting)."""
+LONGEST_WAIT_S = 25
+"""And this long at most when it says how long."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.5
 
 

@@ -61,7 +61,9 @@ def _changed(scope: UserScope, memory: Memory, fields: dict[str, Any], now: str)
             provenance=replace(memory.provenance, by="human_edit"),
         )
     if any(getattr(changed, name) != getattr(memory, name) for name in REVISED_BY):
-        changed = replace(changed, rev=memory.rev + 1, rev_at=now, embedding_state=EmbeddingState.PENDING)
+        changed = replace(
+            changed, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING
+        )
     return changed
 
 

@@ -10,6 +10,7 @@ from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.reflect.reflect_session import reflect_session
+from neve.usecases.sessions.memory_lag import leave_if_caught_up
 
 
 def extract_session(scope: SessionScope, body: dict[str, Any]) -> None:
@@ -18,6 +19,7 @@ def extract_session(scope: SessionScope, body: dict[str, Any]) -> None:
     cure fails the job."""
     try:
         report = observe_session(scope, body["incarnation"])
+        leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
         reflections = reflect_session(scope, body["incarnation"])
     except UserErased:
         return

@@ -3,9 +3,10 @@ rows at least half of it, global rows of the frozen pack the rest (docs/rules/ob
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from neve.domain.records import Memory, SessionMarker
+from neve.domain.records import LiveRow, Memory, PackEntry, SessionMarker
 from neve.observing import PriorMemory
 from neve.scope import SessionScope
 from neve.store import rows
@@ -20,24 +21,31 @@ def prior_memories(scope: SessionScope, marker: SessionMarker) -> list[PriorMemo
     found = table.get_many([keys.head, keys.epoch])
     gen = rows.read_head(found.get(keys.head)).gen
     epoch = rows.read_epoch(found[keys.epoch])
-    local = active_memories(table, keys, [row.id for row in marker.live[-MAX_ROWS:]], gen)
-    frozen: list[Memory] = []
+    entries: Sequence[PackEntry] = ()
     if epoch.pack:
         manifest = table.get(keys.pack(epoch.pack.pack_version))
         entries = rows.read_manifest(manifest).layers["global"] if manifest else ()
-        frozen = active_memories(table, keys, [entry.id for entry in entries[:MAX_ROWS]], gen)
-    shown_global = _fit(frozen, cap // 2, MAX_ROWS // 2)
+    shown_global = _fit(partial(active_memories, table, keys, gen=gen), entries, cap // 2, MAX_ROWS // 2)
     room = cap - sum(memory.tokens for memory in shown_global)
-    shown_local = _fit(list(reversed(local)), room, MAX_ROWS - len(shown_global))
+    newest = tuple(reversed(marker.live))
+    shown_local = _fit(partial(active_memories, table, keys, gen=gen), newest, room, MAX_ROWS - len(shown_global))
     return [PriorMemory(m.id, m.text, local=False) for m in shown_global] + [
         PriorMemory(m.id, m.text, local=True) for m in reversed(shown_local)
     ]
 
 
-def _fit(memories: Sequence[Memory], budget: int, most: int) -> list[Memory]:
+def _fit(
+    read: Callable[[Sequence[str]], list[Memory]], listed: Sequence[PackEntry | LiveRow], budget: int, most: int
+) -> list[Memory]:
+    """The first ``most`` that fit, among as many again: those that are listed and not active any more leave room for
+    others. What cannot fit is not read."""
     kept: list[Memory] = []
-    for memory in memories:
-        if len(kept) < most and memory.tokens <= budget:
-            kept.append(memory)
-            budget -= memory.tokens
+    left = [row for row in listed[:MAX_ROWS] if row.tokens <= budget]
+    while left and len(kept) < most:
+        part, left = left[: most - len(kept)], left[most - len(kept) :]
+        for memory in read([row.id for row in part]):
+            if memory.tokens <= budget:
+                kept.append(memory)
+                budget -= memory.tokens
+        left = [row for row in left if row.tokens <= budget]
     return kept

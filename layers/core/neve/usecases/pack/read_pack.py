@@ -5,20 +5,21 @@ This is on the chat path: a store that fails degrades the answer, it never becom
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from neve.caching import CacheSpec
 from neve.domain.errors import not_found
 from neve.domain.pack.render import PackLayers, render
 from neve.domain.records import PackManifest, SessionEpoch
-from neve.ports import StoreUnavailable
+from neve.ports import Item, Key, StoreUnavailable
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.usecases.pack.build_pack import BuiltPack, build_pack, known_body
 from neve.usecases.pack.gather_pack import gather_preview
+from neve.usecases.sessions.memory_lag import MemoryLag, progress_rows, read_progress, user_lag
 
 Holds = Callable[[str], bool]
 
@@ -28,13 +29,15 @@ STALE, PARTIAL, UNAVAILABLE = "pack:stale", "pack:partial", "pack:unavailable"
 @dataclass(frozen=True, slots=True)
 class PackView:
     """``manifest`` is set iff these are the bytes of a version, which then has an ETag. ``text`` is None when there is
-    nothing to send: the caller's copy is current (not_modified) or no store answered (unavailable)."""
+    nothing to send: the caller's copy is current (not_modified) or no store answered (unavailable). ``lag``: how far
+    memory is behind the session, without one behind the user; None when no store says."""
 
     state: Literal["ready", "not_modified", "partial", "unavailable", "preview"]
     text: str | None = None
     manifest: PackManifest | None = None
     sha256: str | None = None
     degraded: tuple[str, ...] = ()
+    lag: MemoryLag | None = None
 
 
 PACKS: CacheSpec[SessionKeys, BuiltPack] = CacheSpec("packs", size=512)
@@ -54,7 +57,7 @@ def read_pack(
     """The session's current pack, built now if it has none, or an old ``version``. ``holds`` says whether the caller
     has the text of a sha256 already. Raises session_not_found, pack_version_not_found."""
     keys = scope.keys
-    wanted = [keys.epoch]
+    wanted = [keys.epoch, *progress_rows(keys)]
     if version is not None:
         wanted.append(keys.pack(version))
     try:
@@ -63,9 +66,15 @@ def read_pack(
         return PackView("unavailable", degraded=(UNAVAILABLE,))
     if keys.epoch not in found:
         raise not_found("session", scope.session)
-    epoch = rows.read_epoch(found[keys.epoch])
+    view = _view(scope, found, version, holds)
+    progress = read_progress(keys, found)
+    return replace(view, lag=progress.lag(scope.ports.clock.now()) if progress else None)
+
+
+def _view(scope: SessionScope, found: Mapping[Key, Item], version: int | None, holds: Holds) -> PackView:
+    epoch = rows.read_epoch(found[scope.keys.epoch])
     if version is not None:
-        row = found.get(keys.pack(version))
+        row = found.get(scope.keys.pack(version))
         if row is None:
             raise not_found("pack_version", str(version))
         return _old_version(scope, rows.read_manifest(row), holds)
@@ -118,10 +127,10 @@ def _old_version(scope: SessionScope, manifest: PackManifest, holds: Holds) -> P
 def preview_pack(scope: UserScope) -> PackView:
     """What a new session's pack would hold now: no version, no ETag."""
     try:
-        inputs = gather_preview(scope)
+        inputs, lag = gather_preview(scope), user_lag(scope)
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
-    return PackView("preview", text=inputs.text())
+    return PackView("preview", text=inputs.text(), lag=lag)
 
 
 def _ready(pack: BuiltPack, degraded: tuple[str, ...]) -> PackView:

@@ -14,6 +14,10 @@ from neve.ports import Passage
 from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped
 from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.recall.stages.rank_candidates import Ranked
+from neve.usecases.sessions.memory_lag import MemoryLag
+
+INDEX_BEHIND = "index:behind"
+"""There are utterances that nobody could find yet."""
 
 ResultState = Literal["found", "none", "not_searched"]
 
@@ -37,6 +41,7 @@ _DEGRADATIONS = {
     "vector:embed_timeout": "The question was not embedded in time: found by keywords only.",
     "vector:embed_error": "The question could not be embedded: found by keywords only.",
     "vector:dimension_mismatch": "The index holds vectors of another model: found by keywords only.",
+    INDEX_BEHIND: "Some of what was said is not in the index yet: it may be missing here.",
     "ledger:error": "This recall was not recorded.",
     "hydrate:error": "The row store did not answer: nothing could be verified, so nothing is returned.",
 }
@@ -79,7 +84,7 @@ class Hit:
 @dataclass(frozen=True, slots=True)
 class RecallAnswer:
     """``injection_text`` is ready for a prompt and empty without hits. ``recall_id`` is None when the ledger row could
-    not be written. ``debug`` is set when it was asked for."""
+    not be written. ``debug`` is set when it was asked for. ``lag``: set with ``index:behind``."""
 
     hits: list[Hit]
     result_state: ResultState
@@ -91,12 +96,14 @@ class RecallAnswer:
     elapsed_ms: float
     recall_id: str | None = None
     debug: Mapping[str, Any] | None = None
+    lag: MemoryLag | None = None
 
     def metrics(self) -> dict[str, float]:
         """What the alarms on recall add up."""
         return {
             "Recalls": 1,
-            "RecallDegraded": bool(self.degraded),
+            "RecallDegraded": any(flag != INDEX_BEHIND for flag in self.degraded),
+            "RecallBehind": INDEX_BEHIND in self.degraded,
             "RecallNotSearched": self.result_state == "not_searched",
             "RecallEmpty": self.result_state == "none",
         }

@@ -45,6 +45,7 @@ def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
         injection_text=text,
         budget_ms=request.budget_ms,
         elapsed_ms=round(budget.elapsed_ms, 3),
+        lag=found.lag,
     )
     found = replace(found, dropped=[*found.dropped, *unfit])
     if command.debug:

@@ -20,6 +20,7 @@ from neve.ports import DeadlineExceeded, Item, SearchFilter, StoreUnavailable
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.pack.served_pack import PACK_CONTENTS
+from neve.usecases.recall.answer import INDEX_BEHIND
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import Dropped, LeftOut, by_id, hidden, left_out
 from neve.usecases.recall.recall_rows import RecallRow, read_row
@@ -30,6 +31,7 @@ from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
 from neve.usecases.recall.stages.reads import Standing, start_reads
 from neve.usecases.recall.time_budget import TimeBudget
+from neve.usecases.sessions.memory_lag import MemoryLag
 
 HYDRATE_ERROR = "hydrate:error"
 REFILLS = 2
@@ -41,7 +43,7 @@ GENERATIONS = 3
 @dataclass(frozen=True, slots=True)
 class Found:
     """``searched`` False: that nothing was found says nothing about what is stored. ``head`` is None when the user row
-    could not be read."""
+    could not be read. ``lag``: set when there are utterances that nobody could find yet."""
 
     ranked: Sequence[Ranked]
     dropped: list[Dropped]
@@ -49,6 +51,7 @@ class Found:
     degraded: list[str]
     searched: bool
     head: UserHead | None
+    lag: MemoryLag | None = None
 
 
 def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], head: UserHead | None = None) -> Found:
@@ -77,6 +80,7 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
 class _Read:
     """Steps 1 and 2: who asks, what must not be answered with, what the legs found, and what is too new for them."""
 
+    lag: MemoryLag | None
     seen: UserHead
     out: LeftOut
     reading: Reading
@@ -93,22 +97,21 @@ class _Search:
     last: bool
 
     def run(self) -> Found:
-        standing, reading, new_items = self._read()
+        reading, standing, new_items, lag = self._read()
         if standing.head.state == "closed":
             rows.writable(standing.head)
         if standing.head.state == "erasing":
             return self._found([], (), standing.head)
         out = _left_out(standing, self.request)
         new, dropped = new_candidates(self.request, standing.head, out, new_items)
-        return self._ranked(_Read(standing.head, out, reading, new, tuple(dropped)))
+        return self._ranked(_Read(lag, standing.head, out, reading, new, tuple(dropped)))
 
-    def _read(self) -> tuple[Standing, Reading, list[Item]]:
+    def _read(self) -> tuple[Reading, Standing, list[Item], MemoryLag | None]:
         self.legs.start(self.request.where, self.request.depth + self._pack_allowance())
         reads = start_reads(self.scope, self.request)
         self.legs.go_on_with_vector(self.request.where)
         reading = self.legs.collect()
-        standing, new_items = reads.collect(self.budget.legs_end_ms)
-        return standing, reading, new_items
+        return reading, *reads.collect(self.budget.legs_end_ms)
 
     def _pack_allowance(self) -> int:
         """How many items of a leg the session's pack may hold: as many as it held last, else what a pack can hold."""
@@ -136,7 +139,9 @@ class _Search:
                 self.legs.degraded.append(DEADLINE)
                 break
             dropped += ranking.dropped
-        return self._found(ranking.ranked, dropped, read.seen)
+        if read.lag is not None:
+            self.legs.degraded.append(INDEX_BEHIND)
+        return replace(self._found(ranking.ranked, dropped, read.seen), lag=read.lag)
 
     def _rank(self, read: _Read, reading: Reading, known: Hydrated) -> tuple[Ranking, Hydrated]:
         """``known``: rows of an earlier reading; with those that were read now they are returned."""

@@ -160,6 +160,7 @@ class _Replacing:
                 superseded_reason=reason,
                 rev=m.rev + 1,
                 rev_at=now,
+                words_at=None,
             ),
             only=lambda m: m.status is not Status.SUPERSEDED,
         )

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from neve.domain.errors import NeveError, invalid, not_found
 from neve.domain.records import Event, EventType, SessionHead, UserHead
-from neve.domain.sessions.transcript import completes_turn
+from neve.domain.sessions.checkpoints import appended
+from neve.domain.sessions.transcript import completed_to, completes_turn
 from neve.domain.times import iso
 from neve.domain.tokens import event_tokens
 from neve.ports import Expect, Item, Key, Put, WriteOp
@@ -160,6 +161,8 @@ class _Append:
             last_seq=new[-1][0],
             last_event_at=iso(now),
             last_event_type=new[-1][1].event_type,
+            complete_seq=completed_to(head.complete_seq, [(seq, event.event_type) for seq, event in new]),
+            behind=appended(head, new[-1][0], now),
             total_tokens=head.total_tokens + tokens,
             write_id=self.write_id,
         )

@@ -12,6 +12,7 @@ from neve.store import rows
 from neve.store.transact import transact
 from neve.usecases.pack.build_pack import pointer_to
 from neve.usecases.pack.read_pack import PackView, read_pack
+from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.read_sessions import SessionView, session_rows, view_of
 
 DEADLINE = "deadline"
@@ -82,7 +83,7 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool]:
         found = ports.table.get_many([keys.head, *session_rows(keys)])
         head = rows.read_head(found.get(keys.head))
         rows.writable(head)
-        view = view_of(keys, found)
+        view = view_of(keys, found, now)
         guard = rows.guard_user(keys, head, now)
         if view is None:
             view = _new_view(session, wanted, iso(now))
@@ -103,4 +104,4 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool]:
 
 def _new_view(session: str, wanted: OpenSession, now: str) -> SessionView:
     head = SessionHead(session, "open", started_at=now, title=wanted.title, user_meta=wanted.user_meta)
-    return SessionView(head, SessionMarker(session), SessionEpoch(session), indexed_seq=0)
+    return SessionView(head, SessionMarker(session), SessionEpoch(session), indexed_seq=0, lag=MemoryLag())

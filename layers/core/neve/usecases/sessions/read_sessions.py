@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from neve.domain.errors import not_found
 from neve.domain.records import SessionEpoch, SessionHead, SessionMarker
@@ -10,38 +11,37 @@ from neve.ports import Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import SESSION, SessionKeys
+from neve.usecases.sessions.memory_lag import MemoryLag, progress_rows, read_progress
 
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """A session from its three rows. ``indexed_seq``: utterances up to here are in the search index."""
+    """A session from its rows. ``indexed_seq``: utterances up to here are in the search index."""
 
     head: SessionHead
     marker: SessionMarker
     epoch: SessionEpoch
     indexed_seq: int
+    lag: MemoryLag
 
 
 def session_rows(keys: SessionKeys) -> list[Key]:
-    return [keys.session_head, keys.marker, keys.epoch, keys.indexed]
+    return [*progress_rows(keys), keys.epoch]
 
 
-def view_of(keys: SessionKeys, found: dict[Key, Item]) -> SessionView | None:
+def view_of(keys: SessionKeys, found: dict[Key, Item], now: datetime) -> SessionView | None:
     """None when there is no such session."""
-    head, marker, epoch, indexed = (found.get(key) for key in session_rows(keys))
-    if head is None or marker is None or epoch is None:
+    progress, epoch = read_progress(keys, found), found.get(keys.epoch)
+    if progress is None or epoch is None:
         return None
     return SessionView(
-        rows.read_session(head),
-        rows.read_marker(marker),
-        rows.read_epoch(epoch),
-        int(indexed["indexed_seq"]) if indexed else 0,
+        progress.head, progress.marker, rows.read_epoch(epoch), progress.indexed.indexed_seq, progress.lag(now)
     )
 
 
 def get_session(scope: SessionScope) -> SessionView:
     """Raises session_not_found."""
-    view = view_of(scope.keys, scope.ports.table.get_many(session_rows(scope.keys)))
+    view = view_of(scope.keys, scope.ports.table.get_many(session_rows(scope.keys)), scope.ports.clock.now())
     if view is None:
         raise not_found("session", scope.session)
     return view
@@ -52,5 +52,6 @@ def list_sessions(scope: UserScope, limit: int, cursor: str | None) -> tuple[lis
     page = scope.ports.table.query(scope.keys.partition, prefix=SESSION, limit=limit, cursor=cursor)
     sessions = [scope.keys.of_session(str(item["session_id"])) for item in page.items]
     found = scope.ports.table.get_many([key for keys in sessions for key in session_rows(keys)])
-    views = [view_of(keys, found) for keys in sessions]
+    now = scope.ports.clock.now()
+    views = [view_of(keys, found, now) for keys in sessions]
     return [view for view in views if view is not None], page.cursor

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 
-from neve.ports import Index, Item
+from neve.ports import Index, Item, Key
 from neve.scope import TenantScope
-from neve.store.partitions import all_rows
 
 PAGE = 500
 
@@ -38,8 +37,14 @@ def usage_of(item: Item | None) -> Usage:
 def tenant_usage(scope: TenantScope) -> TenantUsage:
     """Summed from the users' rows, in pages of ``PAGE``; the index may be a moment behind. Raises StoreUnavailable."""
     users, total = 0, dict.fromkeys((f.name for f in fields(Usage)), 0)
-    for item in all_rows(scope.ports.table, scope.keys.usages, index=Index.RECENT, page=PAGE):
-        users += 1
-        for name, n in asdict(usage_of(item)).items():
-            total[name] += n
+    cursor: str | None = None
+    while True:
+        listed = scope.ports.table.query(scope.keys.usages, index=Index.DUE, limit=PAGE, cursor=cursor)
+        for item in scope.ports.table.get_many([Key(item["pk"], item["sk"]) for item in listed.items]).values():
+            users += 1
+            for name, n in asdict(usage_of(item)).items():
+                total[name] += n
+        cursor = listed.cursor
+        if cursor is None:
+            break
     return TenantUsage(users, Usage(**total))

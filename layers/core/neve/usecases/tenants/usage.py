@@ -10,12 +10,12 @@ from neve.store.stream_records import Change
 
 
 def usage_put(keys: UserKeys, current: Item | None, added: Mapping[str, int]) -> Put:
-    """The row with ``added`` counted in; conditional, so that two workers never lose a count. Through the index
-    ``recent`` the rows of all users of a tenant are one query."""
+    """The row with ``added`` counted in; conditional, so that two workers never lose a count. The index ``due``
+    lists the rows of a tenant's users; it holds no counter, so moving one does not write it."""
     key = keys.usage
     counters = {name: int((current or {}).get(name, 0)) + n for name, n in added.items()}
     item = {**(current or {}), "pk": key.pk, "sk": key.sk, "type": "usage", **counters}
-    item |= {"recent_pk": keys.usages, "recent_sk": keys.user}
+    item |= {"due_pk": keys.usages, "due_sk": keys.user}
     return Put(item, Version(int(current["version"])) if current else Expect.ABSENT)
 
 

@@ -15,6 +15,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import MEMORY, SESSION
 from neve.store.partitions import all_rows
+from neve.usecases.sessions.memory_lag import MemoryLag, user_lag
 from neve.usecases.tenants.tenant_usage import Usage, usage_of
 
 PAGE = 500
@@ -34,6 +35,7 @@ class UserStats:
     embeddings: Mapping[str, int] = field(default_factory=dict)
     vectors: int = 0
     usage: Usage = field(default_factory=Usage)
+    lag: MemoryLag = field(default_factory=MemoryLag)
 
 
 def user_stats(scope: UserScope) -> UserStats:
@@ -64,4 +66,5 @@ def user_stats(scope: UserScope) -> UserStats:
         embeddings=embeddings,
         vectors=sum(1 for _ in all_rows(table, keys.vectors, page=PAGE)),
         usage=usage_of(found.get(keys.usage)),
+        lag=user_lag(scope),
     )

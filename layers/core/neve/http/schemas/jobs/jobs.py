@@ -9,6 +9,7 @@ from pydantic import Field
 from neve.domain.records import Job
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Identifier
+from neve.usecases.jobs.read_jobs import LONGEST_WAIT_S, WAIT_S
 
 SESSION = "/v1/users/{user_id}/sessions/{session_id}"
 WAIT = "Poll up to 20 s for the end of the job."
@@ -49,7 +50,15 @@ class CompactBody(Body):
 
 class DrainBody(Body):
     user_id: Identifier | None = Field(default=None, description="Only this user; all users of the tenant when absent.")
-    wait: bool = Field(default=False, description=WAIT)
+    wait: bool = Field(default=False, description="As ``wait_s: 20``.")
+    wait_s: float | None = Field(
+        default=None, ge=0, le=LONGEST_WAIT_S, description="Seconds to wait until nothing is pending any more."
+    )
+
+    def seconds(self) -> float:
+        if self.wait_s is not None:
+            return self.wait_s
+        return WAIT_S if self.wait else 0.0
 
 
 _JOB = {200: Response("The job has ended.", JobOut), 202: Response("The job is queued or running.", JobOut)}
@@ -101,7 +110,8 @@ DRAIN_EMBEDDINGS = Operation(
     path="/v1/admin/embeddings/drain",
     id="drainEmbeddings",
     tag="admin",
-    summary="Embed everything that is pending.",
+    summary="Index and embed everything that is pending.",
+    description="Done when nothing of the tenant, or of the user, is unindexed or unembedded; running until then.",
     scope="admin",
     query=Nothing,
     body=DrainBody,

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 from neve.domain.records import Provenance
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
+from neve.http.schemas.sessions.sessions import MemoryLagOut
 from neve.ports import Source
 from neve.usecases.recall.answer import Hit, RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
@@ -248,6 +249,7 @@ class RecallView(View):
     hits: list[HitView]
     legs: LegsView
     degraded: list[str]
+    memory_lag: MemoryLagOut | None = Field(description="With `index:behind`: how much cannot be found yet.")
     transparency: list[str]
     injection_text: str = Field(description="Markdown for the prompt, labelled as candidates; empty without hits.")
     budget_ms: int
@@ -262,6 +264,7 @@ class RecallView(View):
             hits=[HitView.of(hit) for hit in answer.hits],
             legs=LegsView.of(answer.legs),
             degraded=answer.degraded,
+            memory_lag=MemoryLagOut.of(answer.lag) if answer.lag else None,
             transparency=answer.transparency,
             injection_text=answer.injection_text,
             budget_ms=answer.budget_ms,

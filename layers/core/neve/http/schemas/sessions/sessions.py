@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, Literal
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from pydantic import Field
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Timezone
 from neve.http.schemas.pack.packs import PackOut
+from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.open_session import OpenedSession, OpenSession
 from neve.usecases.sessions.read_sessions import SessionView
 
@@ -51,6 +53,20 @@ class Covers(View):
     to: int
 
 
+class MemoryLagOut(View):
+    """How far memory is behind what was said. All zero: everything can be recalled, by words and by meaning."""
+
+    events: int = Field(description="Events whose words are not in the search index yet.")
+    unindexed: int = Field(description="Those, and memories that are not in it as they are now.")
+    unembedded: int = Field(description="Events and memories that cannot be found by meaning yet.")
+    unobserved: int = Field(description="Events up to the last complete turn that no pass has read.")
+    seconds: int = Field(description="How long the oldest of all these has waited.")
+
+    @classmethod
+    def of(cls, lag: MemoryLag) -> MemoryLagOut:
+        return cls(**asdict(lag))
+
+
 class SessionOut(View):
     id: str
     status: Literal["open", "closed", "extracted"]
@@ -68,6 +84,7 @@ class SessionOut(View):
     suggested_continuation: str | None
     thread_title: str | None = Field(description="What the observer would call the conversation.")
     total_tokens: int = Field(description="Sum of `original_tokens` over all events.")
+    memory_lag: MemoryLagOut = Field(description="Of this session.")
 
     @classmethod
     def of(cls, view: SessionView) -> SessionOut:
@@ -92,6 +109,7 @@ class SessionOut(View):
             suggested_continuation=marker.suggested_continuation,
             thread_title=marker.thread_title,
             total_tokens=head.total_tokens,
+            memory_lag=MemoryLagOut.of(view.lag),
         )
 
 

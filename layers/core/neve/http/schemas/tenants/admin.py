@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 from neve.domain.tenants.policy import Policy
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled
+from neve.http.schemas.sessions.sessions import MemoryLagOut
 from neve.store.tenants import set_numbers
 from neve.usecases.tenants.create_key import CreatedKey
 from neve.usecases.tenants.read_policy import PolicyAt
@@ -115,6 +116,7 @@ class StatsOut(View):
     memories: MemoriesOut
     embeddings: EmbeddingsOut
     usage: UsageOut
+    memory_lag: MemoryLagOut = Field(description="Over all sessions and memories of the user.")
 
     @classmethod
     def of(cls, stats: UserStats) -> StatsOut:
@@ -129,6 +131,7 @@ class StatsOut(View):
             ),
             embeddings=EmbeddingsOut(**by_state, vectors=stats.vectors),
             usage=UsageOut.of(stats.usage),
+            memory_lag=MemoryLagOut.of(stats.lag),
         )
 
 

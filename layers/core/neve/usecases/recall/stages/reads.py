@@ -4,34 +4,37 @@ that the search index may not have it. One step, its reads run in parallel."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from neve.domain.errors import not_found
 from neve.domain.records import SessionEpoch, UserHead
 from neve.domain.times import iso
-from neve.ports import Index, Item, Task
+from neve.ports import Index, Item, Source, Task
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import EVENT, recent_since
+from neve.usecases.indexing.indexed_row import JUST_NOW, read_indexed
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents, contents_of
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.recall_rows import row_key
+from neve.usecases.sessions.memory_lag import MemoryLag, progress_of, sessions_behind, user_lag
 
-NEW_FOR = timedelta(seconds=120)
 NEW_ROWS = 200
-"""Rows whose rev moved in the last 120 s compete by themselves, at most this many (docs/rules/recall.md#new-rows)."""
+"""Rows whose words the index may not have compete by themselves, at most this many, newest first
+(docs/rules/recall.md#new-rows)."""
 TAIL_EVENTS = 50
 """And so do the newest events of the session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """``indexed_seq``: utterances of the session up to here are in the search index. ``excluded``: the rows of the ids
-    that the caller named."""
+    """``indexed_seq``: utterances of the session up to here are in the search index; up to ``found_to`` they were when
+    this recall began. ``last_seq``: of its log. ``excluded``: the rows of the ids that the caller named."""
 
     head: UserHead
     pack: PackContents | None
     indexed_seq: int
+    found_to: int
+    last_seq: int
     excluded: list[Item]
 
 
@@ -42,14 +45,20 @@ class Reads:
     standing: Task[Standing]
     new_rows: Task[list[Item]]
     tail: Task[list[Item]] | None
+    missed: Task[bool]
+    request: ResolvedRequest
+    scope: UserScope
 
-    def collect(self, deadline_ms: float) -> tuple[Standing, list[Item]]:
-        """And the rows that may be missing in the index, newest first. Raises session_not_found, StoreUnavailable,
-        DeadlineExceeded."""
+    def collect(self, deadline_ms: float) -> tuple[Standing, list[Item], MemoryLag | None]:
+        """And the rows that may be missing in the index, newest first; and how far memory is behind, when there are
+        utterances among those that could be found which neither the index nor these rows cover. Raises
+        session_not_found, StoreUnavailable, DeadlineExceeded."""
         standing = self.standing.result(deadline_ms)
         new_rows = self.new_rows.result(deadline_ms)
         tail = self.tail.result(deadline_ms) if self.tail else []
-        return standing, new_rows + [item for item in tail if item["seq"] > standing.indexed_seq]
+        missed = self.missed.result(deadline_ms) or _missed_here(self.request, standing)
+        lag = self.scope.ports.tasks.start(lambda: user_lag(self.scope)).result(deadline_ms) if missed else None
+        return standing, new_rows + [item for item in tail if item["seq"] > standing.found_to], lag
 
 
 def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
@@ -57,6 +66,9 @@ def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
         scope.ports.tasks.start(lambda: _standing(scope, request)),
         scope.ports.tasks.start(lambda: _new_rows(scope)),
         scope.ports.tasks.start(lambda: _tail(scope, request)) if request.session_tail else None,
+        scope.ports.tasks.start(lambda: _missed_elsewhere(scope, request)),
+        request,
+        scope,
     )
 
 
@@ -68,12 +80,14 @@ def _standing(scope: UserScope, request: ResolvedRequest) -> Standing:
     found = scope.ports.table.get_many(list(dict.fromkeys([scope.keys.head, *named, *own])))
     head, excluded = rows.read_head(found.get(scope.keys.head)), [found[key] for key in named if key in found]
     if session is None:
-        return Standing(head, None, 0, excluded)
+        return Standing(head, None, 0, 0, 0, excluded)
     if session.keys.session_head not in found:
         raise not_found("session", session.session)
     epoch, indexed = found.get(session.keys.epoch), found.get(session.keys.indexed)
     pack = _pack(session, rows.read_epoch(epoch)) if epoch else None
-    return Standing(head, pack, int(indexed["indexed_seq"]) if indexed else 0, excluded)
+    row, log = read_indexed(session.session, indexed), rows.read_session(found[session.keys.session_head])
+    found_to = row.surely_found(scope.ports.clock.now())
+    return Standing(head, pack, row.indexed_seq, found_to, log.last_seq, excluded)
 
 
 def _pack(scope: SessionScope, epoch: SessionEpoch) -> PackContents | None:
@@ -88,7 +102,7 @@ def _pack(scope: SessionScope, epoch: SessionEpoch) -> PackContents | None:
 
 
 def _new_rows(scope: UserScope) -> list[Item]:
-    since = iso(scope.ports.clock.now() - NEW_FOR)
+    since = iso(scope.ports.clock.now() - JUST_NOW)
     return scope.ports.table.query(
         scope.keys.partition,
         index=Index.RECENT,
@@ -101,3 +115,24 @@ def _new_rows(scope: UserScope) -> list[Item]:
 def _tail(scope: UserScope, request: ResolvedRequest) -> list[Item]:
     log = scope.keys.of_session(str(request.command.session_id)).log
     return scope.ports.table.query(log, prefix=EVENT, reverse=True, limit=TAIL_EVENTS).items
+
+
+# --- what nobody could find -----------------------------------------------------------------------
+
+
+def _missed_here(request: ResolvedRequest, standing: Standing) -> bool:
+    """Whether the session that was named has events which neither the index nor its tail covers."""
+    named, where = request.command.session_id, request.where
+    if named is None or where.not_session_id == named or Source.EVENT not in where.sources:
+        return False
+    covered = standing.last_seq - TAIL_EVENTS if request.session_tail else standing.last_seq
+    return covered > standing.indexed_seq
+
+
+def _missed_elsewhere(scope: UserScope, request: ResolvedRequest) -> bool:
+    """Whether another session has events that are not in the index yet. One query while none is behind."""
+    if Source.EVENT not in request.where.sources or request.where.session_id is not None:
+        return False
+    table, named = scope.ports.table, request.command.session_id
+    others = [keys for keys in sessions_behind(table, scope.keys) if keys.session != named]
+    return any(progress.head.last_seq > progress.indexed.indexed_seq for _, progress in progress_of(table, others))

@@ -1,0 +1,15 @@
+"""The index queue: bring the words of rows and events into the search index, as soon as they are there."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from neve import wiring
+from neve.batch import process_together
+from neve.ports import QueueName
+from neve.usecases.indexing.index_rows import index_rows
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
+    return process_together(event, QueueName.INDEX, partial(index_rows, wiring.ports()))

@@ -1,0 +1,33 @@
+"""What a function behind a standard queue does with its batch: all messages together to one use case, failures reported
+one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from neve import observability
+from neve.correlation import FIELD
+from neve.ports import QueueName
+from neve.usecases.indexing.by_kind import Failures, Told
+
+Work = Callable[[Sequence[Told]], Failures]
+
+
+def process_together(event: Mapping[str, Any], queue: QueueName, work: Work) -> dict[str, Any]:
+    """The partial batch answer: the messages that failed are named, to be delivered again."""
+    records = event["Records"]
+    told = [Told(json.loads(record["body"]), _again(record)) for record in records]
+    failures = work(told)
+    for position, (record, one) in enumerate(zip(records, told, strict=True)):
+        caused_by = one.body.get(FIELD, record["messageId"])
+        if position in failures:
+            observability.failed(queue, caused_by, failures[position])
+        else:
+            observability.worked(queue, caused_by)
+    return {"batchItemFailures": [{"itemIdentifier": records[position]["messageId"]} for position in sorted(failures)]}
+
+
+def _again(record: Mapping[str, Any]) -> bool:
+    return int(record["attributes"]["ApproximateReceiveCount"]) > 1

@@ -1,0 +1,19 @@
+"""Which appends a session that is behind remembers the time of."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from neve.domain.records import SessionHead
+
+CHECKPOINTS = 8
+"""Of more, the oldest two become one."""
+
+
+def appended(head: SessionHead, last_seq: int, now: datetime) -> tuple[tuple[int, int], ...]:
+    """``SessionHead.behind`` after an append up to ``last_seq``."""
+    behind = (*head.behind, (last_seq, int(now.timestamp())))
+    if len(behind) > CHECKPOINTS:
+        (_, at), (last, _), *others = behind
+        behind = ((last, at), *others)
+    return behind

@@ -1,0 +1,125 @@
+"""How far a session's log is in the search index (row ``SESX#``): with its words, and with its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from neve.domain.times import iso, parse
+from neve.ports import Item, Put
+from neve.store import rows
+from neve.store.keys import SessionKeys
+
+Span = tuple[int, int]
+"""First and last seq."""
+
+JUST_NOW = timedelta(seconds=2)
+"""A recall that searched the index before words came in may read this row after they did."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedRow:
+    """``indexed_seq``: up to here the index has the words, without a gap; ``indexed_before`` is what it was before
+    ``indexed_at``. ``embedded``: whose vectors were made, or will not be for now, ascending and apart.
+    ``without_vectors_from``: the first seq of those that will not be, to be embedded when they can be."""
+
+    session: str
+    indexed_seq: int = 0
+    indexed_before: int = 0
+    indexed_at: str | None = None
+    embedded: tuple[Span, ...] = ()
+    without_vectors_from: int | None = None
+    version: int = 0
+
+    def put(self, keys: SessionKeys, now: datetime) -> Put:
+        """In the index ``due`` while it lacks vectors."""
+        key = keys.indexed
+        item: Item = {
+            "pk": key.pk,
+            "sk": key.sk,
+            "type": "indexed",
+            "id": self.session,
+            "tenant_id": keys.tenant,
+            "user_id": keys.user,
+            "session_id": self.session,
+            "indexed_seq": self.indexed_seq,
+            "indexed_before": self.indexed_before,
+            "embedded": [list(span) for span in self.embedded],
+        }
+        if self.indexed_at is not None:
+            item["indexed_at"] = self.indexed_at
+        if self.without_vectors_from is not None:
+            item["without_vectors_from"] = self.without_vectors_from
+            item |= rows.due_keys("failed", keys, self.session, now)
+        return Put(item, rows.expectation(self.version))
+
+    # --- what it says ---------------------------------------------------------------------------
+
+    def surely_found(self, now: datetime) -> int:
+        """Up to here a search of the last moment has seen the words."""
+        just_came = self.indexed_at is not None and parse(self.indexed_at) > now - JUST_NOW
+        return self.indexed_before if just_came else self.indexed_seq
+
+    def unembedded(self, last: int) -> int:
+        """How many of the events up to ``last`` have no vectors yet."""
+        return sum(to - first + 1 for first, to in self.not_embedded((1, last)))
+
+    @property
+    def embedded_to(self) -> int:
+        """Up to here every event has its vectors."""
+        return next((to for first, to in self.embedded if first == 1), 0)
+
+    def not_embedded(self, within: Span) -> Iterator[Span]:
+        """The parts of a span whose vectors were not made; none of an empty span."""
+        first, last = within
+        for start, end in self.embedded:
+            if first > last:
+                return
+            if start > first:
+                yield first, min(start - 1, last)
+            first = max(first, end + 1)
+        if first <= last:
+            yield first, last
+
+    # --- what comes next ------------------------------------------------------------------------
+
+    def with_words(self, last: int, now: datetime) -> IndexedRow:
+        return replace(self, indexed_seq=last, indexed_before=self.surely_found(now), indexed_at=iso(now))
+
+    def with_vectors(self, span: Span, lacking_from: int | None) -> IndexedRow:
+        """``lacking_from``: the first of the span that has no vector and will have none for now."""
+        first, last = span
+        lacking = self.without_vectors_from
+        if lacking is not None and first <= lacking <= last:
+            lacking = last + 1 if last < self.indexed_seq else None
+        lacking = min((seq for seq in (lacking, lacking_from) if seq is not None), default=None)
+        return replace(self, embedded=joined((*self.embedded, span)), without_vectors_from=lacking)
+
+
+def read_indexed(session: str, item: Item | None) -> IndexedRow:
+    """A row from before vectors were noted apart has those of all its words."""
+    if item is None:
+        return IndexedRow(session)
+    indexed_seq = int(item["indexed_seq"])
+    spans = item.get("embedded", [[1, indexed_seq]] if indexed_seq else [])
+    return IndexedRow(
+        session,
+        indexed_seq,
+        int(item.get("indexed_before", indexed_seq)),
+        item.get("indexed_at"),
+        tuple((first, last) for first, last in spans),
+        item.get("without_vectors_from"),
+        item["version"],
+    )
+
+
+def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Ascending and apart."""
+    apart: list[Span] = []
+    for first, last in sorted(spans):
+        if apart and first <= apart[-1][1] + 1:
+            apart[-1] = (apart[-1][0], max(apart[-1][1], last))
+        else:
+            apart.append((first, last))
+    return tuple(apart)
