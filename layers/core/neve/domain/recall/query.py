@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
+from neve.domain.recall.small_talk import EMOTICON, has_content
 from neve.domain.words import (
     NAMES_IN_CAPITALS,
     QUERY_STOP_WORDS,
@@ -42,10 +43,12 @@ class TextQuery:
 
 @dataclass(frozen=True, slots=True)
 class ShapedQuery:
-    """``terms``: the words that are searched, case-folded, each once, without the parts of compounds."""
+    """``terms``: the words that are searched, case-folded, each once, without the parts of compounds. ``has_content``:
+    whether any of the query's words means something (docs/rules/recall.md#small-talk)."""
 
     text_query: TextQuery
     terms: tuple[str, ...]
+    has_content: bool
 
 
 class _Operand(NamedTuple):
@@ -80,6 +83,7 @@ def shape(query: str) -> ShapedQuery:
             excluded=tuple(dict.fromkeys(excluded))[:MAX_OPERATORS],
         ),
         terms=tuple(word for word in dict.fromkeys(chain.from_iterable(found)) if word in searched),
+        has_content=has_content(_said(chunk, at_start=first) for chunk, first in _in_order(clauses)),
     )
 
 
@@ -94,7 +98,7 @@ def _parse(text: str) -> tuple[list[_Clause], list[_Operand]]:
             joining = bool(clauses)
             continue
         operand = _Operand(tuple(chunks(quoted if word is None else word)), word is None)
-        if not operand.chunks:
+        if not operand.chunks or (word is not None and EMOTICON.fullmatch(word)):
             continue
         if item["minus"] or (word is not None and _excludes(word)):
             unwanted.append(operand)
@@ -112,6 +116,12 @@ def _excludes(word: str) -> bool:
 
 def _single(clauses: Sequence[_Clause]) -> Iterator[_Clause]:
     return (clause for clause in clauses if len(clause) == 1)
+
+
+def _in_order(clauses: Sequence[_Clause]) -> Iterator[tuple[str, bool]]:
+    """Every chunk, and whether it begins the query."""
+    found = (chunk for clause in clauses for operand in clause for chunk in operand.chunks)
+    return ((chunk, number == 0) for number, chunk in enumerate(found))
 
 
 def _groups(clauses: Sequence[_Clause], *, keep_stop_words: bool) -> dict[tuple[str, ...], tuple[str, ...]]:
@@ -134,6 +144,11 @@ def _groups(clauses: Sequence[_Clause], *, keep_stop_words: bool) -> dict[tuple[
 
 def _pieces(chunk: str) -> Sequence[str]:
     return pairs(single) if (single := characters(chunk)) else (chunk,)
+
+
+def _said(chunk: str, *, at_start: bool) -> str:
+    """The chunk as a word; a name in capitals as it stands, so that it is no stop word."""
+    return chunk if _is_name(chunk, at_start=at_start) else whole(chunk)
 
 
 def _is_name(chunk: str, *, at_start: bool) -> bool:
