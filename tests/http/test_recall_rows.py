@@ -1231,6 +1231,13 @@ def test_e08_phrases_and_exclusions_hold_in_both_legs(user: Person) -> None:
 
 
 @pytest.mark.live
+def test_e08_health_says_which_languages_are_understood(api: ApiClient) -> None:
+    languages = api.expect(200, "GET", "/v1/health")["languages"]
+    assert languages["words"] == ["en"]
+    assert languages["meaning"] in (["en"], ["*"]) and languages["observer"] in (["en"], ["*"])
+
+
+@pytest.mark.live
 def test_e08_a_word_is_found_however_it_is_written(user: Person) -> None:
     written = {
         "strasse": "User wohnt in der Bäckerstraße, Straße der Bäcker.",

@@ -88,6 +88,9 @@ _PREPARED: Final = str.maketrans(
 )
 """What NFKC alone would join to a neighbour: ``2½`` must not become ``21/2``, nor ``well…no`` a compound."""
 
+STEMMED_LANGUAGES: Final = ("en",)
+"""Of which ``terms`` knows inflections, and this module the words without content."""
+
 # --- words without content ----------------------------------------------------------------------
 
 _WITHOUT_CONTENT = """
