@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -40,15 +41,22 @@ _LETTERS = rf"[^\W_{_BY_PAIRS}]+"
 _RUN = rf"{_LETTERS}(?:[{_MARKS}]++(?:{_LETTERS})?)*"
 _OTHER = rf"[{_EMOJI}]|{_FLAG}"
 _JOINED = r"{run}(?:[_./\\:@#+&=~'-]+{run})*(?:\+\+|#)?"
-_CHUNK = re.compile(rf"{_JOINED.format(run=_RUN)}|[{_BY_PAIRS}]+|{_OTHER}")
+_CHARACTER = rf"[{_BY_PAIRS}][{_SOUTH_EAST_MARKS}]*"
+_FIRST_BY_PAIRS = "\u0e01"
+_CHUNK = rf"{_JOINED.format(run=_RUN)}|[{_BY_PAIRS}]+|{_OTHER}"
+_PLAIN = rf"{_RUN}(?:'{_RUN})*|{_CHARACTER}|{_OTHER}"
 _ASCII_CHUNK = re.compile(_JOINED.format(run="[A-Za-z0-9]+"))
-"""What ``_CHUNK`` finds in ASCII, in half the time."""
-_CHARACTER = re.compile(rf"[{_BY_PAIRS}][{_SOUTH_EAST_MARKS}]*")
-_PLAIN = re.compile(rf"{_RUN}(?:'{_RUN})*|{_CHARACTER.pattern}|{_OTHER}")
 _ASCII_PLAIN = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
+"""What ``_CHUNK`` and ``_PLAIN`` find in ASCII, in half the time."""
 _ANY_EMOJI = re.compile(_OTHER)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """With the first text that needs it: these take 3 to 10 ms each, and most processes never read such a text."""
+    return re.compile(pattern)
 
 
 def _every(*ranges: tuple[int, int]) -> range | list[int]:
@@ -133,7 +141,7 @@ def fold(text: str) -> str:
 
 def chunks(folded: str) -> list[str]:
     """The chunks of a folded text, in order, case kept."""
-    return (_ASCII_CHUNK if folded.isascii() else _CHUNK).findall(folded)
+    return (_ASCII_CHUNK if folded.isascii() else _compiled(_CHUNK)).findall(folded)
 
 
 def plain_words(text: str) -> list[str]:
@@ -142,7 +150,7 @@ def plain_words(text: str) -> list[str]:
     folded = fold(text)
     if folded.isascii():
         return [whole(word) for word in _ASCII_PLAIN.findall(folded)]
-    return [without_accents(whole(word)) for word in _PLAIN.findall(folded)]
+    return [without_accents(whole(word)) for word in _compiled(_PLAIN).findall(folded)]
 
 
 def whole(chunk: str) -> str:
@@ -158,7 +166,7 @@ def parts(chunk: str) -> list[str]:
     if chunk.isalpha() and chunk[1:].islower():
         return []
     found: list[str] = []
-    for run in (_ASCII_PLAIN if chunk.isascii() else _PLAIN).findall(chunk):
+    for run in (_ASCII_PLAIN if chunk.isascii() else _compiled(_PLAIN)).findall(chunk):
         found.append(whole(run))
         humps = _CAMEL.split(run) if run.isascii() and not run.islower() else ()
         if len(humps) > 1:
@@ -186,7 +194,7 @@ def _is_accent(character: str) -> bool:
 
 def characters(chunk: str) -> list[str]:
     """The characters, with their marks, of a chunk that is read by pairs; empty for any other."""
-    return [] if chunk.isascii() else _CHARACTER.findall(chunk)
+    return _compiled(_CHARACTER).findall(chunk) if chunk[:1] >= _FIRST_BY_PAIRS else []
 
 
 def pairs(single: list[str]) -> list[str]:

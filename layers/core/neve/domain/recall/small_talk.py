@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 from neve.domain.words import QUERY_STOP_WORDS, is_emoji, whole
@@ -41,7 +42,6 @@ _LAUGHTER: Final = re.compile(r"(?:a?h[aeio]){2,}h?|(?:j[aeio]){2,}j?|lo(?:lo)+l
 _DRAWN_OUT: Final = re.compile(r"([^\W\d])\1{2,}")
 _EMPTY: Final = WORDS | QUERY_STOP_WORDS
 _FOLDED: Final = sorted((" ".join(map(whole, sequence.split())) for sequence in SEQUENCES), key=len, reverse=True)
-_SEQUENCE: Final = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, _FOLDED))})(?!\S)")
 _IN_SEQUENCES: Final = frozenset(" ".join(_FOLDED).split())
 
 
@@ -56,7 +56,12 @@ def has_content(words: Iterable[str]) -> bool:
             if word not in _IN_SEQUENCES:
                 return True
             unsure = True
-    return unsure and not all(map(_is_empty, _SEQUENCE.sub(" ", " ".join(said)).split()))
+    return unsure and not all(map(_is_empty, _any_sequence().sub(" ", " ".join(said)).split()))
+
+
+@cache
+def _any_sequence() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, _FOLDED))})(?!\S)")
 
 
 def _is_empty(word: str) -> bool:
