@@ -242,6 +242,10 @@ class FaultyEmbedder:
     def calibration(self) -> Calibration:
         return self._inner.calibration
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return self._inner.languages
+
     def embed_query(self, text: str) -> bytes:
         with self._calls.recording("embed", operation="query", texts=[text]):
             self._strike([text])

@@ -117,6 +117,10 @@ class FixtureEmbedder:
     def calibration(self) -> Calibration:
         return CALIBRATION
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return ("en",)
+
     def embed_query(self, text: str) -> bytes:
         return embed(text)
 

@@ -20,7 +20,7 @@ from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.documents import UNIT
 from neve.adapters.opensearch.index import OpenSearchIndex
-from neve.adapters.opensearch.mapping import NEVER, index_name, write_alias
+from neve.adapters.opensearch.mapping import MAPPING_VERSION, NEVER, index_name, write_alias
 from neve.adapters.opensearch.places import ALIAS_TTL_S, create_index, prepare_index, switch_alias
 from neve.domain.recall.query import MAX_OPERATORS, TextQuery, shape
 from neve.ports import CONTEXT_WEIGHTS, Candidate, IndexModel, Owner, SearchFilter, StoreUnavailable
@@ -73,12 +73,15 @@ def ids(candidates: list[Candidate]) -> list[str]:
 
 # --- the same ranking ---------------------------------------------------------------------------
 
-SPOKEN = "kayak kayaks river ports.py v2.19.1 Ann's May 8 snake_case tent the not 5,000 café"
+SPOKEN = """kayak kayaks river ports.py v2.19.1 Ann's May 8 snake_case tent the not 5,000 café cafe
+Straße 東京タワー 京 도서관에서 도서관 ข้าวผัด किताब 👍🏽"""
 WORDS = st.sampled_from(SPOKEN.split())
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 PASSAGES = st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=12)
 QUERIES = st.lists(
-    st.one_of(WORDS, st.sampled_from(["-tent", '"kayak river"', "river OR May"])), min_size=1, max_size=6
+    st.one_of(WORDS, st.sampled_from(["-tent", '"kayak river"', "river OR May", "-東京タワー", '"東京"', "-cafe"])),
+    min_size=1,
+    max_size=6,
 )
 
 
@@ -270,7 +273,7 @@ def test_a_switch_replaces_the_index_at_once_and_keeps_the_old_one(server: Serve
     owner, old = new_owner(), server.index()
     old.upsert(owner, [passage("a", "kayak")])
     name = create_index(server.calls, server.alias, OTHER, live=False)
-    assert name == f"{server.alias}-v1-another-model-4"
+    assert name == f"{server.alias}-v2-another-model-4"
     server.index(name, OTHER).upsert(owner, [passage("b", "tent")])
     server.refresh()
     assert ids(find(server.index(), owner, "kayak tent")) == ["a"]
@@ -298,7 +301,7 @@ def test_a_write_to_an_index_that_was_deleted_makes_no_other(server: Server) -> 
 def test_an_index_with_a_field_less_is_an_unavailable_store(server: Server) -> None:
     """What the server says of a mapping conflict."""
     name = index_name(server.alias, MODEL)
-    about = {"model": MODEL.tag, "dimensions": MODEL.dimensions, "mapping": 1}
+    about = {"model": MODEL.tag, "dimensions": MODEL.dimensions, "mapping": MAPPING_VERSION}
     body = {"mappings": {"dynamic": "strict", "_meta": about}, "aliases": {server.alias: {}, write_alias(name): {}}}
     server.client.indices.create(index=name, body=body)
     with pytest.raises(StoreUnavailable, match="strict_dynamic_mapping_exception"):

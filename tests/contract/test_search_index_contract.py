@@ -168,6 +168,51 @@ def test_possessives_and_accents(desk: Desk) -> None:
     assert ids(desk.find("henrike")) == ["a"] == ids(desk.find("CAFÉ"))
 
 
+SPELLINGS = [
+    ("Wir trafen uns in der Straße", "strasse"),
+    ("au café de la gare", "cafe"),
+    ("smørrebrød in Łódź", "lodz"),
+    ("ｆｕｌｌ width", "full"),
+    ("a kay\u200bak", "kayak"),
+    ("well done 👍🏽", "👍"),
+    ("flown to 🇵🇹", "🇵🇹"),
+    ("我昨天在东京吃了拉面", "东京"),
+    ("東京タワーへ行きました", "タワー"),
+    ("ｱｲｽが好き", "アイス"),
+    ("猫が好きです", "猫"),
+    ("저는 도서관에서 책을 읽어요", "도서관"),
+    ("เมื่อวานฉันกินข้าวผัด", "ข้าว"),
+    ("मुझे किताब पढ़ना पसंद है", "किताब"),
+    ("كَتَبَ مُحَمَّد", "محمد"),
+    ("НОВАЯ ЁЛКА", "елка"),
+]
+"""A text, and a word of it as somebody else writes it."""
+
+
+@pytest.mark.parametrize(("text", "word"), SPELLINGS)
+def test_a_word_is_found_however_it_is_written(desk: Desk, text: str, word: str) -> None:
+    desk.put(passage("a", text), passage("b", "北京 부산 ปลา собака сырой"))
+    assert ids(desk.find(word)) == ["a"]
+    assert ids(desk.find(TextQuery(groups=(), phrases=((word,),)))) == ["a"]
+    assert ids(desk.find(TextQuery(groups=((word,), ("北京",)), excluded=(word,)))) == ["b"]
+
+
+def test_pairs_of_characters_rank_the_longer_match_first(desk: Desk) -> None:
+    desk.put(passage("tower", "東京タワーへ"), passage("city", "東京へ"), passage("other", "京東へ"))
+    assert ids(desk.find("東京タワー")) == ["tower", "city"]
+
+
+def test_a_word_of_three_characters_is_excluded_as_a_whole(desk: Desk) -> None:
+    desk.put(passage("bar", "巧克力 on our trip"), passage("pairs", "克力 or 巧克 on our trip"))
+    assert ids(desk.find("trip -巧克力")) == ["pairs"]
+
+
+def test_an_accent_that_was_typed_counts(desk: Desk) -> None:
+    desk.put(passage("plain", "resume"), passage("accents", "résumé"))
+    assert ids(desk.find("résumé")) == ["accents", "plain"]
+    assert ids(desk.find("resume")) == ["accents", "plain"]
+
+
 def test_a_query_without_searchable_words_finds_nothing(desk: Desk) -> None:
     desk.put(passage("a", "what is it"))
     assert desk.find("") == [] == desk.find("?!") == desk.find(TextQuery(groups=()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import random
 import threading
 from collections.abc import Callable
@@ -17,7 +16,17 @@ import pytest
 from local.api_client import ApiClient
 from tests.http.driving.at_once import Beside
 from tests.http.driving.controls import COMPACT_QUEUE, EXTRACT_QUEUE, Controls
-from tests.http.driving.people import Json, Person, answered, events_of, filler, ids_in_order, new_memory_id, said
+from tests.http.driving.people import (
+    Json,
+    Person,
+    answered,
+    events_of,
+    filler,
+    ids_in_order,
+    new_memory_id,
+    said,
+    tokens,
+)
 from tests.patience import PATIENCE_S
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + random.Random(7).randbytes(900)).decode()
@@ -46,11 +55,6 @@ def shown(call: Json) -> str:
 def event_text(call: Json) -> str:
     """The part of a request that holds the events."""
     return shown(call).partition("# New events")[2].partition("# End of the new events")[0]
-
-
-def tokens(text: str) -> int:
-    """ceil(UTF-16 units / 3.2), as in docs/rules/tokens.md#estimate."""
-    return math.ceil(len(text.encode("utf-16-le")) / 2 / 3.2)
 
 
 # --- passes -------------------------------------------------------------------------------------

@@ -112,6 +112,10 @@ class Observer(Protocol):
     def name(self) -> str:
         """What ``provenance.model`` says."""
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """In which it recognises what to remember, as ISO 639-1 codes; ``*`` for any."""
+
     def observe(self, given: PassInput) -> Observed: ...
 
     def reflect(self, given: ReflectInput) -> Reflected: ...

@@ -382,6 +382,10 @@ class Embedder(Protocol):
     @property
     def calibration(self) -> Calibration: ...
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those whose meaning it knows, as ISO 639-1 codes; ``*`` for a model of many, nothing for none."""
+
     def embed_query(self, text: str) -> bytes: ...
 
     def embed_passages(self, texts: Sequence[str]) -> list[bytes]: ...

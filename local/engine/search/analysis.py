@@ -16,7 +16,7 @@ from neve.ports import CONTEXT_WEIGHTS
 FIELDS: Final = tuple(CONTEXT_WEIGHTS)
 TERM_COUNTS: Final = np.dtype([("term", "<u8"), ("counts", "u1", (len(FIELDS),))])
 """One term of a passage: how often it occurs in each of FIELDS, 255 at most."""
-ANALYSIS: Final = f"1 {' '.join(FIELDS)}"
+ANALYSIS: Final = f"2 {' '.join(FIELDS)}"
 """What the stored term counts were made with. A file with another value is analysed again when it is opened."""
 
 _CACHED_CHUNKS = 200_000

@@ -16,7 +16,6 @@ from local.engine.search.search_legs import TermQuery, keyword_leg, vector_leg
 from local.engine.search.segment import Segment, Snapshot
 from local.engine.search.segment_cache import SegmentCache
 from local.engine.search.segment_filter import admitted
-from neve.domain.recall.query import contains_phrase
 from neve.domain.recall.query_terms import QueryTerms, query_terms
 from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, TextQuery
 
@@ -64,7 +63,7 @@ class SqliteSearchIndex:
 
     def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
         asked = query_terms(query)
-        if asked is None:
+        if asked.matches_nothing:
             return []
         snapshot = self._snapshot(owner)
         return keyword_leg(snapshot, self._in_stored_terms(asked), admitted(snapshot, where), depth)
@@ -80,14 +79,14 @@ class SqliteSearchIndex:
             min_match=asked.min_match,
             required=stored_terms(asked.phrase_terms),
             excluded=stored_terms(asked.excluded),
-            accepts=lambda row: self._has_phrases(row, asked.phrases),
+            accepts=lambda row: self._agrees_in_phrases(row, asked),
         )
 
-    def _has_phrases(self, row: int, phrases: Sequence[Sequence[str]]) -> bool:
-        if not phrases:
+    def _agrees_in_phrases(self, row: int, asked: QueryTerms) -> bool:
+        if not asked.phrases and not asked.excluded_phrases:
             return True
         text = self._file.text(row)
-        return text is not None and all(contains_phrase(text, phrase) for phrase in phrases)
+        return text is not None and asked.agrees_in_phrases(text)
 
     def _snapshot(self, owner: Owner) -> Snapshot:
         segment = self._segments.get(owner)

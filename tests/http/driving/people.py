@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -159,6 +160,11 @@ def filler(tokens: int, *, word: str = "lorem") -> str:
     characters = tokens * 16 // 5
     text = (f"{word} " * (characters // (len(word) + 1) + 1))[:characters]
     return text if not text.endswith(" ") else text[:-1] + "."
+
+
+def tokens(text: str) -> int:
+    """ceil(UTF-16 units / 3.2), as in docs/rules/tokens.md#estimate."""
+    return math.ceil(len(text.encode("utf-16-le")) / 2 / 3.2)
 
 
 def events_of(*pairs: tuple[str, str]) -> Sequence[Json]:

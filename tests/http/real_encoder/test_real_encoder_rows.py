@@ -1,5 +1,5 @@
-"""Rows T0, B08, C28 and C31 with the sentence encoder that the service is shipped with. It is the same on every stack,
-so they run on one: a server that cannot reach another machine."""
+"""Rows T0, B08, B36, C28, C31 and E08 with the sentence encoder that the service is shipped with. It is the same on
+every stack, so they run on one: a server that cannot reach another machine."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from evals.off_topic.messages import OFF_TOPIC
 from local.api_client import ApiClient
 from local.running import start_server
 from local.template import ROOT
@@ -22,6 +23,7 @@ from tests.http.driving.people import Person
 from tests.http.driving.stage import Stage
 from tests.http.real_encoder.egress import Egress, blocked_egress
 from tests.http.real_encoder.new_process import recall_in_a_new_process
+from tests.http.real_encoder.off_topic import BY_A_WORD
 from tests.http.real_encoder.offline import MEMORY, QUESTION, assert_remembered, namespace, remember_and_recall
 from tests.http.real_encoder.rubric import RUBRIC, plain
 
@@ -142,3 +144,22 @@ def test_c31_questions_pass_the_gate_and_are_found_by_meaning_alone(
         answer = user.recall(question, k=50)
         assert memory_id not in {hit["id"] for hit in answer["hits"]}
         assert answer["degraded"] == ["vector:error"]
+
+
+@pytest.mark.controls
+def test_b36_thirty_messages_about_something_else_stay_below_the_gate(rubric: tuple[Person, list[str]]) -> None:
+    """What shares a word with a memory is found by that word."""
+    user, _ = rubric
+    near = {message: user.recall(message, legs=["vector"]) for message in OFF_TOPIC}
+    assert [message for message, answer in near.items() if answer["result_state"] != "none"] == []
+    found = {message: [hit["text"] for hit in user.recall(message)["hits"]] for message in OFF_TOPIC}
+    assert {message: texts for message, texts in found.items() if texts} == BY_A_WORD
+
+
+@pytest.mark.controls
+def test_e08_small_talk_injects_nothing(rubric: tuple[Person, list[str]]) -> None:
+    """Some of it is nearer to some memory than the gate asks for."""
+    user, _ = rubric
+    messages = ("ok", "👍", "lol", "???", "thanks!", "the a of and", "Good morning!", "Hi there")
+    assert [message for message in messages if user.recalled(message)] == []
+    assert [message for message in messages if user.recalled(message, mode="tool")] != []

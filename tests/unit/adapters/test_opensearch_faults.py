@@ -15,6 +15,7 @@ from opensearchpy import OpenSearch
 from neve.adapters.opensearch import places as opensearch_places
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import ForeignPassage, OpenSearchIndex
+from neve.adapters.opensearch.mapping import MAPPING_VERSION
 from neve.domain.recall.query import shape
 from neve.ports import Owner, SearchFilter, StoreUnavailable
 from tests.contract.engines.passages import passage, vector
@@ -269,7 +270,11 @@ def world(tmp_path: Path, client: OpenSearch) -> Iterator[RecallWorld]:
 
 
 def _model_of(world: RecallWorld) -> Reply:
-    about = {"model": world.embedder.model.tag, "dimensions": world.embedder.model.dimensions, "mapping": 1}
+    about = {
+        "model": world.embedder.model.tag,
+        "dimensions": world.embedder.model.dimensions,
+        "mapping": MAPPING_VERSION,
+    }
     return Reply({INDEX: {"mappings": {"_meta": about}}})
 
 

@@ -32,6 +32,7 @@ class Model:
     """The part of an embedder or an index that health asks for."""
 
     model_now: IndexModel | Exception = BGE
+    languages = ("en",)
 
     @property
     def model(self) -> IndexModel:
@@ -92,6 +93,7 @@ def test_health(world: AdminWorld) -> None:
         "embedder": {"model": "bge-small", "dimensions": 384, "state": "ready"},
         "index": {"state": "ready", "model": "bge-small", "dimensions": 384, "match": True},
         "observer": "scripted",
+        "languages": {"words": ["en"], "meaning": ["en"], "observer": ["*"]},
     }
 
 

@@ -15,6 +15,7 @@ from infra.operate.reindexing import reindex_stage
 from local.controls.fixture_embedder import MODEL as FIXTURE
 from local.controls.fixture_embedder import FixtureEmbedder
 from neve.adapters.embedders.no_embedder import NoEmbedder
+from neve.adapters.opensearch import mapping, places
 from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
@@ -94,6 +95,28 @@ def test_an_old_index_stays_until_its_removal_is_asked_for(domain: Domain, capsy
     assert domain.indexes() == {domain.name(NONE)} == set(domain.in_use())
     assert f"{domain.name(FIXTURE)} is removed." in capsys.readouterr().out
     assert domain.found("kayak") == [kept]
+
+
+def test_an_index_of_older_terms_is_refused_and_made_again(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = domain.world
+    kept = world.remember("The café in the Kayakstraße")
+    version = mapping.MAPPING_VERSION - 1
+    with monkeypatch.context() as older:
+        older.setattr(mapping, "MAPPING_VERSION", version)
+        older.setattr(places, "MAPPING_VERSION", version)
+        world.pump()
+        assert domain.found("café") == [kept]
+        before = domain.in_use()
+    domain.find_again()
+    answer = world.ask("café")
+    assert (answer.result_state, answer.degraded) == ("not_searched", ["lexical:error", "vector:error"])
+    late = world.remember("A café by the sea")
+    with pytest.raises(AssertionError):
+        world.pump()
+    domain.reindex()
+    assert before != domain.in_use() == [domain.name(FIXTURE)]
+    assert set(domain.found("cafe")) == {kept, late}
+    assert domain.found("kayakstrasse") == [kept]
 
 
 def test_what_was_deleted_meanwhile_does_not_come_back_with_an_old_index(domain: Domain) -> None:

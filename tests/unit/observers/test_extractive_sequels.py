@@ -6,6 +6,7 @@ import pytest
 
 from neve.domain.records import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
+from neve.observers.extractive.sameness import content_of
 from neve.observing import Observed, PassInput, PriorMemory
 
 
@@ -145,3 +146,9 @@ def test_own_statements_around_a_head_or_in_a_question_are_kept(said: str, kept:
 )
 def test_health_is_kept_and_no_verb_is_garbled(said: str, kept: str) -> None:
     assert [line.split(" ", 1)[1] for line in lines(said)] == [kept.split(" ", 1)[1]]
+
+
+def test_a_mark_is_no_word_of_a_statement() -> None:
+    known = PriorMemory("mem_1", "🔴 User is allergic to peanuts.", local=True)
+    assert content_of("🔴 User is allergic to peanuts 🥜.") == content_of("User is allergic to peanuts.")
+    assert observed("I am allergic to peanuts 🥜.", prior=(known,)).lines == ()

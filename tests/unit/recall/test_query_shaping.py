@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.recall.query import MAX_OPERATORS, MAX_WORDS, TextQuery, contains_phrase, shape
+from neve.domain.recall.query import MAX_OPERATORS, MAX_WORDS, TextQuery, shape
 from neve.domain.words import QUERY_STOP_WORDS, parts, plain_words
 
 TERMS = [
@@ -17,7 +17,7 @@ TERMS = [
     ("", ()),
     (" ?! -- ", ()),
     ("kayak Kayak KAYAK", ("kayak",)),
-    ("café Straße 東京 Zürich", ("café", "straße", "東", "京", "zürich")),
+    ("café Straße 東京 Zürich", ("café", "strasse", "東京", "zürich")),
     ("I paid 5,000 or 1,234,567 in 2023", ("paid", "5000", "1234567", "2023")),
     ("v2.19.1 snake_case layers/core/ports.py C++ c#", ("v2.19.1", "snake_case", "layers/core/ports.py", "c++", "c#")),
     ("does Will know the US and will it do", ("will", "know", "us")),
@@ -92,14 +92,6 @@ def test_any_text_can_be_a_query(query: str) -> None:
 def test_stop_words_stay_only_when_nothing_else_is_there(words: list[str]) -> None:
     content = set(words) - QUERY_STOP_WORDS
     assert set(shape(" ".join(words)).terms) == (content or {word.removesuffix("'s") for word in words})
-
-
-WORDS = st.lists(st.text(alphabet="abcdefghij", min_size=1, max_size=8), min_size=1, max_size=12)
-
-
-@given(WORDS)
-def test_a_phrase_is_found_between_other_words(words: list[str]) -> None:
-    assert contains_phrase(f"x {' '.join(words)} y", words)
 
 
 def test_parts_of_compounds() -> None:

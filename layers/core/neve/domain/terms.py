@@ -1,7 +1,9 @@
-"""From text to the terms of the keyword index: the one analysis of what is stored, asked for and compared. Lower-case,
-stop words out, Snowball stems; compounds whole and in parts. No I/O.
+"""From text to the terms of the keyword index: the one analysis of what is stored, asked for and compared. Case folded,
+stop words out, Snowball stems, accents beside the word without them; compounds whole and in parts; scripts without
+spaces by pairs of characters. No I/O.
 
-Apart from ``words``, because it needs PyStemmer, which most functions never load."""
+With any change of a term raise ``ANALYSIS`` of the embedded index and ``MAPPING_VERSION`` of OpenSearch, so that no
+index holds terms of two kinds. Apart from ``words``, because it needs PyStemmer, which most functions never load."""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from functools import lru_cache
 
 import Stemmer  # type: ignore[import-not-found]
 
-from neve.domain.words import INDEX_STOP_WORDS, chunks, fold, parts, whole
+from neve.domain.words import INDEX_STOP_WORDS, characters, chunks, fold, pairs, parts, whole, without_accents
 
 CACHED_CHUNKS = 20_000
 """About 4 MB. A text repeats most of its chunks, and stemming is what analysis costs."""
@@ -22,6 +24,13 @@ def terms(text: str) -> Iterator[str]:
     """Every term of a text in order, repetitions included."""
     for chunk in chunks(fold(text)):
         yield from chunk_terms(chunk)
+
+
+def asked_terms(word: str) -> Iterator[str]:
+    """The terms by which a text with this word of a query is found: all of its own, but of a script that is read by
+    pairs no single characters, which are in every other word too."""
+    for chunk in chunks(fold(word)):
+        yield from pairs(single) if (single := characters(chunk)) else chunk_terms(chunk)
 
 
 def whole_terms(words: Iterable[str]) -> list[str]:
@@ -41,7 +50,12 @@ def stem(word: str) -> str:
 
 
 def _chunk_terms(chunk: str) -> tuple[str, ...]:
-    return tuple(whole_terms((whole(chunk), *parts(chunk))))
+    if chunk.isascii():
+        return tuple(whole_terms((whole(chunk), *parts(chunk))))
+    if single := characters(chunk):
+        return (*single, *pairs(single)) if len(single) > 1 else tuple(single)
+    words = (whole(chunk), *parts(chunk))
+    return tuple(whole_terms(form for word in words for form in dict.fromkeys((word, without_accents(word)))))
 
 
 _cached_chunk_terms = lru_cache(maxsize=CACHED_CHUNKS)(_chunk_terms)

@@ -1,21 +1,105 @@
 """Words of a text: the one tokeniser that query shaping and the keyword index agree on. No I/O.
 
-A *chunk* is a run of letters and digits, joined by the marks that hold code, paths, versions and names together
-(``neve/ports.py``, ``v2.19.1``, ``snake_case``, ``o'brien``). A chunk gives its whole form and, when it is a compound,
-its parts."""
+A *chunk* is one of three things. A run of letters and digits, joined by the marks that hold code, paths, versions and
+names together (``neve/ports.py``, ``v2.19.1``, ``snake_case``, ``o'brien``); it gives its whole form and, when it is a
+compound, its parts. A run of a script that is read by pairs of characters, because it puts no spaces between words
+(Chinese, Japanese, Thai, Lao, Khmer, Burmese) or glues particles to them (Korean). An emoji."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
+from itertools import pairwise
+from typing import Final
 
-_IDEOGRAPH = "\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff"
-_RUN = rf"[^\W_{_IDEOGRAPH}]+"
-_CHUNK = re.compile(rf"{_RUN}(?:[_./\\:@#+&=~'-]+{_RUN})*(?:\+\+|#)?|[{_IDEOGRAPH}]")
-_PLAIN = re.compile(rf"{_RUN}(?:'{_RUN})*|[{_IDEOGRAPH}]")
+# --- alphabets ----------------------------------------------------------------------------------
+
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af"
+_KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+_HANGUL = "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"
+_SOUTH_EAST = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3"
+"""Letters and marks of Thai, Lao, Burmese and Khmer."""
+_BY_PAIRS = _HAN + _KANA + _HANGUL + _SOUTH_EAST
+_SOUTH_EAST_MARKS = (
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060"
+    "\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u17b6-\u17d3"
+)
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u07a6-\u07b0\u0900-\u0963\u0971-\u0dff"
+    "\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
+)
+"""What may stand inside a word though it is no letter: accents, vowel signs. Of the Indian scripts, whole blocks."""
+_EMOJI = (
+    "\u231a\u231b\u23e9-\u23fa\u2600-\u2775\u2794-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001f0ff"
+    "\U0001f18e\U0001f191-\U0001f19a\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
+)
+_FLAG = "[\U0001f1e6-\U0001f1ff]{1,2}"
+
+_LETTERS = rf"[^\W_{_BY_PAIRS}]+"
+_RUN = rf"{_LETTERS}(?:[{_MARKS}]++(?:{_LETTERS})?)*"
+_OTHER = rf"[{_EMOJI}]|{_FLAG}"
+_JOINED = r"{run}(?:[_./\\:@#+&=~'-]+{run})*(?:\+\+|#)?"
+_CHARACTER = rf"[{_BY_PAIRS}][{_SOUTH_EAST_MARKS}]*"
+_FIRST_BY_PAIRS = "\u0e01"
+_CHUNK = rf"{_JOINED.format(run=_RUN)}|[{_BY_PAIRS}]+|{_OTHER}"
+_PLAIN = rf"{_RUN}(?:'{_RUN})*|{_CHARACTER}|{_OTHER}"
+_ASCII_CHUNK = re.compile(_JOINED.format(run="[A-Za-z0-9]+"))
+_ASCII_PLAIN = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
+"""What ``_CHUNK`` and ``_PLAIN`` find in ASCII, in half the time."""
+_ANY_EMOJI = re.compile(_OTHER)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_CURLY = str.maketrans({"’": "'", "ʼ": "'", "＇": "'"})
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """With the first text that needs it: these take 3 to 10 ms each, and most processes never read such a text."""
+    return re.compile(pattern)
+
+
+def _every(*ranges: tuple[int, int]) -> range | list[int]:
+    return [code for first, last in ranges for code in range(first, last + 1)]
+
+
+_UNSEEN: Final = _every(
+    (0xAD, 0xAD),
+    (0x34F, 0x34F),
+    (0x61C, 0x61C),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),
+    (0x202A, 0x202E),
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0x1F3FB, 0x1F3FF),
+    (0xE0001, 0xE0001),
+    (0xE0020, 0xE007F),
+    (0xE0100, 0xE01EF),
+)
+"""Zero-width and other invisible characters, and the skin tones of emoji."""
+
+_STROKED: Final = str.maketrans(
+    {"ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ł": "l", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+)
+"""Letters whose mark Unicode does not take for an accent."""
+_PREPARED: Final = str.maketrans(
+    dict.fromkeys(map(chr, _UNSEEN), "")
+    | dict.fromkeys("’ʼ´", "'")
+    | {"ŉ": "'n", "⁄": "/", "…": " ", "™": " ", "℠": " "}
+    | {c: f" {unicodedata.normalize('NFKC', c).replace('⁄', '/')}" for c in "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅟↉"}
+)
+"""What NFKC alone would join to a neighbour: ``2½`` must not become ``21/2``, nor ``well…no`` a compound."""
+
+STEMMED_LANGUAGES: Final = ("en",)
+"""Of which ``terms`` knows inflections, and this module the words without content."""
+
+# --- words without content ----------------------------------------------------------------------
 
 _WITHOUT_CONTENT = """
 a about above after again against all also am an and any are as at be because been before being below between both but
@@ -44,37 +128,81 @@ INDEX_STOP_WORDS = frozenset(_TOO_COMMON.split())
 """Words that the keyword index does not hold: those of Lucene's ``english`` analyzer but for no, not and will."""
 
 
+# --- from text to words -------------------------------------------------------------------------
+
+
 def fold(text: str) -> str:
-    """NFC, straight apostrophes, no thousands separators (``5,000`` -> ``5000``); case is kept."""
+    """NFKC without invisible characters, with straight apostrophes and no thousands separators (``5,000`` ->
+    ``5000``); case is kept. What is folded stays as it is when it is folded again."""
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text).translate(_CURLY)
+        text = unicodedata.normalize("NFKC", text.translate(_PREPARED))
     return _THOUSANDS.sub("", text) if "," in text else text
 
 
 def chunks(folded: str) -> list[str]:
     """The chunks of a folded text, in order, case kept."""
-    return _CHUNK.findall(folded)
+    return (_ASCII_CHUNK if folded.isascii() else _compiled(_CHUNK)).findall(folded)
 
 
 def plain_words(text: str) -> list[str]:
-    """Lower-case words with every compound taken apart: what "consecutive words" of a phrase means."""
-    return [whole(word) for word in _PLAIN.findall(fold(text))]
+    """Lower-case words without accents, every compound taken apart: what "consecutive words" of a phrase means. A
+    character of a script that is read by pairs is a word, and so is an emoji."""
+    folded = fold(text)
+    if folded.isascii():
+        return [whole(word) for word in _ASCII_PLAIN.findall(folded)]
+    return [without_accents(whole(word)) for word in _compiled(_PLAIN).findall(folded)]
 
 
 def whole(chunk: str) -> str:
-    """The chunk as one lower-case word without the possessive: ``Henrike's`` -> ``henrike``."""
-    return chunk.lower().removesuffix("'s")
+    """The chunk as one case-folded word without the possessive: ``Henrike's`` -> ``henrike``, ``Straße`` ->
+    ``strasse``."""
+    if chunk.isascii():
+        return chunk.lower().removesuffix("'s")
+    return unicodedata.normalize("NFKC", chunk.casefold()).removesuffix("'s")
 
 
 def parts(chunk: str) -> list[str]:
-    """The lower-case parts of a compound, in order and each once; empty for a plain word."""
+    """The case-folded parts of a compound, in order and each once; empty for a plain word."""
     if chunk.isalpha() and chunk[1:].islower():
         return []
     found: list[str] = []
-    for run in _PLAIN.findall(chunk):
+    for run in (_ASCII_PLAIN if chunk.isascii() else _compiled(_PLAIN)).findall(chunk):
         found.append(whole(run))
         humps = _CAMEL.split(run) if run.isascii() and not run.islower() else ()
         if len(humps) > 1:
             found.extend(hump.lower() for hump in humps if len(hump) > 1)
     whole_form = whole(chunk)
     return [part for part in dict.fromkeys(found) if part != whole_form]
+
+
+def without_accents(word: str) -> str:
+    """A case-folded word without its accents, Arabic and Hebrew vowel points included: ``café`` -> ``cafe``. Vowel
+    signs of other scripts are letters and stay, and so do the marks of kana."""
+    if word.isascii():
+        return word
+    letters = unicodedata.normalize("NFD", word.translate(_STROKED))
+    return unicodedata.normalize("NFC", "".join([letter for letter in letters if not _is_accent(letter)]))
+
+
+def _is_accent(character: str) -> bool:
+    """By its canonical combining class: 1 lies over its letter, 10 to 35 are the points of Hebrew and Arabic, from 200
+    on it is attached or stands above or below. Those between belong to the scripts of India and South East Asia, and 8
+    to kana."""
+    place = unicodedata.combining(character)
+    return place >= 200 or 10 <= place <= 35 or place == 1
+
+
+def characters(chunk: str) -> list[str]:
+    """The characters, with their marks, of a chunk that is read by pairs; empty for any other."""
+    return _compiled(_CHARACTER).findall(chunk) if chunk[:1] >= _FIRST_BY_PAIRS else []
+
+
+def pairs(single: list[str]) -> list[str]:
+    """Every two neighbours; a character that stands alone is its own."""
+    if len(single) == 1:
+        return single
+    return [first + second for first, second in pairwise(single)]
+
+
+def is_emoji(chunk: str) -> bool:
+    return not chunk.isascii() and _ANY_EMOJI.fullmatch(chunk) is not None

@@ -40,6 +40,10 @@ class PromptedObserver:
     def name(self) -> str:
         return self._name
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return ("*",)
+
     def observe(self, given: PassInput) -> Observed:
         first, last = given.events[0].seq, given.events[-1].seq
         shown = {row.id for row in given.prior}

@@ -48,6 +48,10 @@ class BgeSmall:
         """The medians that ``layers/encoder/calibrate.py`` measured. Raises EmbeddingUnavailable without them."""
         return read_calibration(self._folder / "calibration.json", MODEL_TAG)
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return ("en",)
+
     def embed_query(self, text: str) -> bytes:
         return self._ready().encode(QUERY_PREFIX + text)
 

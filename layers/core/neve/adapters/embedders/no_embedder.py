@@ -22,6 +22,10 @@ class NoEmbedder:
         """Never applied: there is no similarity to calibrate."""
         return Calibration(random_median=0.0, paraphrase_median=1.0)
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return ()
+
     def embed_query(self, text: str) -> NoReturn:
         raise EmbeddingUnavailable(f"no embedder is configured: no vector for a query of {len(text)} characters")
 

@@ -66,6 +66,11 @@ class TitanEmbedder:
         except EmbeddingUnavailable as error:
             raise EmbeddingUnavailable(f"{error}; run 'python layers/encoder/calibrate.py titan'") from error
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """More than a hundred, English best (the model card of Titan Text Embeddings V2)."""
+        return ("*",)
+
     def embed_query(self, text: str) -> bytes:
         self._must_be_comparable()
         return self._embed(text)

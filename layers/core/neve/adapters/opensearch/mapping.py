@@ -1,7 +1,7 @@
 """What an index of passages looks like on OpenSearch 2.19: the one source of its settings and fields.
 
-``MAPPING_VERSION`` is part of every index's name. Raise it with any change here: an index is never changed in place, a
-new one is filled from the table (``neve.usecases.indexing.reindex``)."""
+``MAPPING_VERSION`` is part of every index's name. Raise it with any change here or of a term in ``neve.domain.terms``:
+an index is never changed in place, a new one is filled from the table (``neve.usecases.indexing.reindex``)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from neve.ports import IndexModel
 
-MAPPING_VERSION: Final = 1
+MAPPING_VERSION: Final = 2
 SHARDS: Final = 3
 """A user's passages lie in one of them. At 9.5 KB a passage (measured on 2,760 chat turns with 384 dimensions) three of
 30 GB hold some 9 million."""
@@ -69,7 +69,7 @@ def _vector(dimensions: int) -> dict[str, Any]:
 
 
 def index_name(alias: str, model: IndexModel) -> str:
-    """``passages-v1-bge-small-en-v1.5-int8-68807e3f-384``."""
+    """``passages-v2-bge-small-en-v1.5-int8-68807e3f-384``."""
     tag = re.sub(r"[^a-z0-9._-]+", "-", model.tag.lower())
     return f"{alias}-v{MAPPING_VERSION}-{tag}-{model.dimensions}"
 

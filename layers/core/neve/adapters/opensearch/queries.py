@@ -21,7 +21,7 @@ _BEST_FIRST: Final = [{"_score": "desc"}, {"item_id": "asc"}, {"n": "asc"}]
 def in_stored_terms(query: TextQuery) -> QueryTerms | None:
     """The query in terms as documents hold them; None for one that nothing can match."""
     asked = query_terms(query)
-    if asked is None:
+    if asked.matches_nothing:
         return None
     return replace(
         asked,
@@ -55,8 +55,8 @@ def idf_of(terms: Sequence[str], answer: Mapping[str, Any]) -> dict[str, float]:
 def by_words(owner: Owner, query: QueryTerms, idf: Mapping[str, float], where: SearchFilter, depth: int) -> Query:
     """BM25F with b = 0: a term counts by its weighted count over all fields, saturated, times its idf."""
     groups = [{"bool": {"should": [_weighed(term, idf[term]) for term in group]}} for group in query.groups]
-    phrases = [{"match_phrase": {"words": " ".join(phrase)}} for phrase in query.phrases]
-    refused = _refused(where)
+    phrases = [_phrase(words) for words in query.phrases]
+    refused = [*_refused(where), *map(_phrase, query.excluded_phrases)]
     if query.excluded:
         refused.append({"terms": {"own": list(query.excluded)}})
     return _best(
@@ -97,6 +97,10 @@ def _best(query: Query, depth: int) -> Query:
         "version": True,
         "track_total_hits": False,
     }
+
+
+def _phrase(words: Sequence[str]) -> Query:
+    return {"match_phrase": {"words": " ".join(words)}}
 
 
 def _weighed(term: str, idf: float) -> Query:

@@ -72,6 +72,11 @@ def escape(text: str) -> str:
     return _OWNED_TAG.sub("&lt;", text)
 
 
+def indented(text: str) -> str:
+    """The text with its further lines two spaces in, so that none of them is taken for a statement of its own."""
+    return "\n  ".join(text.splitlines())
+
+
 def _layer(tag: str, items: Iterable[Item]) -> str:
     shown = [text for text in (_shown(*item) for item in items) if text]
     if not shown:
@@ -82,6 +87,6 @@ def _layer(tag: str, items: Iterable[Item]) -> str:
 
 
 def _shown(text: str, kind: str) -> str:
-    if kind in _CONDENSED:
-        return for_pack(text)
-    return text if kind == DOCUMENT and text.strip() else text.strip()
+    if kind == DOCUMENT:
+        return text if text.strip() else ""
+    return indented(for_pack(text) if kind in _CONDENSED else text.strip())

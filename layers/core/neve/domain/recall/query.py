@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
+from neve.domain.recall.small_talk import EMOTICON, has_content
 from neve.domain.words import (
     NAMES_IN_CAPITALS,
     QUERY_STOP_WORDS,
+    characters,
     chunks,
     fold,
+    pairs,
     parts,
     plain_words,
     whole,
@@ -40,10 +43,12 @@ class TextQuery:
 
 @dataclass(frozen=True, slots=True)
 class ShapedQuery:
-    """``terms``: the content words, lower-case, each once, without the parts of compounds."""
+    """``terms``: the words that are searched, case-folded, each once, without the parts of compounds. ``has_content``:
+    whether any of the query's words means something (docs/rules/recall.md#small-talk)."""
 
     text_query: TextQuery
     terms: tuple[str, ...]
+    has_content: bool
 
 
 class _Operand(NamedTuple):
@@ -63,12 +68,12 @@ _STRAIGHT = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 def shape(query: str) -> ShapedQuery:
     """The content words of a query; stop words are left out unless nothing else remains. ``"a phrase"`` is required;
     ``-word`` excludes (a minus before a letter; ``-"several words"`` is ignored); ``a OR b`` are alternatives (a phrase
-    among them is not required). Compounds are kept whole, with their parts as alternatives. No words: no groups."""
+    among them is not required). Compounds are kept whole, with their parts as alternatives; a run of a script without
+    spaces is taken by pairs of characters. No words: no groups."""
     clauses, unwanted = _parse(fold(query).translate(_STRAIGHT))
     found = _groups(clauses, keep_stop_words=False) or _groups(clauses, keep_stop_words=True)
-    groups = _first_words([_with_parts(group) for group in found], MAX_WORDS)
+    groups = _first_words([_with_parts(words, group) for words, group in found.items()], MAX_WORDS)
     searched = set(chain.from_iterable(groups))
-    wholes = [whole(chunk) for group in found for chunk in group]
     phrases = (tuple(plain_words(" ".join(o.chunks))) for [o] in _single(clauses) if o.quoted)
     excluded = (whole(operand.chunks[0]) for operand in unwanted if len(operand.chunks) == 1)
     return ShapedQuery(
@@ -77,13 +82,9 @@ def shape(query: str) -> ShapedQuery:
             phrases=tuple(dict.fromkeys(phrases))[:MAX_OPERATORS],
             excluded=tuple(dict.fromkeys(excluded))[:MAX_OPERATORS],
         ),
-        terms=tuple(word for word in dict.fromkeys(wholes) if word in searched),
+        terms=tuple(word for word in dict.fromkeys(chain.from_iterable(found)) if word in searched),
+        has_content=has_content(_said(chunk, at_start=first) for chunk, first in _in_order(clauses)),
     )
-
-
-def contains_phrase(text: str, phrase: Sequence[str]) -> bool:
-    """True iff the phrase occurs in the text as consecutive words, whatever the case and the marks between them."""
-    return f" {' '.join(plain_words(' '.join(phrase)))} " in f" {' '.join(plain_words(text))} "
 
 
 def _parse(text: str) -> tuple[list[_Clause], list[_Operand]]:
@@ -97,7 +98,7 @@ def _parse(text: str) -> tuple[list[_Clause], list[_Operand]]:
             joining = bool(clauses)
             continue
         operand = _Operand(tuple(chunks(quoted if word is None else word)), word is None)
-        if not operand.chunks:
+        if not operand.chunks or (word is not None and EMOTICON.fullmatch(word)):
             continue
         if item["minus"] or (word is not None and _excludes(word)):
             unwanted.append(operand)
@@ -117,36 +118,47 @@ def _single(clauses: Sequence[_Clause]) -> Iterator[_Clause]:
     return (clause for clause in clauses if len(clause) == 1)
 
 
-def _groups(clauses: Sequence[_Clause], *, keep_stop_words: bool) -> list[tuple[str, ...]]:
-    """The chunks of each group, each group once. Alternatives are the user's choice and stay, stop words or not."""
-    groups: list[tuple[str, ...]] = []
+def _in_order(clauses: Sequence[_Clause]) -> Iterator[tuple[str, bool]]:
+    """Every chunk, and whether it begins the query."""
+    found = (chunk for clause in clauses for operand in clause for chunk in operand.chunks)
+    return ((chunk, number == 0) for number, chunk in enumerate(found))
+
+
+def _groups(clauses: Sequence[_Clause], *, keep_stop_words: bool) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """The chunks of each group by its words, each group once. Alternatives are the user's choice and stay, stop words
+    or not."""
+    groups: dict[tuple[str, ...], tuple[str, ...]] = {}
     for position, clause in enumerate(clauses):
-        found = [chunk for operand in clause for chunk in operand.chunks]
+        found = [piece for operand in clause for chunk in operand.chunks for piece in _pieces(chunk)]
         if len(clause) > 1:
-            groups.append(tuple(found))
+            groups.setdefault(tuple(map(whole, found)), tuple(found))
             continue
         at_start = position == 0
         for chunk in found:
-            if keep_stop_words or not _is_stop_word(chunk, at_start=at_start):
-                groups.append((chunk,))
+            word = whole(chunk)
+            if keep_stop_words or word not in QUERY_STOP_WORDS or _is_name(chunk, at_start=at_start):
+                groups.setdefault((word,), (chunk,))
             at_start = False
-    once: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for group in groups:
-        once.setdefault(tuple(whole(chunk) for chunk in group), group)
-    return list(once.values())
+    return groups
 
 
-def _is_stop_word(chunk: str, *, at_start: bool) -> bool:
-    word = whole(chunk)
-    named = word in NAMES_IN_CAPITALS and chunk[0].isupper() and not at_start
-    return word in QUERY_STOP_WORDS and not named
+def _pieces(chunk: str) -> Sequence[str]:
+    return pairs(single) if (single := characters(chunk)) else (chunk,)
 
 
-def _with_parts(group: Sequence[str]) -> tuple[str, ...]:
+def _said(chunk: str, *, at_start: bool) -> str:
+    """The chunk as a word; a name in capitals as it stands, so that it is no stop word."""
+    return chunk if _is_name(chunk, at_start=at_start) else whole(chunk)
+
+
+def _is_name(chunk: str, *, at_start: bool) -> bool:
+    return not at_start and chunk[0].isupper() and whole(chunk) in NAMES_IN_CAPITALS
+
+
+def _with_parts(words: Sequence[str], group: Sequence[str]) -> tuple[str, ...]:
     """The words of a group followed by the parts of its compounds that mean something alone."""
-    words = [whole(chunk) for chunk in group]
     pieces = [part for chunk in group for part in parts(chunk) if len(part) > 1 and part not in QUERY_STOP_WORDS]
-    return tuple(dict.fromkeys(words + pieces))
+    return tuple(dict.fromkeys([*words, *pieces]))
 
 
 def _first_words(groups: Sequence[tuple[str, ...]], limit: int) -> tuple[tuple[str, ...], ...]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from neve.domain.recall.query import ShapedQuery, TextQuery, contains_phrase
-from neve.domain.terms import terms, whole_terms
-from neve.domain.words import plain_words
+from neve.domain.recall.query import TextQuery
+from neve.domain.terms import asked_terms, terms, whole_terms
+from neve.domain.words import characters, pairs, plain_words, without_accents
 
 MAX_TERMS = 300
 MAX_PHRASE_WORDS = 600
@@ -16,15 +16,23 @@ MAX_PHRASE_WORDS = 600
 OpenSearch allows in a query, of which a phrase counts one a word. No passage holds a longer phrase than this."""
 
 
+PAIR = 2
+LACKS_PHRASE = "lacks_phrase"
+HOLDS_EXCLUDED = "holds_excluded"
+REFUSALS = frozenset({LACKS_PHRASE, HOLDS_EXCLUDED})
+
+
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
     """``groups``: alternatives, of which ``min_match`` must match; none of them is empty. ``phrases`` in plain words.
-    ``excluded``: terms that the text must not hold."""
+    ``excluded``: terms that the text must not hold. ``excluded_phrases``: plain words that must not follow each other
+    in it."""
 
     groups: tuple[tuple[str, ...], ...]
     min_match: int
     phrases: tuple[tuple[str, ...], ...]
     excluded: tuple[str, ...]
+    excluded_phrases: tuple[tuple[str, ...], ...] = ()
 
     @property
     def terms(self) -> list[str]:
@@ -36,38 +44,62 @@ class QueryTerms:
         """What a text with all phrases holds, wherever."""
         return whole_terms(chain.from_iterable(self.phrases))
 
+    @property
+    def matches_nothing(self) -> bool:
+        """No word in it is indexed, or a phrase has no word."""
+        return not all(self.phrases) or not (self.groups or self.phrase_terms)
 
-def query_terms(query: TextQuery) -> QueryTerms | None:
-    """None for a query that nothing can match: no word in it that is indexed, or a phrase without any word."""
+    def agrees_in_phrases(self, text: str) -> bool:
+        return not self._broken_phrase(text)
+
+    def refusal(self, text: str) -> str | None:
+        """Why no leg may answer with a text: it lacks a required phrase, or holds what is excluded. None: it may."""
+        if self.excluded and not set(terms(text)).isdisjoint(self.excluded):
+            return HOLDS_EXCLUDED
+        return self._broken_phrase(text)
+
+    def share_of(self, text: str) -> float:
+        """Share of the groups of which a text holds a term; 0.0 for a query that nothing can match and for a text that
+        the index would not return for it."""
+        if self.matches_nothing or not self.groups:
+            return 0.0
+        held = set(terms(text))
+        if not held.isdisjoint(self.excluded) or self._broken_phrase(text):
+            return 0.0
+        return sum(not held.isdisjoint(group) for group in self.groups) / len(self.groups)
+
+    def _broken_phrase(self, text: str) -> str | None:
+        if not self.phrases and not self.excluded_phrases:
+            return None
+        said = _in_a_row(plain_words(text))
+        if not all(_in_a_row(phrase) in said for phrase in self.phrases):
+            return LACKS_PHRASE
+        return HOLDS_EXCLUDED if any(_in_a_row(phrase) in said for phrase in self.excluded_phrases) else None
+
+
+def query_terms(query: TextQuery) -> QueryTerms:
+    """An excluded word of more than two characters in a script that is read by pairs is excluded as a phrase: its pairs
+    are in other words too."""
     groups: dict[int, list[str]] = {}
     for group, term in islice(_numbered(query), MAX_TERMS):
         groups.setdefault(group, []).append(term)
-    phrases = [plain_words(" ".join(phrase)) for phrase in query.phrases]
-    asked = QueryTerms(
+    spelt = [(word, characters(word)) for word in query.excluded]
+    return QueryTerms(
         groups=tuple(map(tuple, groups.values())),
         min_match=min(query.min_match, len(groups)),
-        phrases=tuple(_cut(phrases)),
-        excluded=tuple(whole_terms(query.excluded)),
+        phrases=tuple(_cut([plain_words(" ".join(phrase)) for phrase in query.phrases])),
+        excluded=(
+            *whole_terms(without_accents(word) for word, single in spelt if not single),
+            *chain.from_iterable(pairs(single) for _, single in spelt if 0 < len(single) <= PAIR),
+        ),
+        excluded_phrases=tuple(tuple(single) for _, single in spelt if len(single) > PAIR),
     )
-    return asked if all(phrases) and (asked.groups or asked.phrase_terms) else None
-
-
-def share_of_terms(shaped: ShapedQuery, text: str) -> float:
-    """Share of the query's groups of which a text holds a term; 0.0 for a query that nothing can match and for a text
-    that the index would not return for it (an excluded word, a missing phrase)."""
-    asked = query_terms(shaped.text_query)
-    if asked is None or not asked.groups:
-        return 0.0
-    held = set(terms(text))
-    if not held.isdisjoint(asked.excluded) or not all(contains_phrase(text, phrase) for phrase in asked.phrases):
-        return 0.0
-    return sum(not held.isdisjoint(group) for group in asked.groups) / len(asked.groups)
 
 
 def _numbered(query: TextQuery) -> Iterator[tuple[int, str]]:
     """Pairs of a group's number and a term of it, each once."""
     for number, group in enumerate(query.groups):
-        for term in dict.fromkeys(chain.from_iterable(map(terms, group))):
+        for term in dict.fromkeys(chain.from_iterable(map(asked_terms, group))):
             yield number, term
 
 
@@ -77,3 +109,7 @@ def _cut(phrases: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
         if left > 0:
             yield tuple(phrase[:left])
             left -= len(phrase)
+
+
+def _in_a_row(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "

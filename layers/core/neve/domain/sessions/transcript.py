@@ -55,7 +55,7 @@ def render_event(event: Event) -> str:
 
 def _header(event: Event) -> str:
     role = _SPEAKERS[event.event_type]
-    speaker = f"{_one_line(event.name)} ({role})" if event.name else role
+    speaker = f"{_shown(event.name)} ({role})" if event.name else role
     return f"--- {event.created_at} ---\n{speaker} #{event.seq}: "
 
 
@@ -73,7 +73,7 @@ def _body(event: Event) -> str:
 
 
 def _tool(event: Event) -> str:
-    return _one_line(str(event.event_data.get("name") or event.name or "tool"))
+    return _shown(str(event.event_data.get("name") or event.name or "tool"))
 
 
 def _arguments(event: Event) -> str:
@@ -83,8 +83,13 @@ def _arguments(event: Event) -> str:
     return given if isinstance(given, str) else compact_json(given)
 
 
-def _one_line(name: str) -> str:
-    return " ".join(name.split())[:NAME_CHARACTERS]
+def one_line(name: str) -> str:
+    """White space as single spaces: a name with a line break could stand for an event that nobody said."""
+    return " ".join(name.split())
+
+
+def _shown(name: str) -> str:
+    return one_line(name)[:NAME_CHARACTERS]
 
 
 def _cut(text: str) -> str:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from neve.domain.sessions.transcript import one_line
 from neve.domain.times import iso, parse
 
 IDENTIFIER = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}"
@@ -74,6 +75,8 @@ Time = Annotated[
 Timezone = Annotated[str, AfterValidator(_timezone), Field(min_length=1, max_length=64)]
 Filled = Annotated[str, AfterValidator(_filled), Field(min_length=1)]
 """Text that is not blank."""
+Name = Annotated[Filled, AfterValidator(one_line)]
+"""Of a person or a tool: white space in it, line breaks included, becomes single spaces."""
 
 # A constraint stands before the validator that runs before it, or the description loses it.
 Limit = Annotated[int, Field(ge=1, le=200, description="Rows of a page."), BeforeValidator(whole_number)]

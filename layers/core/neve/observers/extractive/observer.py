@@ -19,6 +19,10 @@ class ExtractiveObserver:
     def name(self) -> str:
         return NAME
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return ("en",)
+
     def observe(self, given: PassInput) -> Observed:
         people = among_people(given.events)
         kept = lines_of_pass(given, among_people=people)

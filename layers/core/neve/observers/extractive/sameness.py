@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from neve.domain.terms import stem
-from neve.domain.words import QUERY_STOP_WORDS, plain_words
+from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
 from neve.observers.extractive.english.vocabulary import any_of, words
 
 _MEANING = re.compile(r"\(meaning ([^()]*)\)")
@@ -39,7 +39,7 @@ def content_of(text: str) -> Content:
     bare = _MEANING.sub(" ", text)
     plain = (word for word in plain_words(bare) if word not in QUERY_STOP_WORDS and word not in _EMPTY_WORDS)
     return Content(
-        words=frozenset(stem(word) for word in plain if not word.isdigit()),
+        words=frozenset(stem(word) for word in plain if not word.isdigit() and not is_emoji(word)),
         figures=frozenset(_FIGURE.findall(bare)),
         dates=dates,
         negated=_NEGATION.search(bare) is not None,

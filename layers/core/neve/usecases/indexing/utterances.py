@@ -12,7 +12,7 @@ from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
 from neve.domain.observe.text import fingerprint
 from neve.domain.records import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event
-from neve.domain.sessions.transcript import event_text
+from neve.domain.sessions.transcript import event_text, one_line
 from neve.domain.tokens import estimate
 from neve.ports import MOST_FOLLOWING, Passage, Source
 from neve.usecases.indexing.memory_passages import date_text, near, neighbour
@@ -62,7 +62,7 @@ def utterance_of(session: str, event: Event) -> Utterance | None:
     text = event_text(said).strip() if said else ""
     if not role or not text:
         return None
-    return Utterance(session, event.seq, role, event.name or role, _parts(text), event.created_at)
+    return Utterance(session, event.seq, role, one_line(event.name or role), _parts(text), event.created_at)
 
 
 def _parts(text: str) -> tuple[str, ...]:

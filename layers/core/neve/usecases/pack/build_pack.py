@@ -97,7 +97,7 @@ def _render(inputs: PackInputs, epoch: SessionEpoch, trigger: Trigger, now: date
         trigger=trigger,
         built_at=iso(now),
         sha256=hashlib.sha256(text.encode()).hexdigest(),
-        tokens=sum(entry.tokens for entries in layers.values() for entry in entries),
+        tokens=inputs.tokens(text),
         inputs_sha=inputs.sha(epoch.epoch),
         layers=layers,
     )

@@ -17,6 +17,7 @@ from neve.domain.pack.fit import candidate_limit, greedy_fit
 from neve.domain.pack.render import PackLayers, render
 from neve.domain.records import Kind, Memory, PackEntry, SessionEpoch, SessionMarker, UserHead
 from neve.domain.times import iso
+from neve.domain.tokens import estimate
 from neve.ports import Index, Item
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
@@ -52,6 +53,12 @@ class PackInputs:
             "global": tuple(_entry(m) for m in self.global_rows),
             "local": tuple(_entry(m) for m in self.local_rows),
         }
+
+    def tokens(self, text: str) -> int:
+        """Of the rendered text. A row counts as it was counted when it was written, by the policy's counter, whose data
+        are not where packs are read; what stands around the rows counts by the estimate (docs/rules/tokens.md)."""
+        rows_ = (*self.global_rows, *self.local_rows)
+        return max(0, estimate(text) + sum(memory.tokens - estimate(memory.text) for memory in rows_))
 
     def sha(self, epoch: int) -> str:
         """Names the inputs: two builds of the same rows in the same epoch are the same build."""

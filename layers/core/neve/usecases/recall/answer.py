@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from neve.domain.pack.render import escape
+from neve.domain.pack.render import escape, indented
 from neve.domain.records import Provenance
 from neve.domain.tokens import estimate, trim_to
 from neve.ports import Passage
@@ -195,5 +195,4 @@ def _passage_with_head(passages: Sequence[Passage], n: int) -> str:
 def _line(hit: Hit) -> str:
     """``- [id] date, who: text``; further lines of the text are indented below it."""
     who = f"{hit.speaker} said" if hit.speaker else hit.kind
-    text = "\n  ".join(hit.text.splitlines())
-    return f"- [{hit.slug}] {hit.observed_at[:10]}, {who}: {text}\n"
+    return f"- [{hit.slug}] {hit.observed_at[:10]}, {who}: {indented(hit.text)}\n"

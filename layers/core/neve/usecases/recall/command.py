@@ -76,13 +76,18 @@ class ResolvedRequest:
     where: SearchFilter
 
     @property
+    def small_talk(self) -> bool:
+        """A message that asks for nothing: memory keeps quiet. A tool's query is searched whatever it says."""
+        return self.command.mode == "prompt" and not self.shaped.has_content
+
+    @property
     def lexical(self) -> bool:
         """Whether the keyword leg has anything to look for."""
-        return "lexical" in self.command.legs and bool(self.shaped.text_query.groups)
+        return "lexical" in self.command.legs and bool(self.shaped.text_query.groups) and not self.small_talk
 
     @property
     def vector(self) -> bool:
-        return "vector" in self.command.legs and bool(self.vector_text)
+        return "vector" in self.command.legs and bool(self.vector_text) and not self.small_talk
 
     @property
     def time_bound(self) -> bool:

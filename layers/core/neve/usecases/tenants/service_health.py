@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import neve
+from neve.domain.words import STEMMED_LANGUAGES
 from neve.ports import IndexModel, Ports, StoreUnavailable
 from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH
@@ -33,6 +34,16 @@ class IndexState:
 
 
 @dataclass(frozen=True, slots=True)
+class Languages:
+    """ISO 639-1 codes, ``*`` for any. ``words``: whose inflections the keyword leg knows; it finds words of every other
+    as they are written. ``meaning``: of the vector leg. ``observer``: in which statements are recognised."""
+
+    words: tuple[str, ...]
+    meaning: tuple[str, ...]
+    observer: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """``degraded`` when a store does not answer, vectors cannot be made, or the index is of another model."""
 
@@ -42,6 +53,7 @@ class Health:
     embedder: EmbedderState
     index: IndexState
     observer: str
+    languages: Languages
 
 
 def service_health(ports: Ports) -> Health:
@@ -49,7 +61,9 @@ def service_health(ports: Ports) -> Health:
     table, embedder = _embedder(ports)
     index = _index(ports, embedder.model)
     fine = table == "ready" and embedder.state != "unavailable" and index.state == "ready" and index.match is not False
-    return Health("ok" if fine else "degraded", neve.__version__, table, embedder, index, ports.observer.name)
+    languages = Languages(STEMMED_LANGUAGES, ports.embedder.languages, ports.observer.languages)
+    status: Literal["ok", "degraded"] = "ok" if fine else "degraded"
+    return Health(status, neve.__version__, table, embedder, index, ports.observer.name, languages)
 
 
 def _embedder(ports: Ports) -> tuple[Literal["ready", "unavailable"], EmbedderState]:

@@ -52,7 +52,7 @@ class PackVersionOut(View):
     trigger: Trigger
     built_at: str
     sha256: str = Field(description="Of the text in UTF-8.")
-    tokens: int
+    tokens: int = Field(description="Of the text.")
     layers: PackLayersOut
 
     @classmethod

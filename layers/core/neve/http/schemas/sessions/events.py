@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_val
 from neve.domain.errors import FieldError, NeveError
 from neve.domain.records import Event, EventType
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
-from neve.http.schemas.fields import Filled, Identifier, Limit, Seq, Time
+from neve.http.schemas.fields import Filled, Identifier, Limit, Name, Seq, Time
 from neve.store.keys import image_name
 from neve.usecases.sessions.append_events import Appended, NewEvent
 from neve.usecases.sessions.create_upload import Upload
@@ -78,7 +78,7 @@ class _ToolData(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     tool_use_id: Filled = Field(max_length=256)
-    name: Filled = Field(max_length=256)
+    name: Name = Field(max_length=256)
 
 
 class ToolCallData(_ToolData):
@@ -93,7 +93,11 @@ class _Event(Body):
     client_id: Identifier | None = Field(
         default=None, description="The same id again returns the first seq; with other content it is a 409."
     )
-    name: Filled | None = Field(default=None, max_length=200, description="The speaker.")
+    name: Name | None = Field(
+        default=None,
+        max_length=200,
+        description="The speaker. White space, line breaks included, becomes single spaces.",
+    )
     created_at: Time | None = Field(
         default=None, description="When it was said; now when absent. RFC 3339 with an offset."
     )

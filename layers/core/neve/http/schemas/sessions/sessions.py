@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
-from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Timezone
+from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Name, Timezone
 from neve.http.schemas.pack.packs import PackOut
 from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.open_session import OpenedSession, OpenSession
@@ -21,7 +21,7 @@ SESSION = "/v1/users/{user_id}/sessions/{session_id}"
 class UserMeta(Body):
     """What the pack and the observer should know about the user in this session."""
 
-    name: Filled | None = Field(default=None, max_length=200)
+    name: Name | None = Field(default=None, max_length=200)
     stage: Literal["NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"] | None = Field(
         default=None, description="How well the product knows the user."
     )

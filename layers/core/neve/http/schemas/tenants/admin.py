@@ -35,6 +35,14 @@ class IndexOut(View):
     match: bool | None = Field(description="False: the vectors are of another model and are not compared.")
 
 
+class LanguagesOut(View):
+    """ISO 639-1 codes; `*` is any."""
+
+    words: list[str] = Field(description="Whose inflections the keyword leg knows. Of others, words as written.")
+    meaning: list[str] = Field(description="Whose meaning the embedder knows.")
+    observer: list[str] = Field(description="In which the observer recognises what to remember.")
+
+
 class HealthOut(View):
     status: Literal["ok", "degraded"]
     version: str
@@ -42,6 +50,7 @@ class HealthOut(View):
     embedder: EmbedderOut
     index: IndexOut
     observer: str = Field(description="Who observes: a language model, or `extractive` rules.")
+    languages: LanguagesOut
 
     @classmethod
     def of(cls, health: Health) -> HealthOut:
@@ -63,6 +72,11 @@ class HealthOut(View):
                 match=index.match,
             ),
             observer=health.observer,
+            languages=LanguagesOut(
+                words=list(health.languages.words),
+                meaning=list(health.languages.meaning),
+                observer=list(health.languages.observer),
+            ),
         )
 
 

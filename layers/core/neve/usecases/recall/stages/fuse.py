@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
-from neve.domain.recall.query_terms import share_of_terms
+from neve.domain.recall.query_terms import REFUSALS, QueryTerms, query_terms
 from neve.domain.records import UserHead
 from neve.ports import Candidate, Item
 from neve.usecases.recall.command import ResolvedRequest
@@ -34,11 +34,12 @@ def new_candidates(
     """Of the rows that are too new for the index, the ``depth`` that match most: more cannot be in the ranking."""
     placed: list[Placed] = []
     dropped: list[Dropped] = []
+    asked = query_terms(request.shaped.text_query)
     for item in items:
         row = read_row(item, seen, request.where)
         if isinstance(row, Hidden):
             continue
-        share = _best_passage(request, row).share
+        share = _best_passage(asked, row).share
         if share and (reason := out.reason(row.id, row.fingerprint)):
             dropped.append(Dropped(row.id, reason))
         elif share:
@@ -51,22 +52,46 @@ def fuse(
 ) -> Ranking:
     """``new``: rows that may be too new for the index; they compete in the keyword leg where it completed. ``rows``
     holds every candidate of ``gated`` and every one of them."""
-    dropped: list[Dropped] = []
-    vector = None
-    if gated.vector is not None:
-        vector = _matches(request, gated.vector, rows, reading.similarity)
-        dropped += _unmatched("vector", gated.vector, rows)
-    lexical = None
-    if gated.lexical is not None:
-        competing = [*new, *(c.item_id for c in gated.found if _state(c, rows) == CHANGED)]
-        lexical = _by_words(request, gated.lexical, rows, competing)
-        dropped += _unmatched("lexical", gated.lexical, rows)
+    asked = query_terms(request.shaped.text_query)
+    vector, not_near = _vector_leg(asked, gated, rows, reading)
+    lexical, not_by_words = _keyword_leg(request, asked, gated, rows, new)
     visible = {i: row for i, row in rows.items() if isinstance(row, RecallRow)}
     ranked = rank_candidates(visible, lexical, vector, now, time_bound=request.time_bound)
     if request.rerank and lexical is not None and gated.near is not None:
         ranked = reranked(request.vector_text, ranked, {c.item_id: reading.nearness(c) for c in gated.near})
     kept, repeats = without_repeats(ranked)
+    matched = {*(vector or ()), *(lexical or ())}
+    dropped = (one for one in (*not_near, *not_by_words) if one.reason not in REFUSALS or one.id not in matched)
     return Ranking(kept, (*dropped, *(Dropped(one.row.id, REPEATS) for one in repeats)))
+
+
+Leg = tuple[dict[str, Match] | None, list[Dropped]]
+"""What a leg found, in its order, None when it did not complete; and what of it cannot be answered with."""
+
+
+def _vector_leg(asked: QueryTerms, gated: Gated, rows: Hydrated, reading: Reading) -> Leg:
+    if gated.vector is None:
+        return None, []
+    return _matches("vector", asked, gated.vector, rows, reading.similarity)
+
+
+def _keyword_leg(request: ResolvedRequest, asked: QueryTerms, gated: Gated, rows: Hydrated, new: Sequence[str]) -> Leg:
+    """What the index found, and by their share of the query's terms the rows that are too new."""
+    if gated.lexical is None:
+        return None, []
+    matches, dropped = _matches("lexical", asked, gated.lexical, rows)
+    indexed = [Placed(identifier, match.share) for identifier, match in matches.items()]
+    placed = []
+    for identifier in dict.fromkeys((*new, *(c.item_id for c in gated.found if _state(c, rows) == CHANGED))):
+        row = rows[identifier]
+        if identifier in matches or isinstance(row, Hidden):
+            continue
+        best = _best_passage(asked, row)
+        if best.share > 0:
+            matches[identifier] = best
+            placed.append(Placed(identifier, best.share, row.written_at))
+    ranking = keyword_ranking(indexed, placed)[: request.depth]
+    return {identifier: matches[identifier] for identifier in ranking}, dropped
 
 
 def _state(candidate: Candidate, rows: Hydrated) -> str | None:
@@ -78,47 +103,31 @@ def _state(candidate: Candidate, rows: Hydrated) -> str | None:
     return None if current else CHANGED
 
 
-def _unmatched(leg: str, candidates: Iterable[Candidate], rows: Hydrated) -> list[Dropped]:
-    states = ((candidate, _state(candidate, rows)) for candidate in candidates)
-    return [Dropped(c.item_id, state, {leg: c.score}) for c, state in states if state is not None]
-
-
 def _matches(
-    request: ResolvedRequest,
+    leg: str,
+    asked: QueryTerms,
     candidates: Iterable[Candidate],
     rows: Hydrated,
     similarity: Callable[[Candidate], float] | None = None,
-) -> dict[str, Match]:
-    """The candidates that a row of the same rev stands behind, in their order. ``similarity``: of the vector leg."""
-    matches = {}
+) -> tuple[dict[str, Match], list[Dropped]]:
+    """The candidates that a row of the same rev stands behind, whose passage has the query's phrases and nothing that
+    it excludes, in their order; and the others. ``similarity``: of the vector leg."""
+    matches: dict[str, Match] = {}
+    dropped: list[Dropped] = []
     for candidate in candidates:
-        row = rows[candidate.item_id]
-        if isinstance(row, RecallRow) and _state(candidate, rows) is None:
-            share = share_of_terms(request.shaped, row.passages[candidate.n].text)
-            calibrated = similarity(candidate) if similarity else None
-            matches[candidate.item_id] = Match(candidate.n, share, candidate.score, calibrated)
-    return matches
+        row, reason = rows[candidate.item_id], _state(candidate, rows)
+        if isinstance(row, RecallRow) and reason is None:
+            text = row.passages[candidate.n].text
+            reason = asked.refusal(text)
+            if reason is None:
+                calibrated = similarity(candidate) if similarity else None
+                matches[row.id] = Match(candidate.n, asked.share_of(text), candidate.score, calibrated)
+        if reason is not None:
+            dropped.append(Dropped(candidate.item_id, reason, {leg: candidate.score}))
+    return matches, dropped
 
 
-def _by_words(
-    request: ResolvedRequest, candidates: Iterable[Candidate], rows: Hydrated, others: Iterable[str]
-) -> dict[str, Match]:
-    """The keyword leg: what the index found, and by their share of the query's terms the rows that are too new."""
-    matches = _matches(request, candidates, rows)
-    indexed = [Placed(identifier, match.share) for identifier, match in matches.items()]
-    placed = []
-    for identifier in dict.fromkeys(others):
-        row = rows[identifier]
-        if identifier in matches or isinstance(row, Hidden):
-            continue
-        best = _best_passage(request, row)
-        if best.share > 0:
-            matches[identifier] = best
-            placed.append(Placed(identifier, best.share, row.written_at))
-    return {identifier: matches[identifier] for identifier in keyword_ranking(indexed, placed)[: request.depth]}
-
-
-def _best_passage(request: ResolvedRequest, row: RecallRow) -> Match:
-    shares = [share_of_terms(request.shaped, passage.text) for passage in row.passages]
+def _best_passage(asked: QueryTerms, row: RecallRow) -> Match:
+    shares = [asked.share_of(passage.text) for passage in row.passages]
     share = max(shares)
     return Match(shares.index(share), share)

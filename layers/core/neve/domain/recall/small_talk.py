@@ -1,0 +1,73 @@
+"""What people say to keep a conversation going: words that ask for nothing (docs/rules/recall.md#small-talk). They only
+decide whether a message is worth a search; beside a word that means something they are searched like any other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+from neve.domain.words import QUERY_STOP_WORDS, is_emoji, whole
+
+_WORDS = """
+ok okay okey okie k kk alright right fine sure yes yep yeah yup ya yea y nope nah no n absolutely definitely exactly
+indeed totally true agreed correct
+thanks thank thx ty tysm cheers welcome np please pls plz sorry oops whoops congrats congratulations
+hi hello hey heya hiya howdy yo greetings bye goodbye cya ciao goodnight gn gm
+lol lmao lmfao rofl omg wtf wow whoa woah hm mhm uh um uhm er ah oh aw ooh ugh meh huh yay hooray yikes phew jeez
+cool nice great good awesome amazing perfect wonderful excellent brilliant fantastic lovely sweet super neat
+idk idc ikr tbh imo imho btw brb afk ttyl gg wp nvm
+danke hallo gracias hola adios adiós vale merci bonjour salut grazie prego obrigado obrigada ola olá tchau
+спасибо привет пока да нет ок хорошо
+谢谢 你好 好的 好 再见 ありがとう こんにちは はい 감사합니다 안녕 안녕하세요 네 شكرا مرحبا نعم धन्यवाद नमस्ते
+"""
+WORDS: Final = frozenset(_WORDS.split())
+
+SEQUENCES: Final = (
+    "good morning", "good afternoon", "good evening", "good night", "have a good day", "have a nice day",
+    "have a great day", "see you", "see you later", "see you soon", "see you tomorrow", "talk later", "talk soon",
+    "talk to you later", "how is it going", "how's it going", "how are things", "what's up", "what's new",
+    "long time no see", "no problem", "no worries", "never mind", "don't worry", "not bad", "sounds good",
+    "sounds great", "looks good", "well done", "good job", "great job", "nice work", "makes sense", "i see",
+    "i understand", "i know", "i don't know", "no idea", "for your help", "for the help", "go on", "go ahead",
+    "let's go", "my pleasure", "take care", "good point", "fair enough",
+)  # fmt: skip
+"""Words that are small talk side by side and may mean something alone. What they leave over decides."""
+
+EMOTICON: Final = re.compile(r"[:;]['-]?[()\[\]DPpOo/\\|*]+|=[()DP]+|[xX]D+|<3+|\^_*\^")
+"""A whole word of a message that is a face or a heart, though it may hold letters."""
+
+_LAUGHTER: Final = re.compile(r"(?:a?h[aeio]){2,}h?|(?:j[aeio]){2,}j?|lo(?:lo)+l?")
+_DRAWN_OUT: Final = re.compile(r"([^\W\d])\1{2,}")
+_EMPTY: Final = WORDS | QUERY_STOP_WORDS
+_FOLDED: Final = sorted((" ".join(map(whole, sequence.split())) for sequence in SEQUENCES), key=len, reverse=True)
+_IN_SEQUENCES: Final = frozenset(" ".join(_FOLDED).split())
+
+
+def has_content(words: Iterable[str]) -> bool:
+    """Whether any of the words of a message (``words.whole``, in order) is neither a stop word, nor small talk, nor an
+    emoji. Reads no further than the first that nobody says as small talk."""
+    said: list[str] = []
+    unsure = False
+    for word in words:
+        said.append(word)
+        if not _is_empty(word):
+            if word not in _IN_SEQUENCES:
+                return True
+            unsure = True
+    return unsure and not all(map(_is_empty, _any_sequence().sub(" ", " ".join(said)).split()))
+
+
+@cache
+def _any_sequence() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, _FOLDED))})(?!\S)")
+
+
+def _is_empty(word: str) -> bool:
+    """Drawn out it is the same word: ``okaaay``, ``goooood``, ``hmmm``."""
+    if word in _EMPTY or is_emoji(word) or _LAUGHTER.fullmatch(word):
+        return True
+    return _DRAWN_OUT.search(word) is not None and any(
+        _DRAWN_OUT.sub(as_often, word) in _EMPTY for as_often in (r"\1", r"\1\1")
+    )

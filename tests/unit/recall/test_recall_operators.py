@@ -1,0 +1,82 @@
+"""Phrases and exclusions hold whatever leg found a row, and in rows that are too new for the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.usecases.recall.read_recalls import get_recall
+from tests.unit.recall_world import RecallWorld
+
+KID, DAUGHTER, SON = (
+    "User's kid paints kites.",
+    "User's daughter paints red kites.",
+    "User's son paints kites, red ones.",
+)
+"""Their words for a child are one meaning."""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    yield made
+    made.close()
+
+
+def outcomes(world: RecallWorld, query: str, **given: Any) -> dict[str, str]:
+    """The outcome of each candidate, as the ledger tells it."""
+    answer = world.ask(query, **given)
+    return {hit["id"]: hit["outcome"] for hit in get_recall(world.user("ann"), str(answer.recall_id)).hits}
+
+
+@pytest.mark.parametrize("legs", [("vector",), ("lexical", "vector")])
+def test_an_excluded_word_keeps_a_row_out_of_the_vector_leg(world: RecallWorld, legs: tuple[str, ...]) -> None:
+    kid, daughter, son = (world.remember(text) for text in (KID, DAUGHTER, SON))
+    world.pump()
+    assert set(world.found("child paints", legs=legs, threshold=0)) == {kid, daughter, son}
+    seen = outcomes(world, "child paints -red", legs=legs, threshold=0)
+    assert seen == {kid: "returned", daughter: "holds_excluded", son: "holds_excluded"}
+
+
+@pytest.mark.parametrize("legs", [("vector",), ("lexical", "vector")])
+def test_a_phrase_is_required_of_the_vector_leg(world: RecallWorld, legs: tuple[str, ...]) -> None:
+    kid, daughter, son = (world.remember(text) for text in (KID, DAUGHTER, SON))
+    world.pump()
+    seen = outcomes(world, 'child paints "red kites"', legs=legs, threshold=0)
+    assert seen == {kid: "lacks_phrase", daughter: "returned", son: "lacks_phrase"}
+
+
+def test_what_the_question_says_does_not_lift_the_operators_of_the_query(world: RecallWorld) -> None:
+    kid, daughter = world.remember(KID), world.remember(DAUGHTER)
+    world.pump()
+    assert world.found("paints -daughter", question="what does my child paint?", threshold=0) == [kid]
+    assert daughter in world.found("paints", question="what does my child paint?", threshold=0)
+
+
+def test_rows_that_are_too_new_for_the_index_obey_too(world: RecallWorld) -> None:
+    kid, daughter, son = (world.remember(text) for text in (KID, DAUGHTER, SON))
+    assert set(world.found("paints kites")) == {kid, daughter, son}
+    assert world.found("paints -red") == [kid]
+    assert world.found('paints "red kites"') == [daughter]
+
+
+def test_what_the_vector_leg_found_in_vain_makes_room(world: RecallWorld) -> None:
+    """More rows of the excluded word than a leg is deep, all nearer than the one that is left."""
+    for n in range(80):
+        world.remember(f"child kite {n} wine")
+    kept = world.remember("child kite sky bird house")
+    world.pump()
+    assert world.found("child kite -wine", legs=("vector",), threshold=0) == [kept]
+
+
+def test_a_row_of_two_passages_is_judged_by_the_one_that_was_found(world: RecallWorld) -> None:
+    """Its second passage holds the phrase; the vector leg found the first."""
+    long = world.remember("kayak " * 400 + "\n\n" + "tent " * 380 + "red bicycle")
+    world.pump()
+    assert world.found('tent "red bicycle"', threshold=0) == [long]
+    assert outcomes(world, 'kayak "red bicycle"', question="kayak", legs=("vector",), threshold=0) == {
+        long: "lacks_phrase"
+    }

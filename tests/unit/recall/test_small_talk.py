@@ -1,0 +1,103 @@
+"""Messages that ask for nothing find nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from local.template import ROOT
+from neve.domain.recall.query import shape
+from neve.domain.recall.small_talk import SEQUENCES, WORDS
+from neve.domain.words import QUERY_STOP_WORDS
+from neve.usecases.recall.read_recalls import get_recall
+from tests.unit.recall_world import RecallWorld
+
+SMALL_TALK = """
+ok|👍|👍🏽 👍🏽|❤️|lol|???|thanks!|the a of and|OK!!!|Okaaay|hahahaha|Hmmm...|goooood|:)|:D|xD <3|Thank you so much!
+Good morning!|good night, see you tomorrow|How's it going?|what's up|no problem|sounds good, thanks|that makes sense
+I see.|I don't know|Never mind|thanks for your help!|you too|yes please|no|what?|really?|and then?|Will you?|danke!
+谢谢|你好！|ありがとう|감사합니다|شكرا|धन्यवाद|спасибо 🙂|…|🇵🇹|-car|"thank you"|ok OR yes
+""".replace("\n", "|").strip("|")
+MEANT = """
+morning|my problem|who is my sister?|thanks, Anna|👍 pizza|ok let's book the flight|what did I see in Oslo?|is Will here
+does the US require it|5|2023|谢谢你的面条|help me|"to be" Hamlet|good restaurants|no sugar|nice weather
+what's the plan for tomorrow|never eat gluten|go to Lisbon|Haharon|lolita|x|:Dora|D|hmmingbird
+""".replace("\n", "|").strip("|")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("message", SMALL_TALK.split("|"))
+def test_small_talk_has_no_content(message: str) -> None:
+    assert not shape(message).has_content
+
+
+@pytest.mark.parametrize("message", MEANT.split("|"))
+def test_any_other_word_is_content(message: str) -> None:
+    assert shape(message).has_content
+
+
+EMPTY = st.sampled_from(sorted({*WORDS, *SEQUENCES, *QUERY_STOP_WORDS}))
+
+
+@given(st.lists(EMPTY, max_size=6), st.lists(EMPTY, max_size=6))
+def test_one_word_that_means_something_is_enough(before: list[str], after: list[str]) -> None:
+    assert not shape(" ".join(before)).has_content
+    assert shape(" ".join([*before, "kayak", *after])).has_content
+
+
+def test_the_docs_hold_the_whole_list() -> None:
+    rules = (ROOT / "docs" / "rules" / "recall.md").read_text(encoding="utf-8")
+    [listed] = re.findall(r"^## Small talk$(.*?)^## ", rules, re.MULTILINE | re.DOTALL)
+    told = set(re.split(r"[\s,.·]+", listed))
+    assert WORDS - told == set()
+    lines = " ".join(listed.split())
+    assert [sequence for sequence in SEQUENCES if sequence not in lines] == []
+
+
+@pytest.mark.parametrize("message", ["ok", "👍", "lol", "???", "thanks!", "the a of and", "Good morning!"])
+def test_a_prompt_of_small_talk_searches_and_embeds_nothing(world: RecallWorld, message: str) -> None:
+    world.remember(f"{message} is what User says. The a of and. It is good, thanks.")
+    world.pump()
+    world.calls.clear()
+    world.broken("lexical=error", "vector=error", "embed=error")
+    answer = world.ask(message)
+    assert (answer.hits, answer.result_state, answer.degraded) == ([], "none", [])
+    assert {name: report.status for name, report in answer.legs.items()} == {"lexical": "skipped", "vector": "skipped"}
+    assert world.calls.entries("embed") == []
+    record = get_recall(world.user("ann"), str(answer.recall_id))
+    assert (record.result_state, record.hits) == ("none", [])
+
+
+def test_what_nobody_has_indexed_yet_is_not_found_by_small_talk_either(world: RecallWorld) -> None:
+    world.open()
+    world.remember("Thanks is what User says.")
+    world.say("thanks, ok")
+    assert world.found("thanks", session_id="s1") == []
+    assert len(world.found("thanks", session_id="s1", mode="tool")) == 2
+
+
+def test_a_tool_searches_whatever_it_is_asked(world: RecallWorld) -> None:
+    said = world.remember("User is called what.")
+    world.pump()
+    assert world.found("what") == []
+    answer = world.ask("what", mode="tool")
+    assert [hit.id for hit in answer.hits] == [said]
+    assert {report.status for report in answer.legs.values()} == {"complete"}
+    liked = world.remember("User answers with 👍 only.")
+    world.pump()
+    assert world.found("👍", mode="tool") == [liked]
+
+
+def test_a_prompt_without_time_was_not_searched(world: RecallWorld) -> None:
+    assert world.ask("ok", budget_ms=0).result_state == "not_searched"
