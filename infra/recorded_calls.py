@@ -48,8 +48,14 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("sqs:SendMessage", "queue/sweep-dlq"): "Lambda reports a failed run with the function's role",
     },
     "recall": {("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process"},
+    "index": {
+        ("es:ESHttpGet", "search"): "as for admin",
+        ("es:ESHttpPut", "search"): "the first write of all makes the index; the local server has made it before",
+        ("dynamodb:GetItem", "table"): "reads a row again that somebody changed meanwhile",
+    },
     "embed": {
         ("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process",
+        ("es:ESHttpGet", "search"): "as for admin",
         ("es:ESHttpPut", "search"): "the first write of all makes the index; the local server has made it before",
     },
     "outbox": {
@@ -61,6 +67,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
     },
     "pre_traffic": {
         ("lambda:InvokeFunction", "versions/Records"): "there are no versions on one machine",
+        ("lambda:InvokeFunction", "versions/Index"): "as above",
         ("lambda:InvokeFunction", "versions/Embed"): "as above",
         ("lambda:InvokeFunction", "versions/Recall"): "as above",
         ("codedeploy:PutLifecycleEventHookExecutionStatus", "deployments"): "there is no deployment on one machine",

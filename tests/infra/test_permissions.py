@@ -10,7 +10,7 @@ from infra.recorded_calls import COMMITTED, NOT_IN_EVERY_RECORDING, Grant, read
 from tests.infra.permissions import granted, listed, statements
 from tests.infra.templates import expanded, functions, of_type
 
-QUEUE_WORKERS = ("embed", "extract", "compact")
+QUEUE_WORKERS = ("index", "embed", "extract", "compact")
 CONSUMED = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
 LOGGED = {("logs:CreateLogStream", "logs"), ("logs:PutLogEvents", "logs")}
 """Lambda writes the log with the function's role."""

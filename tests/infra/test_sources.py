@@ -22,9 +22,9 @@ MAPPINGS = [properties for _, properties in of_type(RESOURCES, "AWS::Lambda::Eve
 QUEUES = dict(of_type(RESOURCES, "AWS::SQS::Queue"))
 
 
-def test_the_sources_are_one_stream_and_three_queues() -> None:
+def test_the_sources_are_one_stream_and_four_queues() -> None:
     sources = [str(mapping["EventSourceArn"]) for mapping in MAPPINGS]
-    assert sorted("TableStream" in source for source in sources) == [False, False, False, True]
+    assert sorted("TableStream" in source for source in sources) == [False, False, False, False, True]
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS, ids=lambda mapping: mapping["FunctionName"]["Ref"])
@@ -114,11 +114,12 @@ def test_what_the_outbox_works_on_gets_through() -> None:
     assert passes(memory, None)
     assert passes(None, {"type": "event"})
     assert passes(None, {"type": "recall"})
-    assert passes(None, {"type": "usage"})
-    assert passes({"type": "usage"}, {"type": "usage"})
+    assert passes(None, {"type": "usage", "model_calls": 1})
+    assert passes({"type": "usage"}, {"type": "usage", "model_calls": 1})
 
 
 def test_what_it_would_only_pass_over_does_not() -> None:
+    assert not passes({"type": "usage"}, {"type": "usage", "embedded_texts": 1}), "no metric is made of it"
     for kind in ("session", "marker", "epoch", "job", "idempotency", "pack", "vector", "tenant", "api_key", "user"):
         row = {"type": kind, "expires_at": 1_800_000_000}
         assert not passes(None, row)

@@ -55,8 +55,8 @@ def index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, last: in
 
 
 def index_vectors(ports: IndexingPorts, keys: SessionKeys, incarnation: int, spans: Sequence[Span]) -> None:
-    """The vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when no text could be embedded for
-    now (what was embedded before stays noted), and StoreUnavailable."""
+    """The vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when no text could be embedded
+    for now (what was embedded before stays noted), and StoreUnavailable."""
     found = ports.table.get_many([keys.head, keys.indexed])
     row = read_indexed(keys.session, found.get(keys.indexed))
     lacking = [part for first, last in spans for part in row.not_embedded((first, min(last, row.indexed_seq)))]
