@@ -64,11 +64,11 @@ class Operations:
         self.recalls.append(self._expect(200, "POST", "/recall", body))
 
     def settle(self) -> None:
-        """Until the appended events are in the index. Raises TimeoutError."""
+        """Until the appended events are in the index, with their vectors. Raises TimeoutError."""
         end = time.monotonic() + SETTLE_S
         while True:
             session = self._expect(200, "GET", f"/sessions/{self._log}")
-            if session["indexed_seq"] == session["last_seq"]:
+            if not session["memory_lag"]["unembedded"]:
                 return
             if time.monotonic() > end:
                 raise TimeoutError(f"{self.name}: the log stands at {session}")

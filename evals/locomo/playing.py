@@ -70,18 +70,15 @@ def _event(turn: Turn) -> dict[str, Any]:
 
 
 def settle(client: ApiClient, conversation: Conversation) -> None:
-    """Wait until every session is observed and indexed to its end and nothing is pending. Raises TimeoutError."""
+    """Wait until everything that was said is observed, indexed and embedded. Raises TimeoutError."""
     end = time.monotonic() + SETTLE_S
     user = f"/v1/users/{conversation.id}"
     jobs = [client.call("POST", f"{user}/sessions/{s}/observe", {}).json()["id"] for s, _ in _sessions(conversation)]
     for job in jobs:
         while client.expect(200, "GET", f"{user}/jobs/{job}")["status"] in ("queued", "running"):
             _wait(end, f"{conversation.id}: job {job}")
-    for session, turns in _sessions(conversation):
-        while client.expect(200, "GET", f"{user}/sessions/{session}")["indexed_seq"] < turns[-1].seq:
-            _wait(end, f"{conversation.id}: {session} is not indexed")
-    while client.expect(200, "GET", f"/v1/users/{conversation.id}/stats")["embeddings"]["pending"]:
-        _wait(end, f"{conversation.id}: embeddings pending")
+    while any((lag := client.expect(200, "GET", f"{user}/stats")["memory_lag"]).values()):
+        _wait(end, f"{conversation.id} is behind: {lag}")
 
 
 def _wait(end: float, what: str) -> None:

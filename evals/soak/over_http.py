@@ -81,6 +81,7 @@ class HttpChecks:
             self._must(view["last_seq"] == len(log), f"{where}: {len(log)} events, but {seqs}")
             self._must(view["observed_seq"] <= view["last_seq"], f"{where}: observed beyond the end, {seqs}")
             self._must(view["indexed_seq"] == view["last_seq"], f"{where}: not all is indexed, {seqs}")
+            self._must(view["memory_lag"]["unembedded"] == 0, f"{where}: not all is embedded, {view['memory_lag']}")
             self._appends(where, log, [append for append in appends if append.session == session])
             self.counts["events"] += len(log)
             self.counts["sessions"] += 1

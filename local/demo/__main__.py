@@ -77,7 +77,7 @@ def _demonstrate(client: ApiClient, base_url: str) -> None:
     print(heading(f"{sample.user_meta['name']}: {len(sample.talks)} sessions over {days} days, {events} events"))
     print(f"user {user}, observer {health['observer']}, embedder {health['embedder']['model']}")
     play(client, user, sample)
-    wait_until_remembered(client, user, sample, _progress)
+    wait_until_remembered(client, user, _progress)
     _clear_progress()
     print(heading("What was remembered"))
     print("\n\n".join(showing.remembered(talk, observations(client, user, talk)) for talk in sample.talks))

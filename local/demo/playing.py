@@ -29,26 +29,19 @@ def play(client: ApiClient, user: str, sample: Sample) -> None:
         client.call("POST", f"{_path(user, talk)}/observe", {"wait": False})
 
 
-def wait_until_remembered(client: ApiClient, user: str, sample: Sample, progress: Progress) -> None:
-    """Until every session is observed and indexed to its end and no memory waits for its vector. Raises
+def wait_until_remembered(client: ApiClient, user: str, progress: Progress) -> None:
+    """Until everything that was said is in the index, observed, and has its vectors (``memory_lag``). Raises
     TookTooLong."""
     end = time.monotonic() + PATIENCE_S
-    for title, marker in (("observing", "observed_seq"), ("indexing", "indexed_seq")):
+    for title, what in (("indexing", "unindexed"), ("observing", "unobserved"), ("embedding", "unembedded")):
+        most = 0
         while True:
-            sessions = [client.expect(200, "GET", _path(user, talk)) for talk in sample.talks]
-            done = sum(session[marker] for session in sessions)
-            total = sum(session["last_seq"] for session in sessions)
-            progress(title, done, total)
-            if done >= total:
+            left = client.expect(200, "GET", f"/v1/users/{user}/stats")["memory_lag"][what]
+            most = max(most, left)
+            progress(title, most - left, most)
+            if not left:
                 break
-            _pause(end, f"{title} stands at {done} of {total} events")
-    while True:
-        states = client.expect(200, "GET", f"/v1/users/{user}/stats")["embeddings"]
-        total = sum(states[state] for state in ("pending", "ready", "failed", "skipped"))
-        progress("embedding", total - states["pending"], total)
-        if not states["pending"]:
-            return
-        _pause(end, f"{states['pending']} of {total} memories still wait for their vector")
+            _pause(end, f"{left} of {most} are still {what}")
 
 
 def observations(client: ApiClient, user: str, talk: Talk) -> list[dict[str, Any]]:

@@ -406,6 +406,38 @@ def test_an_older_version_is_ignored(desk: Desk) -> None:
     assert desk.near(EAST)[0].score == pytest.approx(1.0)
 
 
+def test_words_that_come_late_take_no_vector_away(desk: Desk) -> None:
+    desk.put(passage("a", "kayak", vector=EAST))
+    desk.put(passage("a", "kayak"))
+    assert ids(desk.near(EAST)) == ["a"] and ids(desk.find("kayak")) == ["a"]
+
+
+def test_a_neighbour_outweighs_a_vector_that_was_made_without_it(desk: Desk) -> None:
+    desk.put(passage("a", "kayak", following_known=0, vector=EAST))
+    desk.put(passage("a", "kayak", following_known=1, following="stove"))
+    desk.put(passage("a", "kayak", following_known=0, vector=EAST))
+    assert ids(desk.find("stove")) == ["a"]
+    desk.put(passage("a", "kayak", following_known=1, following="stove", vector=EAST))
+    assert ids(desk.find("stove")) == ["a"] and ids(desk.near(EAST)) == ["a"]
+
+
+def test_a_removal_is_above_its_rev_and_below_the_next(desk: Desk) -> None:
+    desk.put(passage("a", "kayak", following_known=1, vector=EAST))
+    desk.trim("a", version=1)
+    desk.put(passage("a", "kayak", following_known=1, vector=EAST))
+    desk.put(passage("a", "kayak", following_known=2))
+    assert desk.find("kayak") == []
+    desk.put(passage("a", "kayak", version=2, following_known=0))
+    assert [(c.item_id, c.version) for c in desk.find("kayak")] == [("a", 2)]
+
+
+def test_a_late_write_of_words_leaves_the_other_passages_alone(desk: Desk) -> None:
+    """The first of them has its vector already, so its words are refused; nothing was removed."""
+    desk.put(passage("a", "kayak", n=0, vector=EAST))
+    desk.put(passage("a", "kayak", n=0), passage("a", "stove", n=1))
+    assert ids(desk.find("stove")) == ["a"] and ids(desk.near(EAST)) == ["a"]
+
+
 @pytest.mark.parametrize("version", [5, 6])
 def test_the_same_or_a_newer_version_replaces(desk: Desk, version: int) -> None:
     desk.put(passage("a", "kayak", version=5, vector=EAST, previous="tent"))

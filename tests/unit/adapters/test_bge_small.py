@@ -11,14 +11,17 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from runpy import run_path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from local.backend import ENCODER
+from neve.adapters.embedders import bge_small
 from neve.adapters.embedders.bge_small import DIMENSIONS, MODEL_SHA256, MODEL_TAG, QUERY_PREFIX, BgeSmall
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
+from tests.patience import PATIENCE_S
 
 needs_model = pytest.mark.usefixtures("encoder_files")
 
@@ -163,3 +166,47 @@ def test_no_embedder_says_so() -> None:
         none.embed_query("hello")
     with pytest.raises(EmbeddingUnavailable, match="no embedder"):
         none.embed_passages(["hello"])
+
+
+class _Held:
+    """Encodes a query only when it may."""
+
+    def __init__(self) -> None:
+        self.inside, self.may = Event(), Event()
+        self.done: list[str] = []
+
+    def encode(self, text: str) -> bytes:
+        if text.startswith(QUERY_PREFIX):
+            self.inside.set()
+            assert self.may.wait(PATIENCE_S)
+        self.done.append(text)
+        return b""
+
+
+def test_a_batch_gives_way_to_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bge_small, "LONGEST_WAY_S", PATIENCE_S)
+    encoder, held = BgeSmall(ENCODER), _Held()
+    encoder._encoder = held  # type: ignore[assignment]
+    with ThreadPoolExecutor(2) as pool:
+        query = pool.submit(encoder.embed_query, "where?")
+        assert held.inside.wait(PATIENCE_S)
+        batch = pool.submit(encoder.embed_passages, ["tea", "rum"])
+        with pytest.raises(TimeoutError):
+            batch.result(0.05)
+        assert held.done == []
+        held.may.set()
+        query.result(PATIENCE_S)
+        batch.result(PATIENCE_S)
+    assert held.done[0] == f"{QUERY_PREFIX}where?" and sorted(held.done[1:]) == ["rum", "tea"]
+
+
+def test_a_batch_comes_to_its_end_however_many_queries_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bge_small, "LONGEST_WAY_S", 0.01)
+    encoder, held = BgeSmall(ENCODER), _Held()
+    encoder._encoder = held  # type: ignore[assignment]
+    with ThreadPoolExecutor(1) as pool:
+        query = pool.submit(encoder.embed_query, "where?")
+        assert held.inside.wait(PATIENCE_S)
+        assert encoder.embed_passages(["tea"]) == [b""]
+        held.may.set()
+        query.result(PATIENCE_S)

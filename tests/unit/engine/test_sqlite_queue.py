@@ -279,3 +279,12 @@ def test_an_unknown_queue_is_a_value_error(queue: SqliteQueue, clock: ManualCloc
 def test_definitions_must_fit_together(tmp_path: Path, definition: QueueDefinition, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         SqliteQueue(tmp_path / "queue.db", ManualClock(), {"q": definition, "d": QueueDefinition(False, 1)})
+
+
+def test_the_backlog_of_one_group_holds_up_no_other(queue: SqliteQueue, clock: ManualClock) -> None:
+    """As a fair queue of SQS."""
+    queue.send(STANDARD, [message(n, group="busy") for n in range(20)])
+    queue.send(STANDARD, [message(100, group="calm"), message(101, group="calm")])
+    assert bodies(queue.receive(STANDARD, 4, clock.now())) == ['{"n":0}', '{"n":100}', '{"n":1}', '{"n":101}']
+    queue.send(STANDARD, [message(200, group="new")])
+    assert bodies(queue.receive(STANDARD, 2, clock.now())) == ['{"n":200}', '{"n":2}'], "nothing of it is in flight"

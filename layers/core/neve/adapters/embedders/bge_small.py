@@ -8,12 +8,13 @@ chat turn on two cores, against 2.5 ms in padded batches of 32."""
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
+from threading import Condition, Lock
 from typing import Any
 
 from neve.adapters.embedders.calibration_file import read_calibration
@@ -28,6 +29,8 @@ MAX_TOKENS = 512
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
 """The instruction this model was trained with, in front of queries only."""
 MAX_THREADS = 4
+LONGEST_WAY_S = 0.5
+"""A batch of 50 then takes 25 s at worst, which is within its worker's timeout."""
 
 
 class BgeSmall:
@@ -37,6 +40,7 @@ class BgeSmall:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._loading = Lock()
+        self._queries = _QueriesFirst()
         self._encoder: _Encoder | None = None
 
     @property
@@ -53,21 +57,52 @@ class BgeSmall:
         return ("en",)
 
     def embed_query(self, text: str) -> bytes:
-        return self._ready().encode(QUERY_PREFIX + text)
+        encoder = self._ready()
+        with self._queries.one():
+            return encoder.encode(QUERY_PREFIX + text)
 
     def embed_passages(self, texts: Sequence[str]) -> list[bytes]:
         encoder = self._ready()
+
+        def encode(text: str) -> bytes:
+            self._queries.give_way()
+            return encoder.encode(text)
+
         threads = min(len(texts), os.cpu_count() or 1, MAX_THREADS)
         if threads <= 1:
-            return [encoder.encode(text) for text in texts]
+            return [encode(text) for text in texts]
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(encoder.encode, texts))
+            return list(pool.map(encode, texts))
 
     def _ready(self) -> _Encoder:
         with self._loading:
             if self._encoder is None:
                 self._encoder = _Encoder(self._folder / "model")
             return self._encoder
+
+
+class _QueriesFirst:
+    """Somebody waits for the vector of a query; for a passage's, nobody. A batch gives way between two passages."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+        self._none = Condition()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        with self._none:
+            self._asked += 1
+        try:
+            yield
+        finally:
+            with self._none:
+                self._asked -= 1
+                self._none.notify_all()
+
+    def give_way(self) -> None:
+        """At most for ``LONGEST_WAY_S``: however many queries there are, a batch comes to its end."""
+        with self._none:
+            self._none.wait_for(lambda: not self._asked, LONGEST_WAY_S)
 
 
 class _Encoder:

@@ -1,0 +1,174 @@
+"""``python -m evals.bench.backlog``: what a full embed queue costs those who ask meanwhile.
+
+One service with the real encoder. One user has memories and asks, in mode ``prompt``, first while nothing is queued,
+then while the long messages of twenty other users wait for their vectors. Also measured: how long the words of those
+messages take to be found, and whether a question about the newest of each user finds it before its vector is there.
+Writes ``evals/results/backlog.json`` and its part of docs/benchmark.md. Exits with 1 when the 95th percentile under the
+backlog is over twice that of the idle service, or a question about something that is indexed finds nothing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from evals.bench import machine, report
+from evals.bench.filling import fill, wait_until_embedded
+from evals.bench.measuring import percentile
+from evals.bench.operations import USER, Operations
+from evals.bench.texts import memory_texts
+from evals.progress import tracked
+from local.api_client import ApiClient
+from local.running import EmbedderName, start_server
+from neve.domain.times import iso
+
+RESULT = Path("evals/results/backlog.json")
+EMBEDDER: EmbedderName = "bge-small"
+MEMORIES, RECALLS, WARM_UP = 500, 200, 10
+USERS, MESSAGES = 20, 5_094
+STATEMENTS = 20
+"""In one message: about 400 tokens."""
+APPEND = 48
+SEED = 20_262
+MARKERS = ("<!-- backlog:begin -->", "<!-- backlog:end -->")
+
+
+def main() -> int:
+    given = _arguments()
+    os.environ.setdefault("POWERTOOLS_METRICS_DISABLED", "true")
+    with tempfile.TemporaryDirectory(prefix="neve-bench-") as temporary:
+        result = _measure(Path(temporary) / "data", given.messages)
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(sentence(result))
+    if not given.quick:
+        report.write_between(*MARKERS, sentence(result))
+    return 0 if result["p95_ratio"] <= 2 and result["found"] == USERS else 1
+
+
+def sentence(result: dict[str, Any]) -> str:
+    on, idle, full = result["machine"], result["idle"], result["backlog"]
+    return (
+        f"`python -m evals.bench.backlog`: {result['messages']:,} messages of {result['characters']:,} characters were"
+        f" appended for {USERS} users in {result['append_s']:.0f} s. {result['words_s']:.1f} s after the last one all"
+        f" words were in the index, and a question about each user's newest message found it for"
+        f" {result['found']} of {USERS}, with {result['unembedded']:,} vectors still to be made. Recalls of another"
+        f" user meanwhile: 95th percentile {full['p95_ms']:.1f} ms, {idle['p95_ms']:.1f} ms idle (ratio"
+        f" {result['p95_ratio']:.2f}); medians {full['p50_ms']:.1f} and {idle['p50_ms']:.1f} ms. The vectors took"
+        f" {result['vectors_s']:.0f} s. {on['cores']} cores ({on['cpu']}), load average {result['load_average']:.1f}"
+        f" before it began, embedder `{result['embedder']}`, {result['at'][:10]}."
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m evals.bench.backlog", description=__doc__)
+    parser.add_argument("--messages", type=int, default=MESSAGES)
+    parser.add_argument("--out", type=Path, default=RESULT, help=f"default: {RESULT}")
+    parser.add_argument("--quick", action="store_true", help="docs/benchmark.md stays as it is")
+    return parser.parse_args()
+
+
+def _measure(data: Path, messages: int) -> dict[str, Any]:
+    about = {
+        "at": iso(datetime.now(UTC)),
+        "machine": machine.describe(),
+        "load_average": os.getloadavg()[0],
+        "embedder": EMBEDDER,
+        "messages": messages,
+    }
+    server = start_server(data, embedder=EMBEDDER)
+    try:
+        with closing(ApiClient(server.base_url, server.key)) as client:
+            fill(client, USER, MEMORIES, SEED)
+            wait_until_embedded(client, USER, others=0)
+            asking = Operations(client, "backlog")
+            _recalls(asking, WARM_UP)
+            idle = _recalls(asking, RECALLS)
+            began = time.monotonic()
+            characters = _append(client, messages)
+            appended = time.monotonic()
+            _wait(client, "unindexed")
+            indexed = time.monotonic()
+            found = sum(_newest_is_found(client, user) for user in range(USERS))
+            backlog, unembedded = _recalls(asking, RECALLS), _left(client, "unembedded")
+            if not unembedded:
+                raise RuntimeError("the backlog was gone before the recalls were: take more messages")
+            _wait(client, "unembedded")
+            return {
+                **about,
+                "characters": characters,
+                "append_s": appended - began,
+                "words_s": indexed - appended,
+                "vectors_s": time.monotonic() - appended,
+                "found": found,
+                "unembedded": unembedded,
+                "idle": idle,
+                "backlog": backlog,
+                "p95_ratio": backlog["p95_ms"] / idle["p95_ms"],
+            }
+    finally:
+        server.stop()
+
+
+def _recalls(service: Operations, number: int) -> dict[str, float]:
+    taken = []
+    for _ in tracked("recalling", range(number)):
+        began = time.perf_counter()
+        service.recall_in_prompt()
+        taken.append((time.perf_counter() - began) * 1000)
+    return {"p50_ms": percentile(taken, 0.5), "p95_ms": percentile(taken, 0.95)}
+
+
+# --- the others -----------------------------------------------------------------------------------
+
+
+def _append(client: ApiClient, messages: int) -> int:
+    """The length of a message, on average. Each user's last one names a thing that nobody else has."""
+    texts = iter(memory_texts(messages * STATEMENTS, SEED + 1))
+    random, characters = Random(SEED), 0
+    for user in tracked("appending", range(USERS)):
+        client.expect(200, "POST", f"{_path(user)}/sessions", {"session_id": "s", "budget_ms": 0})
+        said = [" ".join(islice(texts, STATEMENTS)) for _ in range(messages // USERS)]
+        said[-1] = f"{said[-1]} {_thing(user)}."
+        characters += sum(map(len, said))
+        kinds = [random.choice(("user_message", "assistant_response")) for _ in said]
+        events = [{"event_type": kind, "content": text} for kind, text in zip(kinds, said, strict=True)]
+        for first in range(0, len(events), APPEND):
+            client.expect(201, "POST", f"{_path(user)}/sessions/s/events", {"events": events[first : first + APPEND]})
+    return round(characters / (messages // USERS * USERS))
+
+
+def _newest_is_found(client: ApiClient, user: int) -> bool:
+    asked = {"query": f"who mentioned the {_thing(user)}?", "mode": "prompt"}
+    return bool(client.expect(200, "POST", f"{_path(user)}/recall", asked)["hits"])
+
+
+def _thing(user: int) -> str:
+    return f"quetzalcoatlus{user}"
+
+
+def _path(user: int) -> str:
+    return f"/v1/users/other-{user}"
+
+
+def _left(client: ApiClient, what: str) -> int:
+    sessions = (client.expect(200, "GET", f"{_path(user)}/sessions/s") for user in range(USERS))
+    return sum(int(session["memory_lag"][what]) for session in sessions)
+
+
+def _wait(client: ApiClient, what: str) -> None:
+    while _left(client, what):
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
