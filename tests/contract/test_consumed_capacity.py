@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,7 +22,8 @@ from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.adapters.table_rules import INDEX_KEYS, item_size
 from neve.attribute_values import plain_item
 from neve.domain.records import EventType
-from neve.ports import Index
+from neve.ports import INDEX_PROJECTION, Index
+from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
@@ -48,8 +49,8 @@ class Meter:
 
     def __init__(self, client: DynamoDBClient, unmetered: DynamoDBClient, table: str) -> None:
         self.reported, self.charged = Units(), Units()
-        self._unmetered = unmetered
-        self._table = table
+        self.unmetered = unmetered
+        self.table = table
         for call in (*READS, *WRITES):
             client.meta.events.register(f"provide-client-params.dynamodb.{call}", cast("Any", self._ask))
             client.meta.events.register(f"after-call.dynamodb.{call}", self._note)
@@ -59,7 +60,7 @@ class Meter:
 
     def _ask(self, params: dict[str, Any], model: Any, **_: Any) -> dict[str, Any]:
         if model.name == "BatchGetItem":
-            self.charged.read += sum(map(self._price_of_read, params["RequestItems"][self._table]["Keys"]))
+            self.charged.read += sum(map(self._price_of_read, params["RequestItems"][self.table]["Keys"]))
         elif model.name == "TransactWriteItems":
             self.charged.written += sum(map(self._price_of_write, params["TransactItems"]))
         else:
@@ -78,19 +79,37 @@ class Meter:
         return max(1, math.ceil(self._size_of(key) / (4 * KB)))
 
     def _price_of_write(self, operation: dict[str, Any]) -> int:
-        """In a transaction: 2 units for each KB of the larger of the old row and the new one, or of the row checked."""
+        """In a transaction: 2 units for each KB of the larger of the old row and the new one, or of the row checked;
+        and what the indexes are charged."""
         [(kind, given)] = operation.items()
         new = given.get("Item", {})
-        assert not set(new) & INDEX_ATTRIBUTES, "an index entry has a price that is not counted here"
         key = given["Key"] if kind != "Put" else {"pk": new["pk"], "sk": new["sk"]}
-        return 2 * max(1, math.ceil(max(self._size_of(key), item_size(plain_item(new))) / KB))
+        units = 2 * max(1, math.ceil(max(self._size_of(key), item_size(plain_item(new))) / KB))
+        if kind == "Put":
+            units += sum(_price_of_entries(index, self._stored(key), new) for index in INDEX_PROJECTION)
+            assert not set(new) & set(INDEX_KEYS[Index.RECENT]), "an entry of the whole row is not priced here"
+        return units
 
     def _size_of(self, key: dict[str, Any]) -> int:
-        stored = self._unmetered.get_item(TableName=self._table, Key=key, ConsistentRead=True).get("Item", {})
+        stored = self._stored(key)
         return item_size(plain_item(stored)) if stored else 0
 
+    def _stored(self, key: dict[str, Any]) -> dict[str, Any]:
+        return self.unmetered.get_item(TableName=self.table, Key=key, ConsistentRead=True).get("Item", {})
 
-INDEX_ATTRIBUTES = {name for index, pair in INDEX_KEYS.items() if index is not Index.MAIN for name in pair}
+
+def _price_of_entries(index: Index, old: dict[str, Any], new: dict[str, Any]) -> int:
+    """Of entries below 1 KB: 1 unit to enter, to leave, or to change what is projected; another key is both."""
+
+    def entry(row: dict[str, Any]) -> dict[str, Any]:
+        keys = set(INDEX_KEYS[index])
+        return {name: row[name] for name in keys | INDEX_PROJECTION[index] if name in row} if keys <= set(row) else {}
+
+    before, after = entry(old), entry(new)
+    if before == after:
+        return 0
+    moved = bool(before and after) and any(before[name] != after[name] for name in INDEX_KEYS[index])
+    return 2 if moved else 1
 
 
 @dataclass
@@ -102,6 +121,14 @@ class Metered:
         """Afterwards the meter shows this append alone."""
         self.meter.reset()
         append_events(self.world.user("ann").of_session("s1"), events, key)
+
+    def append_to_one_that_was_up_to_date(self, text: str) -> None:
+        keys = self.world.user("ann").of_session("s1").keys
+        table = DynamoDbTable(self.meter.unmetered, self.meter.table)
+        item = table.get(keys.session_head)
+        assert item is not None
+        table.write([rows.put_session(keys, replace(rows.read_session(item), behind=()))])
+        self.append(said(text))
 
     def read_pack(self) -> None:
         """Of a caller who has it already."""
@@ -182,7 +209,18 @@ REQUESTS = (
     ),
     Request("append of two events with client ids, in one call", "the heads are paid once", append_turn),
     Request("append of an event that is there already (client id)", "", append_again),
-    Request("pack, 304", "the epoch row", lambda metered, _: metered.read_pack(), ("",)),
+    Request(
+        "… to a session whose memory was up to date",
+        "it enters the index of sessions that may be behind",
+        lambda metered, text: metered.append_to_one_that_was_up_to_date(text),
+        ("x" * 20,),
+    ),
+    Request(
+        "pack, 304",
+        "the epoch row, and three that say how far memory is behind",
+        lambda metered, _: metered.read_pack(),
+        ("",),
+    ),
 )
 
 
