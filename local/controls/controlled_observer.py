@@ -97,6 +97,10 @@ class ControlledObserver:
     def name(self) -> str:
         return self._inner.name
 
+    @property
+    def longest_s(self) -> float:
+        return self._inner.longest_s
+
     def observe(self, given: PassInput) -> Observed:
         if self._script.has("observe"):
             return PromptedObserver(self, SCRIPTED).observe(given)

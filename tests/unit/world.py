@@ -100,6 +100,7 @@ class ScriptedObserver:
     asked; ``meanwhile`` runs inside the next call, as other writers do while a model thinks."""
 
     name = "scripted"
+    longest_s = 20.0
 
     def __init__(self) -> None:
         self.answers: list[Observed | Exception] = []

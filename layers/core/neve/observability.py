@@ -37,6 +37,12 @@ def postponed(queue: str, correlation_id: str) -> None:
     logger.info("postponed", extra={"where": queue, "correlation_id": correlation_id})
 
 
+def unobservable(queue: str, correlation_id: str, seq: int, reason: str) -> None:
+    """An event that the observer would not read, and its session's passes go on without."""
+    fields = {"where": queue, "correlation_id": correlation_id, "seq": seq, "reason": reason}
+    logger.warning("unobservable", extra=fields)
+
+
 def failed(where: str, correlation_id: str, error: BaseException) -> None:
     """The type of an error and the way to it. Its message is left out: it may quote what a person wrote."""
     frames = traceback.extract_tb(error.__traceback__)

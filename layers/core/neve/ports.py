@@ -59,7 +59,13 @@ class ModelUnavailable(Exception):
 
 
 class ModelRefused(Exception):
-    """The language model rejected the request itself (400, 401, 403): a retry of the same request cannot succeed."""
+    """The language model's API rejected the request itself, whatever it is about (the key, the model, a parameter): no
+    such request can succeed until somebody changes something."""
+
+
+class ContentRefused(ModelRefused):
+    """It rejected what the request holds (a message, an image, its size, the provider's safeguards): the same request
+    without it may succeed. The text says why without quoting it, in at most 200 characters."""
 
 
 class DeadlineExceeded(Exception):
@@ -386,7 +392,7 @@ class ModelAnswer:
 
 class LanguageModel(Protocol):
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
-        """Raises ModelUnavailable or ModelRefused."""
+        """Raises ModelUnavailable, ModelRefused or ContentRefused."""
 
 
 # --- time, ids, concurrency ---------------------------------------------------------------------

@@ -215,7 +215,7 @@ def test_an_answer_out_of_form_is_no_answer(bad: dict[str, Any]) -> None:
 
 def test_the_schema_states_the_limits() -> None:
     properties = observation_schema()["properties"]
-    assert properties["observations"]["maxItems"] == 5
+    assert properties["observations"]["maxItems"] == 60
     assert properties["facts"]["maxItems"] == 10
     assert observation_schema()["required"] == ["has_memory"]
 

@@ -1,12 +1,12 @@
-"""From the events of a pass to the lines that are kept. Where more qualify than an answer may hold, either the best of
-the pass are chosen, or the pass ends before the first event that has no room. Lines are told in the order in which they
-were said."""
+"""From the events of a pass to the lines that are kept. Where more qualify than an answer may hold, the pass ends
+before the first event that has no room. Lines are told in the order in which they were said."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from neve.domain.observe.lines import MOST_LINES
 from neve.observers.extractive.candidates import (
     LINE_CHARACTERS,
     Line,
@@ -122,18 +122,18 @@ _RANK = {"🔴": 3, "✅": 2, "🟡": 1, "🟢": 0}
 
 
 def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None]:
-    """All lines if they are few enough; else neighbours are joined, and of the rest is kept what there is room for."""
+    """All lines if they are few enough; else neighbours are joined, and the pass ends before the first event that has
+    no room. Its first event has that of a pass of one event, and where even that is not enough, the best are kept."""
     room = given.max_lines
     if len(lines) > room:
         lines = _joined(lines)
     if len(lines) <= room:
         return lines, None
-    if not given.resumable:
-        return _best(lines, room), None
-    left_out = lines[room].seq_to
+    left_out = sorted(line.seq_from for line in lines)[room]
     first = given.events[0].seq
     covered_to = max((event.seq for event in given.events if event.seq < left_out), default=first)
-    return _best([line for line in lines if line.seq_to <= covered_to], room), covered_to
+    kept = [line for line in lines if line.seq_from <= covered_to]
+    return _best(kept, max(room, MOST_LINES) if covered_to == first else room), covered_to
 
 
 def _best(lines: Sequence[Line], room: int) -> list[Line]:

@@ -30,9 +30,9 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
     job_id = observation_job_id(keys, head.incarnation, last_seq)
     nothing_new = last_seq <= max(marker.observed_seq, marker.offered_seq)
     job = _ensure_job(scope, job_id, marker.observed_seq if nothing_new else None)
-    # a queued job is sent whatever is new: the call that made it may have failed to, and another pass, which ends no
-    # job but its own, may have observed everything since
-    if job.status == "queued" or (job.status == "failed" and not nothing_new):
+    # a job that has not ended is sent whatever is new: the call that made it may have failed to, and another pass,
+    # which ends no job but its own, may have observed everything since
+    if job.status in ("queued", "running") or (job.status == "failed" and not nothing_new):
         message = observation_message(keys, head.incarnation, last_seq)
         if job.status == "failed":  # the queue has seen this dedup id: ask under another
             job = _requeue(scope, job)

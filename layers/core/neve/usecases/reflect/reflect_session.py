@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.observe.trust import lowest
 from neve.domain.records import (
     Kind,
     LiveRow,
@@ -24,7 +25,7 @@ from neve.ports import StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
-from neve.usecases.observe.observe_session import BASE_TAG, DEFAULT_IMPORTANCE
+from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
 
@@ -106,6 +107,7 @@ def _reflection(scope: SessionScope, text: str, named: Sequence[Memory], model: 
             seq_from=min(firsts) if firsts else None,
             seq_to=max(lasts) if lasts else None,
             model=model,
+            trust=lowest(memory.provenance.trusted for memory in named),
         ),
         supersedes=tuple(memory.id for memory in named),
         observed_date=observed_date(observed_at, timezone),
