@@ -47,7 +47,7 @@ class BadFault(ValueError):
 
 @dataclass(slots=True)
 class Fault:
-    """``left``: how many more times; None = until cleared. ``match``: only calls whose text holds this (embed)."""
+    """``left``: how many more times; None = until cleared. ``match``: only calls whose text holds this (embed, llm)."""
 
     target: str
     delay_ms: int | None

@@ -16,7 +16,8 @@ from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.observe_session import ObservationReport, observe_session
+from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events

@@ -22,7 +22,8 @@ from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.observe.observe_session import ObservationReport, observe_session
+from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.read_sessions import get_session

@@ -18,6 +18,7 @@ from neve.store.keys import UserKeys
 from neve.store.stream_records import Change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.indexing.requeue import backlog_age_s
+from neve.usecases.observe.observe_session import SecondsLeft
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.usage import model_metrics
 from neve.worker import process_fifo
@@ -115,7 +116,7 @@ def test_a_failed_pass_is_counted_and_logged_with_the_id_of_its_call(
     logged: list[tuple[str, str]] = []
     monkeypatch.setattr(observability, "failed", lambda where, identifier, _: logged.append((where, identifier)))
 
-    def breaks(scope: SessionScope, body: dict[str, object]) -> None:
+    def breaks(scope: SessionScope, body: dict[str, object], seconds_left: SecondsLeft) -> None:
         raise StoreUnavailable("table", "down")
 
     create_tenant(world, "acme")

@@ -31,9 +31,14 @@ class ObservationReport:
     @classmethod
     def going_on(cls, result: Mapping[str, Any]) -> ObservationReport:
         """From where the last worker of the job stopped."""
-        lists = {name: list(result.get(name, ())) for name in (*_DONE, *_LEFT_OUT)}
-        counts = {name: result.get(name, 0) for name in ("passes", "facts_offered", "observed_seq")}
-        return cls(**lists, **counts, told=len(lists["unobservable"]))
+        report = cls(
+            passes=result.get("passes", 0),
+            facts_offered=result.get("facts_offered", 0),
+            told=len(result.get("unobservable", ())),
+        )
+        for name in (*_DONE, *_LEFT_OUT):
+            getattr(report, name).extend(result.get(name, ()))
+        return report
 
     def result(self) -> dict[str, Any]:
         return {

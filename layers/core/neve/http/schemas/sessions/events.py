@@ -177,6 +177,10 @@ class AppendedOut(View):
         return cls(seqs=appended.seqs, observation=appended.observation, compaction=appended.compaction)
 
 
+class Unobservable(View):
+    reason: str
+
+
 class EventOut(View):
     seq: int
     client_id: str | None
@@ -190,6 +194,7 @@ class EventOut(View):
     pruned: bool
     artifact_path: str | None
     archived: bool = Field(description="A compaction has summarised it.")
+    unobservable: Unobservable | None = Field(description="The observer would not read it; the passes went on without.")
     created_at: str
 
     @classmethod
@@ -205,6 +210,7 @@ class EventOut(View):
             pruned=event.pruned,
             artifact_path=event.artifact_path,
             archived=covers is not None and covers[0] <= event.seq <= covers[1],
+            unobservable=Unobservable(**event.unobservable) if event.unobservable else None,
             created_at=event.created_at,
         )
 
