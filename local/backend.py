@@ -80,7 +80,7 @@ class EmbeddedPorts:
         take_over(self.queue, self.table)
 
     def expire(self, now: datetime) -> int:
-        return self.table.delete_expired(now)
+        return self.table.delete_expired(now) + self.objects.delete_expired(now)
 
     def close(self) -> None:
         """Every port raises StoreUnavailable from now on."""

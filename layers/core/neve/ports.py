@@ -304,6 +304,15 @@ BM25_K1 = 0.9
 # --- objects and queues -------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class ObjectStart:
+    """An object as its first bytes tell it. ``size``: of the whole, in bytes."""
+
+    size: int
+    content_type: str
+    start: bytes
+
+
 class ObjectStore(Protocol):
     """Whole small objects by key. All methods raise StoreUnavailable."""
 
@@ -314,13 +323,20 @@ class ObjectStore(Protocol):
 
     def get(self, key: str) -> bytes | None: ...
 
+    def peek(self, key: str, length: int) -> ObjectStart | None:
+        """The first ``length`` bytes, at most; None when there is no such object."""
+
+    def copy(self, source: str, target: str) -> bool:
+        """With its content type, in place of what was there. False when there is no ``source``."""
+
     def delete(self, key: str) -> None:
         """Idempotent."""
 
     def list(self, prefix: str) -> list[str]: ...
 
-    def presign_put(self, key: str, *, content_type: str, expires_s: int) -> str:
-        """A URL to which one HTTP PUT of the bytes, with that Content-Type, stores the object."""
+    def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
+        """A URL to which one HTTP PUT of the bytes, with that Content-Type and ``If-None-Match: *``, stores the object
+        unless it is there already. ``size``: exactly how many bytes; any number when None."""
 
 
 class QueueName(StrEnum):

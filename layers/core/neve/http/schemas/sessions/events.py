@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_val
 
 from neve.domain.errors import FieldError, NeveError
 from neve.domain.records import Event, EventType
+from neve.domain.sessions.images import MAX_IMAGE_BYTES
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.fields import Filled, Identifier, Limit, Seq, Time
 from neve.store.keys import image_name
@@ -239,20 +240,25 @@ class EventsQuery(Parameters):
 
 class UploadBody(Body):
     media_type: MediaType
+    size: int | None = Field(
+        default=None, ge=1, description=f"Exactly how many bytes will be sent, at most {MAX_IMAGE_BYTES}; then signed."
+    )
 
 
 class UploadOut(View):
     upload_id: str
     method: Literal["PUT"] = "PUT"
-    url: str = Field(description="Send the bytes there, without the API key.")
+    url: str = Field(description="Send the bytes there once, without the API key.")
     headers: dict[str, str] = Field(description="Send exactly these headers.")
     expires_at: str
 
     @classmethod
     def of(cls, upload: Upload) -> UploadOut:
-        headers = {"Content-Type": upload.content_type}
+        headers = {"Content-Type": upload.content_type, "If-None-Match": "*"}
         return cls(upload_id=upload.upload_id, url=upload.url, headers=headers, expires_at=upload.expires_at)
 
+
+_TOO_LARGE = ("event_too_large", "image_too_large")
 
 APPEND_EVENTS = Operation(
     method="POST",
@@ -264,7 +270,7 @@ APPEND_EVENTS = Operation(
     query=Nothing,
     body=AppendBody,
     responses={201: Response("The events are durable.", AppendedOut)},
-    codes=(*USER_WRITE, "session_not_found", "upload_not_found", "client_id_conflict", "event_too_large"),
+    codes=(*USER_WRITE, "session_not_found", "upload_not_found", "client_id_conflict", *_TOO_LARGE),
     idempotent=True,
 )
 
@@ -291,6 +297,6 @@ CREATE_UPLOAD = Operation(
     query=Nothing,
     body=UploadBody,
     responses={201: Response("Where to send the bytes.", UploadOut)},
-    codes=USER_WRITE,
+    codes=(*USER_WRITE, "image_too_large"),
     idempotent=True,
 )
