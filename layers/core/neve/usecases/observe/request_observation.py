@@ -16,7 +16,8 @@ from neve.usecases.observe.observe_session import NOTHING_NEW
 
 
 def request_observation(scope: SessionScope, wait: bool) -> Job:
-    """The job; done at once when nothing arrived since the last pass. With ``wait`` it is polled up to 20 s.
+    """The job; done at once when nothing arrived since the last pass. With ``wait`` it is polled up to 20 s, and goes
+    through the queue that has no delay.
 
     Raises session_not_found, erasing, user_closed, StoreUnavailable."""
     keys = scope.keys
@@ -37,7 +38,7 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
         if job.status == "failed":  # the queue has seen this dedup id: ask under another
             job = _requeue(scope, job)
             message = replace(message, dedup_id=f"{job_id}.{job.version}")
-        scope.ports.queue.send(QueueName.EXTRACT, [message])
+        scope.ports.queue.send(QueueName.COMPACT if wait else QueueName.EXTRACT, [message])
     return wait_for_job(scope, job) if wait else job
 
 
