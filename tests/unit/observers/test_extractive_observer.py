@@ -138,6 +138,36 @@ def test_small_talk_questions_and_quotations_leave_nothing(said: str) -> None:
     assert of_user(said) == []
 
 
+@pytest.mark.parametrize("thing", ["apples", "jazz", "skiing", "my garden", "dates", "Bach", "horror films"])
+@pytest.mark.parametrize("verb", ["love", "like", "enjoy", "hate", "prefer", "really like", "can't stand"])
+def test_a_taste_is_kept_in_whatever_few_words(verb: str, thing: str) -> None:
+    [line] = of_user(f"I {verb} {thing}.")
+    assert thing.removeprefix("my ") in line
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I love this.",
+        "I like your idea.",
+        "I enjoy talking to you.",
+        "I love it here.",
+        "I like that one.",
+        "I love when it rains.",
+        "I hate how that sounds.",
+        "I love the second version.",
+    ],
+)
+def test_what_was_just_shown_is_no_taste(said: str) -> None:
+    assert of_user(said) == []
+
+
+def test_where_and_when_somebody_was_born_is_kept() -> None:
+    assert [of_user(f"I was born in {what}.") for what in ("1988", "a village", "the Alps")] == [
+        [f"🔴 User was born in {what}"] for what in ("1988", "a village", "the Alps")
+    ]
+
+
 def test_nothing_worth_keeping_is_said_so() -> None:
     answer = observed(event(1, USER, "Hello!"), event(2, ASSISTANT, "Hello, how can I help?"))
     assert not answer.has_memory

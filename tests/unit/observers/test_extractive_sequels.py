@@ -46,6 +46,18 @@ def test_a_bare_correction_takes_the_place_of_what_it_corrects(said: tuple[str, 
     assert (answer.lines[0].seq_from, answer.lines[0].seq_to) == (1, 3)
 
 
+@pytest.mark.parametrize("said", ["and it's 8pm, not 7", "It is at 8pm, not 7.", "But that's 8pm, not 7"])
+def test_what_names_the_old_value_takes_its_place(said: str) -> None:
+    [line] = lines("The party is on Saturday at 7.", said)
+    assert line.startswith('🔴 Correction of "The party is on Saturday')
+    assert "8pm, not 7" in line
+
+
+def test_what_names_its_own_subject_takes_nobodys_place() -> None:
+    said = ("I fly to Oslo on Friday.", "The meeting is on Monday, not Tuesday.")
+    assert [line[:20] for line in lines(*said)] == ["🟡 User flies to Oslo", "🔴 Correction: The meeting"[:20]]
+
+
 def test_a_whole_correction_takes_the_place_of_the_statement_it_contradicts() -> None:
     assert lines("I live in Oslo.", "A: Nice.", "Actually I live in Bergen.") == ["🔴 Correction: User lives in Bergen"]
 
