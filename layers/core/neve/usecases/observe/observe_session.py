@@ -31,9 +31,8 @@ from neve.usecases.observe.refusals import (
     without_images,
     write_marker,
 )
-from neve.usecases.observe.report import ObservationReport
+from neve.usecases.observe.report import NOTHING_NEW, ObservationReport
 
-NOTHING_NEW = "nothing new since the last pass"
 NOTHING_KEPT = "the observer found nothing worth keeping"
 NOTHING_READABLE = "the observer refused to read these events"
 

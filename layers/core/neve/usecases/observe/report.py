@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+NOTHING_NEW = "nothing new since the last pass"
 _DONE = ("written", "reinforced")
 _LEFT_OUT = ("unobservable", "images_left_out")
 
