@@ -9,6 +9,7 @@ up does all that is to be done there."""
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -37,10 +38,11 @@ def process_fifo(
     """The partial batch answer. A failed message holds back the later ones of its group only. ``work`` raises to have
     its message delivered again, LeaseHeld to have it postponed: it is sent to ``queue``, where it came from, once more,
     ``pause_s`` later (0 when the queue has a delay of its own). A report that says ``left_off_at`` has it sent once
-    more, too: the job goes on in another worker."""
+    more, too: the job goes on in another worker. ``context``: Lambda's, which knows how long the worker may still run;
+    None: for ever."""
 
     def seconds_left() -> float:
-        return float(context.get_remaining_time_in_millis()) / 1000
+        return math.inf if context is None else float(context.get_remaining_time_in_millis()) / 1000
 
     def handle(record: SQSRecord) -> None:
         body: dict[str, Any] = json.loads(record.body)
@@ -88,8 +90,10 @@ def _send_again(
 
 def _tell(queue: QueueName, correlation_id: str, report: ObservationReport) -> None:
     """Log and count what this worker could not observe."""
-    unobservable = report.unobservable[report.told :]
+    unobservable, images = report.untold()
     for one in unobservable:
         observability.unobservable(queue, correlation_id, one["seq"], one["reason"])
-    if unobservable:
-        observability.measured(queue, {"EventsUnobservable": len(unobservable)})
+    if images:
+        observability.images_left_out(queue, correlation_id, images)
+    counts = {"EventsUnobservable": len(unobservable), "ImagesLeftOut": len(images)}
+    observability.measured(queue, {name: count for name, count in counts.items() if count})

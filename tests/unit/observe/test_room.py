@@ -16,7 +16,7 @@ from neve.domain.records import Event, EventType, Kind
 from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
-from neve.observing import Observed
+from neve.observing import Observed, PassInput
 from neve.ports import ModelAnswer, ModelRequest
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
@@ -122,6 +122,45 @@ def test_an_output_cap_in_tokens_splits_a_burst_into_passes(world: World) -> Non
     assert report.passes > 1
     assert all(estimate(memory.text) <= 30 for memory in world.memories())
     assert marker_of(world) == (9, 9)
+
+
+@given(
+    facts=st.lists(st.integers(0, 4), min_size=1, max_size=24).filter(any),
+    room=st.integers(1, 9),
+    cap=st.integers(60, 400),
+)
+def test_passes_one_behind_the_other_say_everything_once(facts: list[int], room: int, cap: int) -> None:
+    """Messages of some facts each, and as many passes as it takes."""
+    foods = iter(_many_foods())
+    texts = [" ".join(f"I love {next(foods)}." for _ in range(count)) or "Hello!" for count in facts]
+    at = "2026-03-10T09:00:00.000Z"
+    left = [Event(seq, USER, text, 1, at) for seq, text in enumerate(texts, start=1)]
+    kept: list[str] = []
+    while left:
+        told = ExtractiveObserver().observe(PassInput("s1", left, (), "UTC", cap, room))
+        end = left[-1].seq if told.covered_to is None else told.covered_to
+        assert end >= left[0].seq
+        kept += [line.text for line in up_to(told.lines, end)]
+        left = [event for event in left if event.seq > end]
+    said = "\n".join(kept)
+    assert [said.count(food) for food in list(_many_foods())[: sum(facts)]] == [1] * sum(facts)
+
+
+def _many_foods() -> list[str]:
+    """Words of which none is in another."""
+    return [
+        f"{first}{last}ato" for first in "bdfgklmnprstvz" for last in ("am", "ek", "il", "op", "ur", "az", "eb", "ox")
+    ]
+
+
+def test_a_long_tail_is_read_once_however_many_passes_it_takes(world: World) -> None:
+    world.observer = ExtractiveObserver()  # type: ignore[assignment]
+    for start in range(0, 400, 40):
+        tell(world, *(f"My cousin Nr{n}x lives in Town{n}x." for n in range(start, start + 40)))
+    world.table.calls.clear()
+    report = observe(world)
+    assert (report.passes, len(lines_of(world))) == (7, 400)
+    assert world.table.calls["query"] <= 400 // 200 + report.passes + 1, "the log in pages, its end after each pass"
 
 
 # --- where a pass ends ------------------------------------------------------------------------------

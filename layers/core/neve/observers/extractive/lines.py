@@ -32,6 +32,9 @@ from neve.observers.extractive.sequels import (
 )
 from neve.observing import PassInput, PriorMemory
 
+ENOUGH = 3
+"""Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -47,11 +50,15 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> Kept:
     """What a pass keeps. A statement that a prior memory already holds is not repeated; the memory is reported.
     ``among_people``: the second speaker is a person."""
     notes = _Notes(given.prior)
+    read_to: int | None = None
     for moment, said in moments(given, among_people=among_people):
+        if len(notes.lines) > ENOUGH * given.max_lines:  # none of what follows can have room
+            read_to = moment.event.seq - 1
+            break
         for line in _of_moment(moment, said, notes):
             notes.take(line)
     lines, covered_to = _within(notes.lines, given)
-    return Kept(tuple(lines), tuple(notes.restated), covered_to)
+    return Kept(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to)
 
 
 class _Notes:

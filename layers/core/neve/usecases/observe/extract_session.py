@@ -11,7 +11,7 @@ from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.observe.observe_session import SecondsLeft, observe_session
 from neve.usecases.observe.report import ObservationReport
-from neve.usecases.reflect.reflect_session import reflect_session
+from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_session
 
 
 def extract_session(
@@ -24,10 +24,14 @@ def extract_session(
     ReplacementBusy, StoreUnavailable): it then returns to its queue. What a retry cannot cure fails the job."""
     report = report_so_far(scope, body["job_id"])
     reflections: list[str] = []
+    before = report.passes
     try:
         observe_session(scope, body["incarnation"], report, seconds_left=seconds_left)
         if report.left_off_at is None:
-            reflections = reflect_session(scope, body["incarnation"])
+            rushed = seconds_left if report.passes > before else None  # a worker that did nothing else has the time
+            reflections = reflect_session(scope, body["incarnation"], rushed)
+    except NoTimeToReflect:
+        report.left_off_at = f"{report.observed_seq}.reflect"
     except UserErased:
         return None
     except ModelRefused as refusal:

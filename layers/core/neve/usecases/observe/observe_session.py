@@ -6,7 +6,7 @@ redone from fresh rows; the observer is never asked twice for what it has answer
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from neve.domain.observe.lines import room_for, up_to
 from neve.domain.records import Event, SessionHead, SessionMarker, UserHead
@@ -106,13 +106,15 @@ def _done_justice(observed: Observed, read: PassRead) -> tuple[Observed, PassRea
 
 @dataclass
 class _Pass:
-    """``report.passes`` counts the answers that were accepted."""
+    """``report.passes`` counts the answers that were accepted. ``ahead``: events that were read and not observed
+    yet."""
 
     scope: SessionScope
     incarnation: int
     token: int
     closing: bool
     report: ObservationReport
+    ahead: list[Event] = field(default_factory=list)
 
     def run(self) -> bool:
         """One pass; False when there is nothing left to read. Raises ContentRefused when the observer reads nothing at
@@ -150,15 +152,21 @@ class _Pass:
     # --- reading --------------------------------------------------------------------------------
 
     def _tail(self, read_through: int) -> list[Event]:
-        """Unobserved events, oldest first, a little more than one pass can hold."""
-        keys, cap = self.scope.keys, self.scope.policy.observer_transcript_cap
-        events: list[Event] = []
-        tokens = 0
-        for item in all_rows(self.scope.ports.table, keys.log, between=keys.events(read_through + 1)):
-            events.append(rows.read_event(item))
-            tokens += events[-1].original_tokens
-            if tokens > 2 * cap:
-                break
+        """Unobserved events, oldest first, a little more than one pass can hold. What an earlier pass of this worker
+        has read and left is not read again: an event does not change."""
+        events = [event for event in self.ahead if event.seq > read_through]
+        if not events or events[0].seq != read_through + 1:
+            events = []
+        tokens = sum(event.original_tokens for event in events)
+        keys, most = self.scope.keys, 2 * self.scope.policy.observer_transcript_cap
+        if tokens <= most:
+            behind = keys.events((events[-1].seq if events else read_through) + 1)
+            for item in all_rows(self.scope.ports.table, keys.log, between=behind):
+                events.append(rows.read_event(item))
+                tokens += events[-1].original_tokens
+                if tokens > most:
+                    break
+        self.ahead = events
         return events
 
     def _plan(self, marker: SessionMarker, raw: Sequence[Event]) -> Pass:

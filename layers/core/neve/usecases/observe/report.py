@@ -16,7 +16,7 @@ class ObservationReport:
     """It becomes the job's result. ``unobservable``: ``{seq, reason}`` of the events that were refused alone;
     ``images_left_out``: seqs of the events that were read without their images. ``left_off_at``: where the worker had
     no time for one more pass, as a name for that place; None when nothing is left to read. ``told``: how many
-    unobservable events an earlier worker of the job has logged."""
+    of both lists an earlier worker of the job has logged."""
 
     passes: int = 0
     written: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class ObservationReport:
     observed_seq: int = 0
     reason: str | None = None
     left_off_at: str | None = None
-    told: int = 0
+    told: tuple[int, int] = (0, 0)
 
     @classmethod
     def going_on(cls, result: Mapping[str, Any]) -> ObservationReport:
@@ -35,7 +35,7 @@ class ObservationReport:
         report = cls(
             passes=result.get("passes", 0),
             facts_offered=result.get("facts_offered", 0),
-            told=len(result.get("unobservable", ())),
+            told=(len(result.get("unobservable", ())), len(result.get("images_left_out", ()))),
         )
         for name in (*_DONE, *_LEFT_OUT):
             getattr(report, name).extend(result.get(name, ()))
@@ -49,6 +49,10 @@ class ObservationReport:
             "observed_seq": self.observed_seq,
             **self.left_out(),
         } | ({"reason": self.reason} if self.reason else {})
+
+    def untold(self) -> tuple[list[dict[str, Any]], list[int]]:
+        """The unobservable events and the left out images of this worker."""
+        return self.unobservable[self.told[0] :], self.images_left_out[self.told[1] :]
 
     def left_out(self) -> dict[str, Any]:
         """What was not observed, where there is such a thing."""

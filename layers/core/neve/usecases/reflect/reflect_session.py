@@ -26,6 +26,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
 from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
+from neve.usecases.observe.observe_session import SecondsLeft
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
 
@@ -34,11 +35,15 @@ FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 REASON = "folded into an in-session reflection"
 
 
-def reflect_session(scope: SessionScope, incarnation: int) -> list[str]:
+class NoTimeToReflect(Exception):
+    """A reflection is due, and less time is left than it may take."""
+
+
+def reflect_session(scope: SessionScope, incarnation: int, seconds_left: SecondsLeft | None = None) -> list[str]:
     """Ids of the new reflections; empty when the trigger is not reached or the observer returned nothing.
 
-    Raises ModelUnavailable, ModelRefused, ReplacementBusy, StoreUnavailable. A pack that could not be rebuilt keeps
-    ``rebuild_due`` and is left to the sweep."""
+    Raises NoTimeToReflect, ModelUnavailable, ModelRefused, ReplacementBusy, StoreUnavailable. A pack that could not be
+    rebuilt keeps ``rebuild_due`` and is left to the sweep."""
     keys, policy = scope.keys, scope.policy
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
     if keys.marker not in found:
@@ -51,6 +56,8 @@ def reflect_session(scope: SessionScope, incarnation: int) -> list[str]:
     sources = active_memories(scope.ports.table, keys, folded, head.gen)  # chronological, as the live list is
     if sum(memory.tokens for memory in sources) < policy.reflection_trigger:
         return []
+    if seconds_left is not None and seconds_left() < scope.ports.observer.longest_s:
+        raise NoTimeToReflect
     groups = [ReflectGroup(m.id, m.text, m.provenance.seq_from, m.provenance.seq_to, m.observed_at) for m in sources]
     reflected = scope.ports.observer.reflect(ReflectInput(scope.session, groups, policy.reflection_target))
     timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
