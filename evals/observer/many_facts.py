@@ -154,7 +154,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals.observer.many_facts", description=__doc__)
     parser.add_argument("--sessions", type=int, default=SESSIONS)
     parser.add_argument("--events", type=int, default=EVENTS, help="of each session")
-    parser.add_argument("--embedder", choices=("bge-small", "none", "fixture"), default="none")
+    parser.add_argument("--embedder", choices=("bge-small", "none", "fixture"), default="bge-small")
     parser.add_argument("--out", type=Path, default=RESULT, help=f"default: {RESULT}")
     return parser.parse_args()
 

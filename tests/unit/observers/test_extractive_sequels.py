@@ -21,7 +21,7 @@ def observed(*said: str, prior: tuple[PriorMemory, ...] = ()) -> Observed:
         )
         for seq, text in enumerate(said, start=1)
     ]
-    return ExtractiveObserver().observe(PassInput("s1", events, prior, "UTC", 35_000, 8_000))
+    return ExtractiveObserver().observe(PassInput("s1", events, prior, "UTC", 8_000))
 
 
 def lines(*said: str) -> list[str]:
