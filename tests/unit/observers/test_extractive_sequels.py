@@ -157,3 +157,21 @@ def test_own_statements_around_a_head_or_in_a_question_are_kept(said: str, kept:
 )
 def test_health_is_kept_and_no_verb_is_garbled(said: str, kept: str) -> None:
     assert [line.split(" ", 1)[1] for line in lines(said)] == [kept.split(" ", 1)[1]]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I neither smoke nor drink.", "User neither smokes nor drinks"),
+        ("I fix bikes, teach yoga and sing.", "User fixes bikes, teaches yoga and sings"),
+        ("I have a cat and feed the neighbour's dog.", "User has a cat and feeds the neighbour's dog"),
+        ("I've been vegan since 2015 and don't drink.", "User has been vegan since 2015 and doesn't drink"),
+        ("I'm 34, live in Ghent and wear glasses.", "User is 34, lives in Ghent and wears glasses"),
+        ("I prefer tea, hate coffee and never drink wine.", "User prefers tea, hates coffee and never drinks wine"),
+        ("I have to work and go home late.", "User has to work and go home late"),
+        ("I work with people who live and work abroad.", "User works with people who live and work abroad"),
+    ],
+)
+def test_every_verb_of_the_speaker_is_in_the_third_person_and_no_other(said: str, kept: str) -> None:
+    [line] = lines(said)
+    assert line[2:] == kept
