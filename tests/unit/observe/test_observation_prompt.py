@@ -165,7 +165,7 @@ def test_lines_are_capped() -> None:
     assert line.text.endswith("…")
 
 
-def test_a_sixth_line_joins_the_fifth() -> None:
+def test_lines_beyond_the_room_join_the_last() -> None:
     answer = read(observations=[entry(f"🟡 line {n}", n, n) for n in range(3, 10)])
     assert len(answer.observations) == 5
     last = answer.observations[-1]

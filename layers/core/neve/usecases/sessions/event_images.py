@@ -1,4 +1,7 @@
-"""The images of new events: checked, and stored as objects before the rows that point to them are written."""
+"""The images of new events: checked, and stored as objects before the rows that point to them are written.
+
+An upload that is named is copied out of the prefix that expires. Taking a tag off it would do as well, but a lifecycle
+rule by prefix needs no tag in what is signed, and every S3 has it."""
 
 from __future__ import annotations
 
