@@ -13,5 +13,5 @@ from neve.usecases.observe.report import ObservationReport
 
 def asked_for(scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft) -> ObservationReport | None:
     """As ``compact_session``, or as ``extract_session`` for a message of E3."""
-    work = extract_session if body.get("kind") == "observe" else compact_session
+    work = extract_session if body.get("work") == "observe" else compact_session
     return work(scope, body, seconds_left)

@@ -26,7 +26,7 @@ def request_compaction(scope: SessionScope, reason: str, wait: bool) -> Job:
     job_id = f"job_{scope.ports.ids.ulid(now)}"
     job = Job(job_id, "compact", "queued", iso(now), user_id=scope.user, session_id=scope.session)
     body = {
-        "kind": "compact",
+        "work": "compact",
         "tenant": keys.tenant,
         "user": keys.user,
         "session": keys.session,
