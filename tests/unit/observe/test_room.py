@@ -338,6 +338,17 @@ def test_lines_for_which_there_is_no_room_join_the_last_one(world: World) -> Non
     assert [(p.seq_from, p.seq_to) for p in memory.passages] == [(1, 1), (2, 2), (3, 3), (4, 4), (1, 2), (5, 6)]
 
 
+def test_a_trim_does_not_move_over_what_the_model_left_to_the_next_pass(world: World) -> None:
+    world.with_policy(observer_output_cap=10)
+    long = {"text": "x" * 100, "seq_from": 1, "seq_to": 1}
+    too_much = {"has_memory": True, "observations": [long], "covered_to": 1}
+    model = Model(too_much, too_much, said_by_model([(2, 2)]))
+    world.observer = PromptedObserver(model, "m")  # type: ignore[assignment]
+    world.say("one", "two")
+    observe(world)
+    assert [memory.provenance.seq_to for memory in world.memories()] == [1, 2]
+
+
 def test_the_first_event_may_have_as_many_lines_as_it_takes(world: World) -> None:
     model = Model(said_by_model([(1, 1)] * 12, covered_to=1), said_by_model([(2, 9)]))
     world.observer = PromptedObserver(model, "m")  # type: ignore[assignment]

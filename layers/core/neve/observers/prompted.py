@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from neve.domain.observe import prompt as observation_prompt
 from neve.domain.observe.answer import ObservationAnswer, observation_schema, read_answer
-from neve.domain.observe.lines import within_tokens
+from neve.domain.observe.lines import earlier, within_tokens
 from neve.domain.reflect import prompt as reflection_prompt
 from neve.domain.reflect.prompt import ReflectionRow, read_rows, reflection_schema
 from neve.domain.tokens import estimate, trim_to
@@ -154,7 +154,7 @@ def _observed(answer: ObservationAnswer, given: PassInput, answers: Sequence[Mod
         facts=tuple(facts),
         usage=usage_sum(*(part.usage for part in answers)),
         calls=len(answers),
-        covered_to=answer.covered_to if trimmed_to is None else trimmed_to,
+        covered_to=earlier(answer.covered_to, trimmed_to),
     )
 
 

@@ -61,6 +61,11 @@ def within_tokens(
     return tuple(kept), None
 
 
+def earlier(*covered_to: int | None) -> int | None:
+    """The first of several ends of a pass; None is its last event."""
+    return min((seq for seq in covered_to if seq is not None), default=None)
+
+
 def _end_of_first_turn(events: Sequence[Event]) -> int:
     """Seq of the last of ``events`` before the second message of a user."""
     end, messages = events[0].seq, 0

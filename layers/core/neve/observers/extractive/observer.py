@@ -3,7 +3,7 @@ our own, decides what is kept (docs/rules/observe.md#extractive; docs/observer.m
 
 from __future__ import annotations
 
-from neve.domain.observe.lines import within_tokens
+from neve.domain.observe.lines import earlier, within_tokens
 from neve.observers.extractive.company import among_people
 from neve.observers.extractive.lines import lines_of_pass
 from neve.observers.extractive.reflection import reflected_rows
@@ -39,7 +39,7 @@ class ExtractiveObserver:
             current_task=None if people else current_task(given.events),
             thread_title=None if people else thread_title(given.events),
             calls=0,
-            covered_to=kept.covered_to if trimmed_to is None else trimmed_to,
+            covered_to=earlier(kept.covered_to, trimmed_to),
         )
 
     def reflect(self, given: ReflectInput) -> Reflected:
