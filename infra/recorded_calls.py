@@ -27,6 +27,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("s3:ListBucket", "bucket"): "asked for by S3 itself, to answer 404 for a missing object",
         ("dynamodb:DeleteItem", "table"): "frees the idempotency key of a call that failed",
     },
+    "observe": {("s3:ListBucket", "bucket"): "as for pack"},
     "extract": {
         ("s3:ListBucket", "bucket"): "as for pack",
         ("s3:GetObject", "bucket/packs/*"): "an earlier build died between its object and its pointer",
@@ -37,6 +38,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("s3:ListBucket", "bucket"): "as for pack",
         ("s3:GetObject", "bucket/packs/*"): "as for extract",
         ("s3:GetObject", "bucket/images/*"): "observes the rest of a log, which may show an image",
+        ("dynamodb:DeleteItem", "table"): "as for extract",
         ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
     },
     "sweep": {

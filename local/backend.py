@@ -20,7 +20,7 @@ from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
 from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
+from neve.adapters.models.anthropic_when_asked import CALL_TIMEOUT_S, AnthropicWhenAsked
 from neve.adapters.o200k import token_counter
 from neve.caching import Caches
 from neve.observers.extractive.observer import ExtractiveObserver
@@ -80,7 +80,7 @@ class EmbeddedPorts:
         take_over(self.queue, self.table)
 
     def expire(self, now: datetime) -> int:
-        return self.table.delete_expired(now)
+        return self.table.delete_expired(now) + self.objects.delete_expired(now)
 
     def close(self) -> None:
         """Every port raises StoreUnavailable from now on."""
@@ -115,4 +115,4 @@ def make_embedder(name: str) -> Embedder:
 def make_observer(anthropic_key: str | None) -> Observer:
     if anthropic_key is None:
         return ExtractiveObserver()
-    return PromptedObserver(AnthropicWhenAsked(lambda: anthropic_key), DEFAULT_MODEL)
+    return PromptedObserver(AnthropicWhenAsked(lambda: anthropic_key), DEFAULT_MODEL, CALL_TIMEOUT_S)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from neve.domain.observe.lines import room_for
 from neve.domain.records import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import PassInput
@@ -86,7 +87,7 @@ def outcome(dialogue: dict[str, Any]) -> Outcome:
         Event(seq=n, event_type=SPEAKERS[t["by"]], content=t["text"], original_tokens=1, created_at=SAID_AT)
         for n, t in enumerate(dialogue["turns"], start=1)
     ]
-    given = PassInput("s1", events, (), "UTC", 35_000, 8_000)
+    given = PassInput("s1", events, (), "UTC", 8_000, room_for(events))
     kept = [line.text for line in ExtractiveObserver().observe(given).lines]
     keep, allowed = dialogue["keep"], [*dialogue.get("allow", []), *(one["words"] for one in dialogue["keep"])]
     found = {n: [line for line in kept if _holds(line, one["words"])] for n, one in enumerate(keep)}

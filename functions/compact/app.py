@@ -1,4 +1,4 @@
-"""The compact queue: observe a session to its end, then move its horizon."""
+"""The compact queue: what callers wait for. Observe a session now, or observe it to its end and move its horizon."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 from neve import wiring
 from neve.ports import QueueName
-from neve.usecases.compact.compact_session import compact_session
+from neve.usecases.compact.asked_for import asked_for
 from neve.worker import POSTPONED_S, process_fifo
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return process_fifo(wiring.ports(), event, context, QueueName.COMPACT, compact_session, POSTPONED_S)
+    return process_fifo(wiring.ports(), event, context, QueueName.COMPACT, asked_for, POSTPONED_S)

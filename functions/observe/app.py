@@ -33,7 +33,8 @@ def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
 
 @router.on(e.CREATE_UPLOAD)
 def upload(call: Call[Nothing, e.UploadBody]) -> Answer:
-    return once(call, lambda: Answer(201, e.UploadOut.of(create_upload(call.user, call.body.media_type))))
+    body = call.body
+    return once(call, lambda: Answer(201, e.UploadOut.of(create_upload(call.user, body.media_type, body.size))))
 
 
 @router.on(j.OBSERVE)

@@ -89,10 +89,17 @@ def _permissions(service: str, call: str, params: Mapping[str, Any]) -> list[tup
     if service == "dynamodb":
         index = params.get("IndexName")
         return [(action, f"table/index/{index}" if index else "table")]
+    if call == "CopyObject":
+        return [("s3:GetObject", _objects(params["CopySource"]["Key"])), ("s3:PutObject", _objects(params["Key"]))]
     if service == "s3":
         key = params.get("Key")
-        return [(action, f"bucket/{key.partition('/')[0]}/*" if key else "bucket")]
+        return [(action, _objects(key) if key else "bucket")]
     if service == "sqs":
         name = params["QueueUrl"].rpartition("/")[2].removesuffix(".fifo").rpartition("-")[2]
         return [(action, f"queue/{name}")]
     return [(action, {"secretsmanager": "secret/anthropic", "bedrock-runtime": "bedrock/titan"}.get(service, service))]
+
+
+def _objects(key: str) -> str:
+    """The part of the bucket that a key is in."""
+    return f"bucket/{key.partition('/')[0]}/*"

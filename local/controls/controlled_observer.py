@@ -16,13 +16,17 @@ from local.controls.virtual_time import spend
 from local.functions import current_function
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observed, Observer, PassInput, Reflected, ReflectInput
-from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+from neve.ports import ContentRefused, ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
 
 T = TypeVar("T")
 
-ERRORS = {"unavailable": ModelUnavailable, "refused": ModelRefused}
+ERRORS = {"unavailable": ModelUnavailable, "refused": ModelRefused, "content": ContentRefused}
 PURPOSES = ("observe", "reflect")
-REFUSING_STATUSES = frozenset({400, 401, 403})
+STATUSES = {
+    **dict.fromkeys((400, 413), ContentRefused),
+    **dict.fromkeys((401, 403, 404), ModelRefused),
+}
+"""What the model's API answers, as the port's error; any other status is an outage."""
 SCRIPTED = "scripted"
 
 
@@ -32,13 +36,18 @@ class BadAnswer(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """``purpose`` None: for whatever call comes next. Exactly one of ``tool_input`` and ``error`` is set."""
+    """``purpose`` None: for whatever call comes next, that holds ``when``. Exactly one of ``tool_input`` and ``error``
+    is set."""
 
     tool_input: Mapping[str, Any] | None
-    error: str | None
+    error: Exception | None
     purpose: str | None
+    when: str
     slow_ms: int
     usage: Mapping[str, int] = field(default_factory=dict)
+
+    def fits(self, purpose: str, text: str) -> bool:
+        return self.purpose in (None, purpose) and self.when in text
 
 
 class Script:
@@ -57,30 +66,39 @@ class Script:
             self._answers.extend(answers)
             return len(self._answers)
 
-    def has(self, purpose: str) -> bool:
+    def has(self, purpose: str, text: str = "") -> bool:
         with self._lock:
-            return any(answer.purpose in (None, purpose) for answer in self._answers)
+            return any(answer.fits(purpose, text) for answer in self._answers)
 
-    def take(self, purpose: str) -> ScriptedAnswer | None:
+    def take(self, purpose: str, text: str) -> ScriptedAnswer | None:
         with self._lock:
             for answer in self._answers:
-                if answer.purpose in (None, purpose):
+                if answer.fits(purpose, text):
                     self._answers.remove(answer)
                     return answer
         return None
 
 
 def _read_answer(given: Any) -> ScriptedAnswer:
-    if not isinstance(given, dict) or not set(given) <= {"tool_input", "error", "purpose", "slow_ms", "usage"}:
-        raise BadAnswer(f"an answer is {{tool_input | error, purpose?, slow_ms?, usage?}}, not {given}")
-    tool_input, error, purpose = given.get("tool_input"), given.get("error"), given.get("purpose")
-    if (tool_input is None) == (error is None):
-        raise BadAnswer("an answer has either tool_input or error")
-    if error is not None and error not in ERRORS:
-        raise BadAnswer(f"error must be one of {', '.join(ERRORS)}, is {error}")
+    known = {"tool_input", "error", "status", "purpose", "when", "slow_ms", "usage"}
+    if not isinstance(given, dict) or not set(given) <= known:
+        raise BadAnswer(f"an answer is {{tool_input | error | status, purpose?, when?, slow_ms?, usage?}}, not {given}")
+    tool_input, purpose = given.get("tool_input"), given.get("purpose")
+    if sum(given.get(name) is not None for name in ("tool_input", "error", "status")) != 1:
+        raise BadAnswer("an answer has one of tool_input, error, status")
     if purpose is not None and purpose not in PURPOSES:
         raise BadAnswer(f"purpose must be one of {', '.join(PURPOSES)}, is {purpose}")
-    return ScriptedAnswer(tool_input, error, purpose, given.get("slow_ms", 0), given.get("usage", {}))
+    slow_ms, usage = given.get("slow_ms", 0), given.get("usage", {})
+    return ScriptedAnswer(tool_input, _scripted_error(given), purpose, given.get("when", ""), slow_ms, usage)
+
+
+def _scripted_error(given: Mapping[str, Any]) -> Exception | None:
+    error, status = given.get("error"), given.get("status")
+    if error is not None and error not in ERRORS:
+        raise BadAnswer(f"error must be one of {', '.join(ERRORS)}, is {error}")
+    if error is not None:
+        return ERRORS[error]("scripted")
+    return None if status is None else STATUSES.get(status, ModelUnavailable)(f"scripted: status {status}")
 
 
 class ControlledObserver:
@@ -101,27 +119,33 @@ class ControlledObserver:
     def languages(self) -> tuple[str, ...]:
         return self._inner.languages
 
+    @property
+    def longest_s(self) -> float:
+        return self._inner.longest_s
+
     def observe(self, given: PassInput) -> Observed:
-        if self._script.has("observe"):
+        request = _rendered(lambda renderer: renderer.observe(given))
+        if self._script.has("observe", _text(request)):
             return PromptedObserver(self, SCRIPTED).observe(given)
-        with self._call(_rendered(lambda renderer: renderer.observe(given)), self._inner.name):
+        with self._call(request, self._inner.name):
             return self._inner.observe(given)
 
     def reflect(self, given: ReflectInput) -> Reflected:
-        if self._script.has("reflect"):
+        request = _rendered(lambda renderer: renderer.reflect(given))
+        if self._script.has("reflect", _text(request)):
             return PromptedObserver(self, SCRIPTED).reflect(given)
-        with self._call(_rendered(lambda renderer: renderer.reflect(given)), self._inner.name):
+        with self._call(request, self._inner.name):
             return self._inner.reflect(given)
 
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
         """The scripted language model (``ports.LanguageModel``). Without an answer left it is unavailable."""
         with self._call(request, SCRIPTED):
-            answer = self._script.take(request.purpose)
+            answer = self._script.take(request.purpose, _text(request))
             if answer is None:
                 raise ModelUnavailable("the script has no answer left")
             spend(answer.slow_ms)
             if answer.error is not None:
-                raise ERRORS[answer.error]("scripted")
+                raise answer.error
             return ModelAnswer(answer.tool_input or {}, SCRIPTED, answer.usage)
 
     @contextmanager
@@ -130,9 +154,9 @@ class ControlledObserver:
         with self._calls.recording("model", answered_by=answered_by, **_shown(request)):
             self._holds.pass_through(current_function.get())
             try:
-                self._faults.strike("llm")
+                self._faults.strike("llm", _text(request))
             except Failure as failure:
-                kind = ModelRefused if failure.status in REFUSING_STATUSES else ModelUnavailable
+                kind = STATUSES.get(failure.status or 0, ModelUnavailable)
                 raise kind(f"injected fault: {failure}") from None
             yield
 
@@ -157,6 +181,11 @@ def _rendered(ask: Callable[[PromptedObserver], object]) -> ModelRequest:
     except _Rendered as caught:
         return caught.request
     raise AssertionError("a prompted observer makes a request")
+
+
+def _text(request: ModelRequest) -> str:
+    """What a request says, and for each image its type."""
+    return "\n".join(block["text"] if block["type"] == "text" else "[image block]" for block in request.content)
 
 
 def _shown(request: ModelRequest) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from neve.ports import (
     Item,
     Key,
     Message,
+    ObjectStart,
     ObjectStore,
     Owner,
     Page,
@@ -47,7 +48,7 @@ class BadFault(ValueError):
 
 @dataclass(slots=True)
 class Fault:
-    """``left``: how many more times; None = until cleared. ``match``: only calls whose text holds this (embed)."""
+    """``left``: how many more times; None = until cleared. ``match``: only calls whose text holds this (embed, llm)."""
 
     target: str
     delay_ms: int | None
@@ -173,6 +174,14 @@ class FaultyObjects:
         self._faults.strike_store("objects", "objects")
         return self._inner.get(key)
 
+    def peek(self, key: str, length: int) -> ObjectStart | None:
+        self._faults.strike_store("objects", "objects")
+        return self._inner.peek(key, length)
+
+    def copy(self, source: str, target: str) -> bool:
+        self._faults.strike_store("objects", "objects")
+        return self._inner.copy(source, target)
+
     def delete(self, key: str) -> None:
         self._faults.strike_store("objects", "objects")
         self._inner.delete(key)
@@ -181,9 +190,9 @@ class FaultyObjects:
         self._faults.strike_store("objects", "objects")
         return self._inner.list(prefix)
 
-    def presign_put(self, key: str, *, content_type: str, expires_s: int) -> str:
+    def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
         self._faults.strike_store("objects", "objects")
-        return self._inner.presign_put(key, content_type=content_type, expires_s=expires_s)
+        return self._inner.presign_put(key, content_type=content_type, expires_s=expires_s, size=size)
 
 
 class FaultyQueue:

@@ -8,8 +8,10 @@ what cannot be done is a 400 with ``{"error"}``.
   clears.
 * ``POST cut-search`` ``{"leg": "lexical"|"vector"|null}`` makes that leg of the search index fail beneath its adapter
   (``local/controls/search_cut.py``).
-* ``POST llm`` ``{"answers": [{"tool_input": {…}} | {"error": "unavailable"|"refused"}]}`` queues model answers, each
-  with optional ``purpose`` (``observe``|``reflect``), ``slow_ms`` and ``usage``; an empty list clears.
+* ``POST llm`` ``{"answers": [{"tool_input": {…}} | {"error": "unavailable"|"refused"|"content"} | {"status": 413}]}``
+  queues model answers, each with optional ``purpose`` (``observe``|``reflect``), ``when`` (a part of the request that
+  it is for), ``slow_ms`` and ``usage``; an empty list clears. A model that refuses *whatever* holds a text is the
+  fault ``{"target": "llm", "fault": "status:400", "match": text}``; an image reads ``[image block]`` there.
 * ``GET calls?kind=model|embed``: every request to a model or an embedder. ``POST calls/reset`` forgets them.
 * ``POST pause`` ``{"worker"}`` returns when it is idle. ``POST resume`` ``{"worker"}`` also lets its held passes
   go on; ``{}`` is for all workers and disarms holds that caught nothing.

@@ -11,14 +11,27 @@ import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from local.engine.object_paths import key_of, path_of, start_of
 from neve.adapters.object_rules import check_content_type
-from neve.ports import Clock, StoreUnavailable
+from neve.ports import Clock, ObjectStart, StoreUnavailable
+from neve.store.keys import UPLOADS
 
 SECRET_BYTES = 32
+UPLOAD_DAYS = 1
+"""As the bucket's lifecycle rule says (infra/data.yaml)."""
+
+
+@dataclass(frozen=True, slots=True)
+class UploadHeaders:
+    """What comes with the bytes of an upload."""
+
+    content_type: str
+    if_none_match: str
 
 
 class FileObjects:
@@ -57,6 +70,22 @@ class FileObjects:
         found = self._read(key)
         return found[1] if found else None
 
+    def peek(self, key: str, length: int) -> ObjectStart | None:
+        with _translated():
+            try:
+                with self._path(key).open("rb") as file:
+                    content_type = file.readline()
+                    size = os.fstat(file.fileno()).st_size - len(content_type)
+                    return ObjectStart(size, content_type.decode("ascii").rstrip("\n"), file.read(length))
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def copy(self, source: str, target: str) -> bool:
+        found = self._read(source)
+        if found:
+            self.put(target, found[1], content_type=found[0])
+        return found is not None
+
     def delete(self, key: str) -> None:
         """Idempotent. Folders that it leaves empty go too: their names hold user ids."""
         target = self._path(key)
@@ -78,12 +107,14 @@ class FileObjects:
         keys = (key_of(path.relative_to(self._objects)) for path in files)
         return sorted(key for key in keys if key.startswith(prefix))
 
-    def presign_put(self, key: str, *, content_type: str, expires_s: int) -> str:
-        """``<base_url>/__uploads/<token>``: good for this key and content type until it expires, restarts included."""
+    def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
+        """``<base_url>/__uploads/<token>``: good for this key, content type and size until it expires, restarts
+        included."""
         self._path(key)
         check_content_type(content_type)
         until = self._clock.now().timestamp() + expires_s
-        claims = json.dumps({"key": key, "type": content_type, "until": until}, separators=(",", ":")).encode()
+        signed = {"key": key, "type": content_type, "until": until, "size": size}
+        claims = json.dumps(signed, separators=(",", ":")).encode()
         return f"{self._base_url}/__uploads/{self._token(claims)}"
 
     # --- beside the port ------------------------------------------------------------------------
@@ -92,17 +123,39 @@ class FileObjects:
         found = self._read(key)
         return found[0] if found else None
 
-    def accept_upload(self, token: str, content_type: str, body: bytes) -> str:
+    def accept_upload(self, token: str, headers: UploadHeaders, body: bytes) -> str:
         """Store what was sent to a pre-signed URL; returns the key. Raises PermissionError for a token that was not
-        made here or has expired, ValueError when the content type is not the one that was signed."""
+        made here or has expired, or for headers that are not those that were signed; FileExistsError when something
+        was sent there before."""
         claims = self._claims(token)
         if self._clock.now().timestamp() >= claims["until"]:
             raise PermissionError("the upload address has expired")
-        if content_type != claims["type"]:
-            raise ValueError(f"the upload was signed for {claims['type']}, not {content_type}")
+        if headers.content_type != claims["type"]:
+            raise PermissionError(f"the upload was signed for {claims['type']}, not {headers.content_type}")
+        if claims["size"] not in (None, len(body)):
+            raise PermissionError(f"the upload was signed for {claims['size']} bytes, not {len(body)}")
+        if headers.if_none_match != "*":
+            raise PermissionError("the upload was signed with If-None-Match: *")
         key = str(claims["key"])
-        self.put(key, body, content_type=content_type)
+        if not self.put_new(key, body, content_type=headers.content_type):
+            raise FileExistsError("an upload address takes one PUT")
         return key
+
+    def delete_expired(self, now: datetime) -> int:
+        """Remove what was sent ``UPLOAD_DAYS`` ago or earlier and no event named, as a lifecycle rule does; how many
+        objects that were."""
+        old = [key for key in self.list(UPLOADS) if self._written_at(key) <= now - timedelta(days=UPLOAD_DAYS)]
+        for key in old:
+            self.delete(key)
+        return len(old)
+
+    def _written_at(self, key: str) -> datetime:
+        """Of a key that is gone meanwhile: now."""
+        with _translated():
+            try:
+                return datetime.fromtimestamp(self._path(key).stat().st_mtime, UTC)
+            except (FileNotFoundError, NotADirectoryError):
+                return datetime.now(UTC)
 
     def _claims(self, token: str) -> dict[str, Any]:
         try:

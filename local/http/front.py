@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from local.controls.test_controls import PREFIX, Refused, TestControls
 from local.controls.virtual_time import request_time
-from local.engine.file_objects import FileObjects
+from local.engine.file_objects import FileObjects, UploadHeaders
 from local.http.gateway import Gateway
 from local.http.message import Request, Response, json_response
 from neve.ports import StoreUnavailable
@@ -42,13 +42,14 @@ class Front:
         """A PUT to a pre-signed URL, answered as briefly as S3 does."""
         if request.method != "PUT":
             return json_response(405, {"error": "an upload address takes one PUT"})
-        token, content_type = request.path.removeprefix(UPLOADS), request.header("Content-Type") or ""
+        token = request.path.removeprefix(UPLOADS)
+        headers = UploadHeaders(request.header("Content-Type") or "", request.header("If-None-Match") or "")
         try:
-            uploads.accept_upload(token, content_type, request.body)
+            uploads.accept_upload(token, headers, request.body)
         except PermissionError as error:
             return json_response(403, {"error": str(error)})
-        except ValueError as error:
-            return json_response(400, {"error": str(error)})
+        except FileExistsError as error:
+            return json_response(412, {"error": str(error)})
         except StoreUnavailable:
             return json_response(503, {"error": "the object store does not answer"})
         return Response(200)

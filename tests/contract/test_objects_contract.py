@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from neve.ports import ObjectStart
 from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes, object_body
 from tests.contract.engines.harnesses import ObjectsHarness
 from tests.contract.engines.registry import OBJECTS
@@ -121,6 +122,33 @@ def test_a_content_type_that_is_none_is_a_value_error(objects: ObjectsHarness, c
     assert objects.store.list("") == []
 
 
+# --- beginnings and copies ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("body", "start"), [(b"", b""), (b"abc", b"abc"), (b"\n0123456789", b"\n01234567")])
+def test_a_peek_tells_the_beginning_the_type_and_the_size(objects: ObjectsHarness, body: bytes, start: bytes) -> None:
+    objects.store.put("a/b c", body, content_type="image/png")
+    assert objects.store.peek("a/b c", 9) == ObjectStart(len(body), "image/png", start)
+
+
+def test_a_peek_is_at_one_key_and_not_at_what_begins_so(objects: ObjectsHarness) -> None:
+    objects.store.put("a/bc", b"1", content_type=TEXT)
+    assert [objects.store.peek(key, 1) for key in ("a", "a/b", "a/bcd")] == [None] * 3
+
+
+def test_a_copy_has_the_bytes_and_the_type(objects: ObjectsHarness) -> None:
+    objects.store.put("a/b%c d+é", b"\x00\n\xff", content_type="image/png")
+    objects.store.put("t", b"before", content_type=TEXT)
+    assert objects.store.copy("a/b%c d+é", "t") is True
+    assert (objects.store.get("t"), objects.content_type("t")) == (b"\x00\n\xff", "image/png")
+    assert objects.store.get("a/b%c d+é") == b"\x00\n\xff"
+
+
+def test_what_is_not_there_is_not_copied(objects: ObjectsHarness) -> None:
+    assert objects.store.copy("never", "t") is False
+    assert objects.store.get("t") is None
+
+
 # --- uploads ------------------------------------------------------------------------------------
 
 
@@ -135,6 +163,26 @@ def test_an_upload_to_a_presigned_url_is_stored(objects: ObjectsHarness) -> None
 def test_an_upload_of_another_type_is_refused(objects: ObjectsHarness) -> None:
     url = objects.store.presign_put("k", content_type="image/png", expires_s=60)
     assert not objects.upload(url, "text/html", b"<script>")
+    assert objects.store.list("") == []
+
+
+@pytest.mark.parametrize(("size", "taken"), [(4, True), (3, False), (5, False)])
+def test_an_upload_of_another_size_is_refused(objects: ObjectsHarness, size: int, taken: bool) -> None:
+    url = objects.store.presign_put("k", content_type="image/png", expires_s=60, size=size)
+    assert objects.upload(url, "image/png", b"\x89PNG") is taken
+    assert objects.store.list("") == (["k"] if taken else [])
+
+
+def test_an_upload_address_takes_one_put(objects: ObjectsHarness) -> None:
+    url = objects.store.presign_put("k", content_type="image/png", expires_s=60)
+    assert objects.upload(url, "image/png", b"first")
+    assert not objects.upload(url, "image/png", b"second")
+    assert objects.store.get("k") == b"first"
+
+
+def test_an_upload_may_not_replace(objects: ObjectsHarness) -> None:
+    url = objects.store.presign_put("k", content_type="image/png", expires_s=60)
+    assert not objects.upload(url, "image/png", b"x", if_none_match="other")
     assert objects.store.list("") == []
 
 

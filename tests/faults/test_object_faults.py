@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -113,6 +114,22 @@ def test_an_image_that_cannot_be_kept_fails_the_whole_append(
     assert caller.append().status == 201, "words need no object"
     world.objects = kept
     assert caller.call("POST", EVENTS, body).json["seqs"] == [3]
+
+
+def test_an_upload_that_cannot_be_looked_at_fails_the_whole_append(
+    world: RecallWorld, caller: Caller, broken: S3Objects
+) -> None:
+    caller.open()
+    upload_id = caller.call("POST", UPLOADS, {"media_type": "image/png"}).json["upload_id"]
+    name = world.user().keys.upload_object(upload_id)
+    world.objects.put(name, b64decode(IMAGE["data"]), content_type="image/png")
+    world.objects, kept = broken, world.objects  # type: ignore[assignment]
+    image = {"type": "image", "media_type": "image/png", "upload_id": upload_id}
+    body = {"events": [{"event_type": "user_message", "content": [image], "client_id": "image-1"}]}
+    assert is_refused_for_now(caller.call("POST", EVENTS, body))
+    assert caller.log() == []
+    world.objects = kept
+    assert caller.call("POST", EVENTS, body).json["seqs"] == [1]
 
 
 def test_an_upload_is_promised_without_asking_the_store(

@@ -610,3 +610,185 @@ def test_a14_readers_see_the_old_rows_or_the_new_ones(
     assert set(seen) == {old, new}, [len(rows) for rows in set(seen)]
     assert seen.index(new) > 2, "the reading must have begun before the replacement"
     assert old_ids[0] not in {row["id"] for row in after}
+
+
+# --- what a burst and a bad event may not lose ------------------------------------------------------
+
+FACTS = (
+    "I'm allergic to penicillin.",
+    "My sister Mary lives in Leeds.",
+    "I work as a nurse.",
+    "I have two cats.",
+    "I love herring.",
+    "I drive a blue Honda.",
+    "I bought a boat yesterday.",
+    "I play the cello.",
+    "I can't stand coriander.",
+)
+
+
+_FOODS = """
+apricots beetroot cherries damsons eggplant fennel garlic hazelnuts ice-cream jackfruit kale lentils mangoes nectarines
+olives parsnips quinoa radishes spinach turnips unagi venison walnuts xigua yams zucchini artichokes blueberries celery
+dumplings
+"""
+FOODS = _FOODS.split()
+
+
+def statements(user: Person) -> list[str]:
+    return [line for row in user.memories() for line in row["text"].splitlines()]
+
+
+@pytest.mark.live
+def test_e09_nine_facts_in_one_append_are_nine_statements(user: Person) -> None:
+    user.open("s1")
+    user.append("s1", *(said(fact) for fact in FACTS))
+    assert user.observe("s1")["status"] == "done"
+    kept = statements(user)
+    assert len(kept) == 9
+    for word in ("penicillin", "Mary", "nurse", "cats", "herring", "Honda", "boat", "cello", "coriander"):
+        assert sum(word in line for line in kept) == 1, word
+    assert user.session("s1")["observed_seq"] == 9
+
+
+@pytest.mark.live
+def test_e09_thirty_preferences_survive_a_compaction(
+    tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person]
+) -> None:
+    policy = {"window": 400, "session_reflection_trigger": 340, "session_reflection_target": 170}
+    someone = person(tenant_with(**policy))
+    someone.open("s1")
+    someone.append("s1", *(said(f"I love {food}.") for food in FOODS))
+    job = someone.compact("s1")
+    assert (job["status"], job["result"]["outcome"]) == ("done", "covered")
+    everything = "\n".join([*statements(someone), someone.pack_text("s1")])
+    assert [food for food in FOODS if food not in everything] == []
+
+
+@pytest.mark.controls
+def test_e09_the_next_pass_begins_where_the_model_stopped_and_says_nothing_twice(
+    user: Person, controls: Controls
+) -> None:
+    user.open("s1")
+    lines = [{"text": f"🟡 fact {n}", "seq_from": n, "seq_to": n} for n in range(1, 10)]
+    controls.script(
+        {"has_memory": True, "observations": lines[:5], "covered_to": 4},
+        {"has_memory": True, "observations": lines[4:]},
+    )
+    user.append("s1", *(said(fact) for fact in FACTS), answered())
+    controls.drain()
+    first, second = controls.calls("model")
+    assert "#1: " in event_text(first)
+    assert "#9: " in event_text(first)
+    assert "#4: " not in event_text(second)
+    assert "#5: " in event_text(second)
+    assert statements(user) == [f"🟡 fact {n}" for n in range(1, 10)]
+    ranges = [(row["provenance"]["seq_from"], row["provenance"]["seq_to"]) for row in user.memories()]
+    assert ranges == [(1, 4), (5, 10)]
+    assert user.session("s1")["observed_seq"] == 10
+
+
+@pytest.mark.controls
+def test_e10_one_bad_event_never_stops_a_session(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    controls.fault("llm", "status:400", match="something unspeakable")
+    facts = [*FACTS[:2], "This is something unspeakable.", *FACTS[2:5]]
+    user.append("s1", *(said(fact) for fact in facts))
+    job = user.observe("s1")
+    assert job["status"] == "done"
+    [refused] = job["result"]["unobservable"]
+    assert refused["seq"] == 3
+    assert "400" in refused["reason"]
+    marked = {event["seq"]: event["unobservable"]["reason"] for event in user.events("s1") if "unobservable" in event}
+    assert marked == {3: refused["reason"]}
+    assert user.session("s1")["observed_seq"] == 6
+    kept = "\n".join(statements(user))
+    assert [word for word in ("penicillin", "Mary", "nurse", "cats", "herring") if word not in kept] == []
+    assert "unspeakable" not in kept
+
+
+@pytest.mark.controls
+@pytest.mark.parametrize("fault", ["status:400", "status:401"])
+def test_e10_a_model_that_refuses_everything_marks_nothing(user: Person, controls: Controls, fault: str) -> None:
+    user.open("s1")
+    controls.fault("llm", fault)
+    user.append("s1", *(said(fact) for fact in FACTS))
+    job = user.observe("s1")
+    assert job["status"] == "failed"
+    assert "refused" in job["result"]["reason"]
+    assert all("unobservable" not in event for event in user.events("s1"))
+    assert user.session("s1")["observed_seq"] == 0
+    controls.faults()
+    assert user.observe("s1")["status"] == "done"
+    assert len(statements(user)) == 9
+
+
+@pytest.mark.controls
+def test_e10_an_image_that_the_model_will_not_see_costs_only_the_image(user: Person, controls: Controls) -> None:
+    user.open("s1")
+    controls.fault("llm", "status:400", match="[image block]")
+    picture = [{"type": "text", "text": FACTS[0]}, {"type": "image", "media_type": "image/png", "data": PNG}]
+    user.append("s1", said(picture), said(FACTS[1]))
+    job = user.observe("s1")
+    assert (job["status"], job["result"]["images_left_out"]) == ("done", [1])
+    assert "unobservable" not in job["result"]
+    assert len(statements(user)) == 2
+
+
+@pytest.mark.live
+def test_e10_bytes_that_are_no_image_are_refused(user: Person) -> None:
+    user.open("s1")
+    for data, media_type in ((b"<script>alert(1)</script>", "image/png"), (base64.b64decode(PNG), "image/jpeg")):
+        block = {"type": "image", "media_type": media_type, "data": base64.b64encode(data).decode()}
+        refused = user.call("POST", "/sessions/s1/events", {"events": [said("Look:"), said([block])]})
+        assert (refused.status, refused.json()["code"]) == (422, "validation_failed")
+        assert [error["field"] for error in refused.json()["errors"]] == ["events[1].content[0].data"]
+    assert user.events("s1") == []
+
+
+def upload(user: Person, body: bytes, **more: Any) -> tuple[str, Callable[[bytes], int]]:
+    """An upload's id, and what sends bytes to its address: the status. ``body`` has been sent."""
+    target = user.expect(201, "POST", "/uploads", {"media_type": "image/png", **more})
+    path = "/" + target["url"].split("://", 1)[1].partition("/")[2]
+
+    def send(data: bytes) -> int:
+        with closing(ApiClient(target["url"].removesuffix(path))) as bucket:
+            return bucket.call("PUT", path, raw=data, headers=target["headers"]).status
+
+    assert send(body) == 200
+    return target["upload_id"], send
+
+
+@pytest.mark.live
+def test_e10_an_upload_is_looked_at_before_it_is_taken(user: Person) -> None:
+    user.open("s1")
+    good, send = upload(user, base64.b64decode(PNG))
+    assert send(b"something else") in (403, 412), "an address takes one PUT"
+    no_image, _ = upload(user, b"%PDF-1.7")
+    large, _ = upload(user, base64.b64decode(PNG).ljust(3_932_161, b"."))
+
+    def refusal(upload_id: str) -> tuple[int, str]:
+        block = {"type": "image", "media_type": "image/png", "upload_id": upload_id}
+        reply = user.call("POST", "/sessions/s1/events", {"events": [said([block])]})
+        return reply.status, reply.json()["code"]
+
+    assert refusal(no_image) == (422, "validation_failed")
+    assert refusal(large) == (413, "image_too_large")
+    assert refusal(good[:-1]) == (404, "upload_not_found")
+    assert refusal("a") == (404, "upload_not_found")
+    assert user.events("s1") == []
+    block = {"type": "image", "media_type": "image/png", "upload_id": good}
+    user.append("s1", said([block]))
+    [event] = user.events("s1")
+    assert event["content"] == [block]
+
+
+@pytest.mark.live
+def test_e10_an_upload_of_another_length_than_signed_is_refused(user: Person) -> None:
+    target = user.expect(201, "POST", "/uploads", {"media_type": "image/png", "size": 100})
+    path = "/" + target["url"].split("://", 1)[1].partition("/")[2]
+    with closing(ApiClient(target["url"].removesuffix(path))) as bucket:
+        statuses = [bucket.call("PUT", path, raw=b"x" * n, headers=target["headers"]).status for n in (101, 99, 100)]
+    assert statuses == [403, 403, 200]
+    too_large = user.call("POST", "/uploads", {"media_type": "image/png", "size": 4_000_000})
+    assert (too_large.status, too_large.json()["code"]) == (413, "image_too_large")

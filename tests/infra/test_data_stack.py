@@ -68,7 +68,12 @@ def test_the_bucket_is_closed_and_forgets_what_is_deleted() -> None:
     assert "VersioningConfiguration" not in bucket, "an erased object would live on as an old version"
     assert "ReplicationConfiguration" not in bucket
     rules = bucket["LifecycleConfiguration"]["Rules"]
-    assert [rule["AbortIncompleteMultipartUpload"] for rule in rules] == [{"DaysAfterInitiation": 1}]
+    by_id = {rule["Id"]: {name: rule[name] for name in rule if name not in ("Id", "Status")} for rule in rules}
+    assert by_id == {
+        "abort-multipart-uploads": {"AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 1}},
+        "expire-uploads": {"Prefix": "uploads/", "ExpirationInDays": 1},
+    }
+    assert {rule["Status"] for rule in rules} == {"Enabled"}
 
 
 def test_the_bucket_speaks_tls_only() -> None:

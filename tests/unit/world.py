@@ -101,6 +101,7 @@ class ScriptedObserver:
 
     name = "scripted"
     languages = ("*",)
+    longest_s = 20.0
 
     def __init__(self) -> None:
         self.answers: list[Observed | Exception] = []

@@ -99,10 +99,10 @@ class AwsPorts:
 
             return ExtractiveObserver()
         from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-        from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
+        from neve.adapters.models.anthropic_when_asked import CALL_TIMEOUT_S, AnthropicWhenAsked
         from neve.observers.prompted import PromptedObserver
 
-        return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL)
+        return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL, CALL_TIMEOUT_S)
 
     def _anthropic_key(self) -> str:
         from neve.adapters.aws.clients import aws_client

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
@@ -35,6 +35,17 @@ def worked(queue: str, correlation_id: str) -> None:
 def postponed(queue: str, correlation_id: str) -> None:
     """A message whose session was busy has been sent to its queue again."""
     logger.info("postponed", extra={"where": queue, "correlation_id": correlation_id})
+
+
+def unobservable(queue: str, correlation_id: str, seq: int, reason: str) -> None:
+    """An event that the observer would not read, and its session's passes go on without."""
+    fields = {"where": queue, "correlation_id": correlation_id, "seq": seq, "reason": reason}
+    logger.warning("unobservable", extra=fields)
+
+
+def images_left_out(queue: str, correlation_id: str, seqs: Sequence[int]) -> None:
+    """Events that the observer read without their images, which it had refused."""
+    logger.warning("images left out", extra={"where": queue, "correlation_id": correlation_id, "seqs": list(seqs)})
 
 
 def failed(where: str, correlation_id: str, error: BaseException) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from neve.domain.observe.lines import FEWEST_LINES
+from neve.domain.observe.lines import ObservedLine as ObservedLine
 from neve.domain.records import Event
 
 
@@ -22,25 +24,16 @@ class PriorMemory:
 class PassInput:
     """What one observation pass reads. ``events`` already fit the transcript cap, hold nothing that Neve renders, and
     carry image bytes inline: a block ``{"type": "image", "media_type", "data": base64}`` or ``{"type": "image",
-    "url"}``. ``max_lines``: the most lines an answer may hold. ``resumable``: the caller goes on behind
-    ``Observed.covered_to``; else the answer holds the best of all the events."""
+    "url"}``. ``max_lines``: how many lines the answer may hold, ``output_cap``: their tokens together. What has no room
+    is left to the next pass, which begins behind ``Observed.covered_to``; the first event may always have as many lines
+    as a pass of one event."""
 
     session_id: str
     events: Sequence[Event]
     prior: Sequence[PriorMemory]
     timezone: str
     output_cap: int
-    max_lines: int = 5
-    resumable: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedLine:
-    """One dated observation, ``🟡 text (meaning 2026-03-11)``, with the range of the log it speaks of."""
-
-    text: str
-    seq_from: int
-    seq_to: int
+    max_lines: int = FEWEST_LINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +99,7 @@ class Reflected:
 
 
 class Observer(Protocol):
-    """Raises ModelUnavailable or ModelRefused; never a vendor's error."""
+    """Raises ModelUnavailable, ModelRefused or ContentRefused; never a vendor's error."""
 
     @property
     def name(self) -> str:
@@ -115,6 +108,10 @@ class Observer(Protocol):
     @property
     def languages(self) -> tuple[str, ...]:
         """In which it recognises what to remember, as ISO 639-1 codes; ``*`` for any."""
+
+    @property
+    def longest_s(self) -> float:
+        """How many seconds one answer may take: with less time left, a worker does not ask."""
 
     def observe(self, given: PassInput) -> Observed: ...
 

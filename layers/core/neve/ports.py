@@ -59,7 +59,13 @@ class ModelUnavailable(Exception):
 
 
 class ModelRefused(Exception):
-    """The language model rejected the request itself (400, 401, 403): a retry of the same request cannot succeed."""
+    """The language model's API rejected the request itself, whatever it is about (the key, the model, a parameter): no
+    such request can succeed until somebody changes something."""
+
+
+class ContentRefused(ModelRefused):
+    """It rejected what the request holds (a message, an image, its size, the provider's safeguards): the same request
+    without it may succeed. The text says why without quoting it, in at most 200 characters."""
 
 
 class DeadlineExceeded(Exception):
@@ -322,6 +328,15 @@ BM25_K1 = 0.9
 # --- objects and queues -------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class ObjectStart:
+    """An object as its first bytes tell it. ``size``: of the whole, in bytes."""
+
+    size: int
+    content_type: str
+    start: bytes
+
+
 class ObjectStore(Protocol):
     """Whole small objects by key. All methods raise StoreUnavailable."""
 
@@ -332,13 +347,20 @@ class ObjectStore(Protocol):
 
     def get(self, key: str) -> bytes | None: ...
 
+    def peek(self, key: str, length: int) -> ObjectStart | None:
+        """The first ``length`` bytes, at most; None when there is no such object."""
+
+    def copy(self, source: str, target: str) -> bool:
+        """With its content type, in place of what was there. False when there is no ``source``."""
+
     def delete(self, key: str) -> None:
         """Idempotent."""
 
     def list(self, prefix: str) -> list[str]: ...
 
-    def presign_put(self, key: str, *, content_type: str, expires_s: int) -> str:
-        """A URL to which one HTTP PUT of the bytes, with that Content-Type, stores the object."""
+    def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
+        """A URL to which one HTTP PUT of the bytes, with that Content-Type and ``If-None-Match: *``, stores the object
+        unless it is there already. ``size``: exactly how many bytes; any number when None."""
 
 
 class QueueName(StrEnum):
@@ -415,7 +437,7 @@ class ModelAnswer:
 
 class LanguageModel(Protocol):
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
-        """Raises ModelUnavailable or ModelRefused."""
+        """Raises ModelUnavailable, ModelRefused or ContentRefused."""
 
 
 # --- time, ids, concurrency ---------------------------------------------------------------------

@@ -141,8 +141,9 @@ class S3Harness:
                 return None
             raise
 
-    def upload(self, url: str, content_type: str, body: bytes) -> bool:
-        return requests.put(url, data=body, headers={"Content-Type": content_type}, timeout=10).ok
+    def upload(self, url: str, content_type: str, body: bytes, *, if_none_match: str = "*") -> bool:
+        headers = {"Content-Type": content_type, "If-None-Match": if_none_match}
+        return requests.put(url, data=body, headers=headers, timeout=10).ok
 
     def pass_time(self, seconds: float) -> None:
         time.sleep(seconds)

@@ -78,7 +78,7 @@ class ObjectsHarness(Protocol):
 
     def content_type(self, key: str) -> str | None: ...
 
-    def upload(self, url: str, content_type: str, body: bytes) -> bool:
+    def upload(self, url: str, content_type: str, body: bytes, *, if_none_match: str = "*") -> bool:
         """One HTTP PUT to a pre-signed URL; False when it was refused."""
 
     def pass_time(self, seconds: float) -> None: ...

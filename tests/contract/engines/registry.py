@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from local.engine.file_objects import FileObjects
+from local.engine.file_objects import FileObjects, UploadHeaders
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
 from neve.ports import ObjectStore, Queue, QueueName, Table
@@ -159,11 +159,11 @@ class FileObjectsHarness:
     def content_type(self, key: str) -> str | None:
         return self._files.content_type(key)
 
-    def upload(self, url: str, content_type: str, body: bytes) -> bool:
+    def upload(self, url: str, content_type: str, body: bytes, *, if_none_match: str = "*") -> bool:
         token = url.removeprefix(f"{self.BASE_URL}/__uploads/")
         try:
-            self._files.accept_upload(token, content_type, body)
-        except (PermissionError, ValueError):
+            self._files.accept_upload(token, UploadHeaders(content_type, if_none_match), body)
+        except (PermissionError, FileExistsError):
             return False
         return True
 

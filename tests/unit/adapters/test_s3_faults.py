@@ -196,11 +196,11 @@ def test_a_server_that_does_not_answer_is_unavailable(server: AnsweringServer) -
 
 def test_an_upload_is_signed_with_its_content_type_and_end() -> None:
     with closing(aws_client("s3", session=SESSION)) as client:
-        url = S3Objects(client, "bucket").presign_put("images/a b", content_type="image/png", expires_s=900)
+        url = S3Objects(client, "bucket").presign_put("images/a b", content_type="image/png", expires_s=900, size=7)
     query = parse_qs(urlsplit(url).query)
     assert urlsplit(url).path.endswith("/images/a%20b")
     assert query["X-Amz-Algorithm"] == ["AWS4-HMAC-SHA256"]
-    assert query["X-Amz-SignedHeaders"] == ["content-type;host"]
+    assert query["X-Amz-SignedHeaders"] == ["content-length;content-type;host;if-none-match"]
     assert query["X-Amz-Expires"] == ["900"]
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from local.template import read_template
 from neve.domain.records import Job
-from neve.ports import ModelUnavailable
+from neve.ports import Message, ModelUnavailable, QueueName, StoreUnavailable
+from neve.usecases.compact.asked_for import asked_for
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
+from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
 from neve.usecases.sessions.list_events import list_events
@@ -45,6 +48,47 @@ def compact(world: World) -> Job:
     job, body = ask(world)
     compact_session(world.user(body["user"]).of_session(body["session"]), body)
     return get_job(world.user("ann"), job.id)
+
+
+def test_a_call_that_could_not_be_sent_leaves_no_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(queue: QueueName, messages: Sequence[Message]) -> None:
+        raise StoreUnavailable("queue", f"cannot take {len(messages)} for {queue}")
+
+    turns(world, 1)
+    with monkeypatch.context() as broken:
+        broken.setattr(world.queue, "send", refuse)
+        with pytest.raises(StoreUnavailable):
+            ask(world)
+    assert world.table.query(world.tenant.keys.jobs, limit=10).items == []
+
+
+def test_a_worker_that_is_faster_than_the_call_makes_its_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns(world, 12)
+    scope = world.user("ann").of_session("s1")
+
+    def work_at_once(_: QueueName, messages: Sequence[Message]) -> None:
+        for message in messages:
+            asked_for(scope, message.body, lambda: 60.0)
+
+    monkeypatch.setattr(world.queue, "send", work_at_once)
+    job = request_compaction(scope, "manual", wait=False)
+    assert (job.status, job.result["outcome"]) == ("done", "covered")
+    assert get_job(world.user("ann"), job.id) == job
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_who_waits_for_a_pass_does_not_wait_for_a_burst_to_end(world: World, wait: bool) -> None:
+    """E3 with ``wait`` goes through the queue without a delay, whose worker observes and reflects as the other does."""
+    turns(world, 2)
+    scope = world.user("ann").of_session("s1")
+    job = request_observation(scope, wait=wait)
+    [(queue, message)] = world.queue.sent
+    assert read_template().queues[queue].delay_s == (0 if wait else 5)
+    assert queue == (QueueName.COMPACT if wait else QueueName.EXTRACT)
+    asked_for(scope, message.body, lambda: 60.0)
+    done = get_job(world.user("ann"), job.id)
+    assert (done.status, done.kind, done.result["observed_seq"]) == ("done", "observe", 4)
+    assert get_session(scope).epoch.epoch == 0
 
 
 def test_twelve_turns_cover_three_to_nine(world: World) -> None:

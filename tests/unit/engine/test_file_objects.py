@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.engine.file_objects import FileObjects
+from local.cloudformation import read_yaml
+from local.engine.file_objects import UPLOAD_DAYS, FileObjects, UploadHeaders
 from local.engine.object_paths import key_of, path_of, start_of
+from local.template import ROOT
 from neve.ports import StoreUnavailable
+from neve.store.keys import UPLOADS
 from tests.contract.engines.registry import ManualClock
 
 TEXT = "text/plain"
@@ -111,8 +115,11 @@ def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path: Path, clock: Manu
 # --- upload tokens ------------------------------------------------------------------------------
 
 
-def token_of(files: FileObjects, key: str = "k", expires_s: int = 60) -> str:
-    url = files.presign_put(key, content_type="image/png", expires_s=expires_s)
+SIGNED = UploadHeaders("image/png", "*")
+
+
+def token_of(files: FileObjects, key: str = "k", expires_s: int = 60, size: int | None = None) -> str:
+    url = files.presign_put(key, content_type="image/png", expires_s=expires_s, size=size)
     address, _, token = url.rpartition("/")
     assert address == "http://here/__uploads"
     return token
@@ -120,12 +127,18 @@ def token_of(files: FileObjects, key: str = "k", expires_s: int = 60) -> str:
 
 def test_a_token_names_the_reason_of_its_refusal(files: FileObjects, clock: ManualClock) -> None:
     token = token_of(files)
-    with pytest.raises(ValueError, match="signed for image/png, not text/html"):
-        files.accept_upload(token, "text/html", b"x")
-    assert files.accept_upload(token, "image/png", b"x") == "k"
+    with pytest.raises(PermissionError, match="signed for image/png, not text/html"):
+        files.accept_upload(token, UploadHeaders("text/html", "*"), b"x")
+    with pytest.raises(PermissionError, match="signed with If-None-Match"):
+        files.accept_upload(token, UploadHeaders("image/png", ""), b"x")
+    with pytest.raises(PermissionError, match="signed for 2 bytes, not 1"):
+        files.accept_upload(token_of(files, size=2), SIGNED, b"x")
+    assert files.accept_upload(token, SIGNED, b"x") == "k"
+    with pytest.raises(FileExistsError, match="one PUT"):
+        files.accept_upload(token, SIGNED, b"x")
     clock.advance(60)
     with pytest.raises(PermissionError, match="expired"):
-        files.accept_upload(token, "image/png", b"x")
+        files.accept_upload(token, SIGNED, b"x")
 
 
 def test_no_character_of_a_token_can_be_changed(files: FileObjects) -> None:
@@ -133,20 +146,36 @@ def test_no_character_of_a_token_can_be_changed(files: FileObjects) -> None:
     for at, character in enumerate(token):
         changed = f"{token[:at]}{'B' if character == 'A' else 'A'}{token[at + 1 :]}"
         with pytest.raises(PermissionError, match="not an upload address"):
-            files.accept_upload(changed, "image/png", b"x")
+            files.accept_upload(changed, SIGNED, b"x")
     assert files.list("") == []
 
 
 @pytest.mark.parametrize("token", ["", ".", "a", "a.b", "a.b.c", "é.é", "e30=.e30="])
 def test_a_token_that_is_none_is_refused(files: FileObjects, token: str) -> None:
     with pytest.raises(PermissionError, match="not an upload address"):
-        files.accept_upload(token, "image/png", b"x")
+        files.accept_upload(token, SIGNED, b"x")
+
+
+def test_what_was_uploaded_and_not_copied_expires_after_a_day(files: FileObjects) -> None:
+    files.put("uploads/t/u/1", b"x", content_type="image/png")
+    files.put("images/t/u/1", b"x", content_type="image/png")
+    now = datetime.now(UTC)
+    assert files.delete_expired(now + timedelta(days=UPLOAD_DAYS, minutes=-5)) == 0
+    assert files.delete_expired(now + timedelta(days=UPLOAD_DAYS, minutes=5)) == 1
+    assert files.list("") == ["images/t/u/1"]
+
+
+def test_the_deployed_bucket_forgets_uploads_as_soon() -> None:
+    resources = read_yaml(ROOT / "infra" / "data.yaml")["Resources"]
+    rules = resources["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
+    [rule] = [rule for rule in rules if rule.get("Prefix") == UPLOADS]
+    assert (rule["Status"], rule["ExpirationInDays"]) == ("Enabled", UPLOAD_DAYS)
 
 
 def test_tokens_survive_a_restart_and_are_good_for_one_folder(tmp_path: Path, clock: ManualClock) -> None:
     first = FileObjects(tmp_path / "1", clock, "http://here")
     token = token_of(first)
-    assert FileObjects(tmp_path / "1", clock, "http://here").accept_upload(token, "image/png", b"x") == "k"
+    assert FileObjects(tmp_path / "1", clock, "http://here").accept_upload(token, SIGNED, b"x") == "k"
     with pytest.raises(PermissionError, match="not an upload address"):
-        FileObjects(tmp_path / "2", clock, "http://here").accept_upload(token, "image/png", b"x")
+        FileObjects(tmp_path / "2", clock, "http://here").accept_upload(token, SIGNED, b"x")
     assert first.list("") == ["k"]

@@ -40,7 +40,8 @@ def live(world: RecallWorld, *users: str) -> None:
         build_pack(world.user(user).of_session("s1"), "initial")
         world.pump()
         world.ask("Lisbon", user=user)
-        world.objects.put(keys.of_user(user).image_object("abc"), b"png", content_type="image/png")
+        for name in (keys.of_user(user).image_object("abc"), keys.of_user(user).upload_object("def")):
+            world.objects.put(name, b"png", content_type="image/png")
         idem = IdempotencyKey(f"POST /v1/users/{user}/memories", "k1", "0" * 64)
         job = Job(f"job_01J{user.upper():0>23}", "observe", "done", iso(now), user_id=user, result={"text": MARKER})
         reply = idempotency.done(keys, idem, StoredReply(201, {"text": MARKER}), now)
@@ -63,8 +64,8 @@ def left(world: RecallWorld, user: str) -> list[str]:
     names = [item["pk"] + item["sk"] for item in found]
     names += [
         name
-        for prefix in (keys.of_user(user).packs_prefix, keys.of_user(user).images_prefix)
-        for name in world.objects.list(prefix)
+        for prefix in ("packs/", "images/", "uploads/")
+        for name in world.objects.list(f"{prefix}{keys.tenant}/{user}/")
     ]
     return names + [f"{n} passages" for n in [world.index.count(Owner(keys.tenant, user))] if n]
 
@@ -81,7 +82,7 @@ def test_an_erased_user_leaves_nothing_and_nobody_else_notices(world: RecallWorl
     kept = {user: left(world, user) for user in ("annie", "bob")}
     assert len(left(world, "ann")) > 10
     removed = erase(world)
-    assert (removed.users, removed.objects, removed.passages) == (1, 2, 3)
+    assert (removed.users, removed.objects, removed.passages) == (1, 3, 3)
     assert left(world, "ann") == []
     assert {user: left(world, user) for user in ("annie", "bob")} == kept
     assert world.found("Lisbon") == []

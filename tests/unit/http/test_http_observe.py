@@ -19,7 +19,7 @@ from neve.usecases.observe.observe_session import observe_session
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
-PNG = base64.b64encode(b"\x89PNG not really").decode()
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n not really").decode()
 
 
 @pytest.fixture
@@ -95,10 +95,9 @@ def test_pages(api: Api) -> None:
 def test_images_are_named_by_upload_and_never_by_store_key(api: Api, world: World) -> None:
     upload = api.call("POST", UPLOADS, {"media_type": "image/png"}, user_id="ann")
     assert upload.status == 201
-    assert upload.json["headers"] == {"Content-Type": "image/png"}
-    world.objects.put(
-        world.tenant.keys.of_user("ann").image_object(upload.json["upload_id"]), b"bytes", content_type="image/png"
-    )
+    assert upload.json["headers"] == {"Content-Type": "image/png", "If-None-Match": "*"}
+    name = world.tenant.keys.of_user("ann").upload_object(upload.json["upload_id"])
+    world.objects.put(name, base64.b64decode(PNG), content_type="image/png")
     image = {"type": "image", "media_type": "image/png"}
     blocks = [
         {"type": "text", "text": "look"},

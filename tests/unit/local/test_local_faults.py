@@ -30,6 +30,7 @@ from neve.domain.records import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import PassInput
 from neve.ports import (
+    ContentRefused,
     EmbeddingRetryable,
     EmbeddingUnavailable,
     Expect,
@@ -232,6 +233,15 @@ def test_a_scripted_error_and_an_answer_out_of_form() -> None:
     assert [call["outcome"] for call in machine.calls.entries()] == ["ModelRefused", "ModelUnavailable", "ok"]
 
 
+def test_an_answer_for_other_words_is_left_for_them() -> None:
+    machine = Machine()
+    machine.script.add([{"when": "coffee", "status": 413}, {"when": "whisky", "status": 401}])
+    with pytest.raises(ContentRefused):
+        machine.observe()
+    assert machine.observe().model == "extractive"
+    assert machine.script.has("observe", "a glass of whisky")
+
+
 def test_an_answer_for_another_purpose_is_left_for_it() -> None:
     machine = Machine()
     machine.script.add([{"purpose": "reflect", "error": "refused"}])
@@ -241,7 +251,15 @@ def test_an_answer_for_another_purpose_is_left_for_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"tool_input": {}, "error": "refused"}, {"error": "tired"}, {"tool_input": {}, "purpose": "x"}, 3]
+    "given",
+    [
+        {},
+        {"tool_input": {}, "error": "refused"},
+        {"status": 400, "error": "refused"},
+        {"error": "tired"},
+        {"tool_input": {}, "purpose": "x"},
+        3,
+    ],
 )
 def test_an_answer_in_other_words_is_refused(given: Any) -> None:
     with pytest.raises(BadAnswer):
@@ -250,13 +268,19 @@ def test_an_answer_in_other_words_is_refused(given: Any) -> None:
 
 @pytest.mark.parametrize(
     ("fault", "expected"),
-    [("error", ModelUnavailable), ("status:529", ModelUnavailable), ("status:401", ModelRefused)],
+    [
+        ("error", ModelUnavailable),
+        ("status:529", ModelUnavailable),
+        ("status:401", ModelRefused),
+        ("status:400", ContentRefused),
+    ],
 )
 def test_a_fault_of_the_model(fault: str, expected: type[Exception]) -> None:
     machine = Machine()
-    machine.faults.replace([{"target": "llm", "fault": fault, "times": 1}])
-    with pytest.raises(expected):
+    machine.faults.replace([{"target": "llm", "fault": fault, "times": 1, "match": "tea to coffee"}])
+    with pytest.raises(expected) as raised:
         machine.observe()
+    assert type(raised.value) is expected
     assert machine.observe().model == "extractive"
     assert len(machine.calls.entries("model")) == 2
 

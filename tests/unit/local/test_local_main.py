@@ -252,9 +252,11 @@ def test_a_control_in_other_words_is_refused(server: Server, name: str, body: An
 
 def test_an_upload_address_takes_the_signed_bytes(server: Server) -> None:
     made = server.api.expect(201, "POST", "/v1/users/pictures/uploads", {"media_type": "image/png"})
-    path = made["url"].removeprefix(server.ready["url"])
-    assert server.api.call("PUT", path, raw=b"\x89PNG", headers={"Content-Type": "image/jpeg"}).status == 400
-    assert server.api.call("PUT", path, raw=b"\x89PNG", headers={"Content-Type": "image/png"}).status == 200
+    path, signed = made["url"].removeprefix(server.ready["url"]), made["headers"]
+    assert server.api.call("PUT", path, raw=b"\x89PNG", headers=signed | {"Content-Type": "image/jpeg"}).status == 403
+    assert server.api.call("PUT", path, raw=b"\x89PNG", headers={"Content-Type": "image/png"}).status == 403
+    assert server.api.call("PUT", path, raw=b"\x89PNG", headers=signed).status == 200
+    assert server.api.call("PUT", path, raw=b"\x89PNG", headers=signed).status == 412
     forged = path.replace("/__uploads/", "/__uploads/A")
-    assert server.api.call("PUT", forged, raw=b"\x89PNG", headers={"Content-Type": "image/png"}).status == 403
+    assert server.api.call("PUT", forged, raw=b"\x89PNG", headers=signed).status == 403
     assert server.api.call("GET", path).status == 405

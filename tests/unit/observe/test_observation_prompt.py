@@ -165,7 +165,7 @@ def test_lines_are_capped() -> None:
     assert line.text.endswith("…")
 
 
-def test_a_sixth_line_joins_the_fifth() -> None:
+def test_lines_beyond_the_room_join_the_last() -> None:
     answer = read(observations=[entry(f"🟡 line {n}", n, n) for n in range(3, 10)])
     assert len(answer.observations) == 5
     last = answer.observations[-1]
@@ -215,7 +215,7 @@ def test_an_answer_out_of_form_is_no_answer(bad: dict[str, Any]) -> None:
 
 def test_the_schema_states_the_limits() -> None:
     properties = observation_schema()["properties"]
-    assert properties["observations"]["maxItems"] == 5
+    assert properties["observations"]["maxItems"] == 60
     assert properties["facts"]["maxItems"] == 10
     assert observation_schema()["required"] == ["has_memory"]
 

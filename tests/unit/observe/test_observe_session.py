@@ -14,7 +14,8 @@ from neve.store import rows
 from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.lease import LeaseHeld, LeaseLost, take_lease
-from neve.usecases.observe.observe_session import ObservationReport, observe_session
+from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.observe.report import ObservationReport
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.world import NOTHING, World, kept

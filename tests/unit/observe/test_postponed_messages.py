@@ -17,6 +17,7 @@ from functions.compact import app as compact
 from functions.extract import app as extract
 from local.backend import queue_definitions
 from local.engine.sqlite_queue import SqliteQueue
+from local.functions import LambdaContext
 from local.template import QueueSpec, read_template
 from local.workers.broker import Received
 from local.workers.queue_worker import QueueWorker
@@ -35,7 +36,7 @@ from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.read_sessions import SessionView, get_session
 from neve.worker import POSTPONED_S
 from tests.unit.api_world import installed
-from tests.unit.world import World
+from tests.unit.world import World, kept
 
 TEMPLATE = read_template()
 HANDLERS = {"extract": extract.handler, "compact": compact.handler}
@@ -59,7 +60,7 @@ class Line:
         return QueueWorker(source, spec, self.queue, self.world.clock, self._invoke, self._note)
 
     def _invoke(self, name: str, event: Any) -> Any:
-        self.answers.append(HANDLERS[name](event, None))
+        self.answers.append(HANDLERS[name](event, LambdaContext(TEMPLATE.functions[name], "request")))
         return self.answers[-1]
 
     def _note(self, _: QueueSpec, batch: Sequence[Received]) -> None:
@@ -264,6 +265,32 @@ def test_a_pass_that_was_overtaken_finds_nothing_left(world: World, line: Line) 
     assert status(world, early) == "done"
     [memory] = world.memories()
     assert (memory.provenance.seq_from, memory.provenance.seq_to) == (1, 4)
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_a_worker_without_time_hands_its_job_on(
+    world: World, line: Line, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its message is sent again under the job's id and the place that it has come to, and the job runs on."""
+    world.say("I moved to Nice", "Lovely", "I keep bees", "Good")
+    job = ask(world, name)
+    world.observer.answers = [kept("🟡 moved", 1, 2, covered_to=2), kept("🟡 bees", 3, 4)]
+    with monkeypatch.context() as slow:
+        slow.setattr(LambdaContext, "get_remaining_time_in_millis", lambda _: 19_000)
+        assert line.step(name)
+    assert line.answers == [NO_FAILURES]
+    assert (status(world, job), len(world.memories())) == ("running", 1)
+    assert line.counts(name) == (1, 0, 0)
+
+    assert line.step(name)
+    assert line.delivered[1].attributes["MessageDeduplicationId"] == f"{job.id}.2"
+    assert line.counts(name) == (0, 0, 0)
+    done = find_job(world.scope, job.id)
+    assert done is not None
+    assert done.status == "done"
+    assert [memory.text for memory in world.memories()] == ["🟡 moved", "🟡 bees"]
+    if name == "extract":
+        assert (done.result["passes"], len(done.result["written"])) == (2, 2)
 
 
 def test_a_message_of_an_erased_user_is_not_put_off(world: World, line: Line) -> None:

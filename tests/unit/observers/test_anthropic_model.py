@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from neve.adapters.models.anthropic_model import AnthropicModel
-from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+from neve.ports import ContentRefused, ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
 
 TOOL_USE = {"type": "tool_use", "id": "toolu_1", "name": "record", "input": {"has_memory": True, "n": [1, 2]}}
 
@@ -239,6 +239,41 @@ def test_refusals_are_not_repeated(server: MessagesServer, status: int, kind: st
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (400, "messages.0.content.3.image.source.base64.data: Image format image/png not supported"),
+        (400, "messages: text content blocks must be non-empty"),
+        (400, "prompt is too long: 216654 tokens > 200000 maximum"),
+        (400, "Could not process image"),
+        (400, "Output blocked by content filtering policy"),
+        (413, "Request exceeds the maximum size"),
+    ],
+)
+def test_what_is_refused_because_of_its_content(server: MessagesServer, status: int, sentence: str) -> None:
+    server.replies = [Reply(status, problem("invalid_request_error", sentence))]
+    with pytest.raises(ContentRefused, match=f"status {status}") as refused:
+        model(server).call_tool(request())
+    assert sentence not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "model: claude-x does not exist",
+        "max_tokens: 99999 > 64000, which is the maximum allowed number of output tokens",
+        "tools.0.input_schema: JSON schema is invalid",
+        "Your credit balance is too low to access the Anthropic API.",
+        "",
+    ],
+)
+def test_a_400_about_anything_else_is_no_fault_of_the_content(server: MessagesServer, sentence: str) -> None:
+    server.replies = [Reply(400, problem("invalid_request_error", sentence))]
+    with pytest.raises(ModelRefused) as refused:
+        model(server).call_tool(request())
+    assert not isinstance(refused.value, ContentRefused)
+
+
 def test_truncated_tool_json_is_unavailable(server: MessagesServer) -> None:
     half = {**TOOL_USE, "input": {"has_memory": True}}
     server.replies = [Reply(200, message([half], stop_reason="max_tokens"))]
@@ -271,7 +306,7 @@ def test_no_tool_call_is_unavailable(server: MessagesServer, content: list[dict[
 
 def test_a_declined_request_is_refused(server: MessagesServer) -> None:
     server.replies = [Reply(200, message([], stop_reason="refusal"))]
-    with pytest.raises(ModelRefused, match="safeguards"):
+    with pytest.raises(ContentRefused, match="safeguards"):
         model(server).call_tool(request())
 
 

@@ -122,6 +122,11 @@ def test_a_day_that_does_not_exist_is_left_alone(today: date, said: str) -> None
     assert not dated.found
 
 
+@pytest.mark.parametrize("said", ["They moved the launch to May 4", "She postponed our review to June 2"])
+def test_what_was_moved_lies_ahead(said: str) -> None:
+    assert "(meaning 2026-0" in annotate(said, TUESDAY).text
+
+
 def test_a_polite_past_asks_for_something_ahead() -> None:
     said = "I was wondering if you could help me plan a trip in May"
     assert annotate(said, TUESDAY).text == f"{said} (meaning 2026-05)"

@@ -138,6 +138,36 @@ def test_small_talk_questions_and_quotations_leave_nothing(said: str) -> None:
     assert of_user(said) == []
 
 
+@pytest.mark.parametrize("thing", ["apples", "jazz", "skiing", "my garden", "dates", "Bach", "horror films"])
+@pytest.mark.parametrize("verb", ["love", "like", "enjoy", "hate", "prefer", "really like", "can't stand"])
+def test_a_taste_is_kept_in_whatever_few_words(verb: str, thing: str) -> None:
+    [line] = of_user(f"I {verb} {thing}.")
+    assert thing.removeprefix("my ") in line
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I love this.",
+        "I like your idea.",
+        "I enjoy talking to you.",
+        "I love it here.",
+        "I like that one.",
+        "I love when it rains.",
+        "I hate how that sounds.",
+        "I love the second version.",
+    ],
+)
+def test_what_was_just_shown_is_no_taste(said: str) -> None:
+    assert of_user(said) == []
+
+
+def test_where_and_when_somebody_was_born_is_kept() -> None:
+    assert [of_user(f"I was born in {what}.") for what in ("1988", "a village", "the Alps")] == [
+        [f"🔴 User was born in {what}"] for what in ("1988", "a village", "the Alps")
+    ]
+
+
 def test_nothing_worth_keeping_is_said_so() -> None:
     answer = observed(event(1, USER, "Hello!"), event(2, ASSISTANT, "Hello, how can I help?"))
     assert not answer.has_memory
@@ -199,34 +229,31 @@ def test_at_most_five_lines_of_300_characters_hold_the_best_first() -> None:
         assert important in text
 
 
-def passed(*said: str, max_lines: int, resumable: bool) -> Observed:
+def passed(*said: str, max_lines: int) -> Observed:
     events = [event(n, USER, text) for n, text in enumerate(said, start=4)]
-    return ExtractiveObserver().observe(PassInput("s1", events, (), "UTC", 8_000, max_lines, resumable))
+    return ExtractiveObserver().observe(PassInput("s1", events, (), "UTC", 8_000, max_lines))
 
 
 FACTS = ("I live in Bergen.", "Hello!", "I love herring. I bought a boat.", "I'm allergic to nuts.", "I have two cats.")
-
-
-def test_the_caller_says_how_many_lines_fit() -> None:
-    assert [line.seq_to for line in passed(*FACTS, max_lines=9, resumable=False).lines] == [4, 6, 6, 7, 8]
-    best = passed(*FACTS, max_lines=3, resumable=False)
-    assert [line.seq_to for line in best.lines] == [4, 7, 8]
-    assert best.covered_to is None
 
 
 @pytest.mark.parametrize(
     ("max_lines", "seqs", "covered_to"),
     [(9, [4, 6, 6, 7, 8], None), (4, [4, 6, 6, 7], 7), (3, [4, 6, 6], 6), (2, [4], 5), (1, [4], 5)],
 )
-def test_a_pass_that_can_go_on_ends_before_what_has_no_room(max_lines: int, seqs: list[int], covered_to: int) -> None:
-    answer = passed(*FACTS, max_lines=max_lines, resumable=True)
+def test_a_pass_ends_before_what_has_no_room(max_lines: int, seqs: list[int], covered_to: int) -> None:
+    answer = passed(*FACTS, max_lines=max_lines)
     assert [line.seq_to for line in answer.lines] == seqs
     assert answer.covered_to == covered_to
 
 
 def test_a_pass_covers_its_first_event_even_where_that_has_more_than_fits() -> None:
-    answer = passed("I love herring. I bought a boat. I might move.", "I have a cat.", max_lines=2, resumable=True)
-    assert [line.text for line in answer.lines] == ["🔴 User loves herring", "✅ User bought a boat"]
+    answer = passed("I love herring. I bought a boat. I might move.", "I have a cat.", max_lines=2)
+    assert [line.text for line in answer.lines] == [
+        "🔴 User loves herring",
+        "✅ User bought a boat",
+        "🟢 User might move",
+    ]
     assert answer.covered_to == 4
 
 

@@ -22,7 +22,7 @@ def observed(*said: str, prior: tuple[PriorMemory, ...] = ()) -> Observed:
         )
         for seq, text in enumerate(said, start=1)
     ]
-    return ExtractiveObserver().observe(PassInput("s1", events, prior, "UTC", 35_000, 8_000))
+    return ExtractiveObserver().observe(PassInput("s1", events, prior, "UTC", 8_000))
 
 
 def lines(*said: str) -> list[str]:
@@ -45,6 +45,18 @@ def test_a_bare_correction_takes_the_place_of_what_it_corrects(said: tuple[str, 
     answer = observed(*said)
     assert [line.text for line in answer.lines] == [f'🔴 Correction of "{old}": {new}']
     assert (answer.lines[0].seq_from, answer.lines[0].seq_to) == (1, 3)
+
+
+@pytest.mark.parametrize("said", ["and it's 8pm, not 7", "It is at 8pm, not 7.", "But that's 8pm, not 7"])
+def test_what_names_the_old_value_takes_its_place(said: str) -> None:
+    [line] = lines("The party is on Saturday at 7.", said)
+    assert line.startswith('🔴 Correction of "The party is on Saturday')
+    assert "8pm, not 7" in line
+
+
+def test_what_names_its_own_subject_takes_nobodys_place() -> None:
+    said = ("I fly to Oslo on Friday.", "The meeting is on Monday, not Tuesday.")
+    assert [line[:20] for line in lines(*said)] == ["🟡 User flies to Oslo", "🔴 Correction: The meeting"[:20]]
 
 
 def test_a_whole_correction_takes_the_place_of_the_statement_it_contradicts() -> None:
@@ -152,3 +164,21 @@ def test_a_mark_is_no_word_of_a_statement() -> None:
     known = PriorMemory("mem_1", "🔴 User is allergic to peanuts.", local=True)
     assert content_of("🔴 User is allergic to peanuts 🥜.") == content_of("User is allergic to peanuts.")
     assert observed("I am allergic to peanuts 🥜.", prior=(known,)).lines == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I neither smoke nor drink.", "User neither smokes nor drinks"),
+        ("I fix bikes, teach yoga and sing.", "User fixes bikes, teaches yoga and sings"),
+        ("I have a cat and feed the neighbour's dog.", "User has a cat and feeds the neighbour's dog"),
+        ("I've been vegan since 2015 and don't drink.", "User has been vegan since 2015 and doesn't drink"),
+        ("I'm 34, live in Ghent and wear glasses.", "User is 34, lives in Ghent and wears glasses"),
+        ("I prefer tea, hate coffee and never drink wine.", "User prefers tea, hates coffee and never drinks wine"),
+        ("I have to work and go home late.", "User has to work and go home late"),
+        ("I work with people who live and work abroad.", "User works with people who live and work abroad"),
+    ],
+)
+def test_every_verb_of_the_speaker_is_in_the_third_person_and_no_other(said: str, kept: str) -> None:
+    [line] = lines(said)
+    assert line[2:] == kept

@@ -36,6 +36,20 @@ def test_a_failure_is_told_by_its_type_and_place_only(written: io.StringIO) -> N
     assert "test_log_lines.py" in line["path"][-1]
 
 
+def test_an_event_that_is_not_read_is_told_by_its_seq_and_the_reason_only(written: io.StringIO) -> None:
+    observability.unobservable("extract", "01J", 3, "status 400 (invalid_request_error)")
+    line = json.loads(written.getvalue())
+    assert (line["level"], line["message"], line["seq"]) == ("WARNING", "unobservable", 3)
+    own = {"where", "correlation_id", "seq", "reason"}
+    assert own <= set(line) <= own | {"level", "message", "timestamp", "service", "location", "xray_trace_id"}
+
+
+def test_images_that_were_left_out_are_told_by_their_events_only(written: io.StringIO) -> None:
+    observability.images_left_out("extract", "01J", [3, 5])
+    line = json.loads(written.getvalue())
+    assert (line["level"], line["message"], line["seqs"]) == ("WARNING", "images left out", [3, 5])
+
+
 def test_an_answer_is_told_by_operation_status_and_time_only(written: io.StringIO) -> None:
     observability.logger.setLevel("INFO")
     observability.answered("recall", "01J", 422, "validation_failed", 1.5)

@@ -6,22 +6,28 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from local.functions import LambdaContext
+from local.template import read_template
 from neve import observability
 from neve.correlation import FIELD, carried, correlated
-from neve.ports import Item, Put, QueueName, StoreUnavailable
+from neve.ports import ContentRefused, Item, Put, QueueName, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.stream_records import Change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.indexing.requeue import backlog_age_s
+from neve.usecases.observe.extract_session import extract_session
+from neve.usecases.observe.job import observation_message
+from neve.usecases.observe.observe_session import SecondsLeft
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.usage import model_metrics
 from neve.worker import process_fifo
-from tests.unit.world import World
+from tests.unit.world import World, kept
 
 
 @pytest.fixture
@@ -97,6 +103,26 @@ def test_the_backlog_is_as_old_as_its_oldest_row(world: World) -> None:
     assert 50 * 60 <= backlog_age_s(world) < 60 * 60
 
 
+def test_an_event_that_is_not_read_is_one_warning_and_counted(
+    capsys: pytest.CaptureFixture[str], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
+    world.observer.answers = [ContentRefused("status 400"), kept("🟡 one", 1, 1), ContentRefused("status 400")]
+    world.open()
+    world.say("the words of a person", "an answer")
+    message = observation_message(world.user().of_session("s1").keys, 1, 2)
+    record = {"messageId": "m-1", "body": json.dumps(message.body | {FIELD: "req-3"}), "attributes": {}}
+    warned: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(observability, "unobservable", lambda *told: warned.append(told))
+    create_tenant(world, "acme")
+    context = LambdaContext(read_template().functions["extract"], "r")
+    answer = process_fifo(world, {"Records": [record]}, context, QueueName.EXTRACT, extract_session)
+    assert answer == {"batchItemFailures": []}
+    assert warned == [("extract", "req-3", 2, "status 400")]
+    [line] = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "EventsUnobservable" in line]
+    assert (line["Function"], line["EventsUnobservable"]) == ("extract", [1.0])
+
+
 def _row(world: World, seq: int) -> Item:
     item: Item | None = world.table.get(world.tenant.keys.of_user("ann").of_session("s1").event(seq))
     assert item is not None
@@ -115,7 +141,7 @@ def test_a_failed_pass_is_counted_and_logged_with_the_id_of_its_call(
     logged: list[tuple[str, str]] = []
     monkeypatch.setattr(observability, "failed", lambda where, identifier, _: logged.append((where, identifier)))
 
-    def breaks(scope: SessionScope, body: dict[str, object]) -> None:
+    def breaks(scope: SessionScope, body: dict[str, object], seconds_left: SecondsLeft) -> None:
         raise StoreUnavailable("table", "down")
 
     create_tenant(world, "acme")

@@ -12,14 +12,17 @@ from neve.observing import Reflected, ReflectedRow
 from neve.ports import Conflict, StoreUnavailable, WriteOp
 from neve.store import rows
 from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.observe.extract_session import extract_session
+from neve.usecases.observe.job import observation_message
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
-from neve.usecases.reflect.reflect_session import reflect_session
+from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_session
 from neve.usecases.reflect.replace_rows import LEASE_S, ReplacementBusy
 from neve.usecases.sessions.read_sessions import get_session
 from neve.usecases.tenants.create_tenant import create_tenant
@@ -52,6 +55,27 @@ def reflect(world: World) -> list[str]:
 def listed(world: World, **where: str) -> list[str]:
     memories, _ = list_memories(world.user("ann"), MemoryFilter(**where), 200, None)  # type: ignore[arg-type]
     return [memory.text for memory in memories]
+
+
+def test_a_reflection_that_there_is_no_time_for_is_left_to_another_worker(world: World) -> None:
+    world.with_policy(window=100, session_reflection_trigger=10, session_reflection_target=5)
+    scope = world.user("ann").of_session("s1")
+    for _ in range(3):
+        world.say("I moved to Nice", "Lovely")
+        observe_session(scope, 1)
+    with pytest.raises(NoTimeToReflect):
+        reflect_session(scope, 1, lambda: world.observer.longest_s - 1)
+    assert world.observer.reflected == []
+    world.say("And I keep bees", "Good")
+    message = observation_message(scope.keys, 1, 8).body
+    first = extract_session(scope, message, lambda: world.observer.longest_s - 1)
+    assert first is not None
+    assert (first.left_off_at, world.observer.reflected) == ("8.reflect", [])
+    second = extract_session(scope, message, lambda: world.observer.longest_s - 1)
+    assert second is not None
+    assert (second.left_off_at, second.passes, len(world.observer.reflected)) == (None, 1, 1)
+    done = get_job(world.user("ann"), message["job_id"])
+    assert (done.status, len(done.result["reflections"]), len(done.result["written"])) == ("done", 1, 1)
 
 
 def test_below_the_trigger_nothing_happens(world: World) -> None:

@@ -136,7 +136,7 @@ def test_an_append_that_wins_against_the_leaving_stays_listed(world: RecallWorld
         world.say("One more")
         write(ops)  # type: ignore[arg-type]
 
-    world.rows.write = beaten  # type: ignore[assignment]
+    world.rows.write = beaten  # type: ignore[method-assign]
     leave_if_caught_up(world, keys, world.clock.now())
     item = world.rows.get(keys.session_head)
     assert item is not None and rows.read_session(item).last_seq == 2

@@ -59,11 +59,18 @@ class EmbeddingState(StrEnum):
 
 Trigger = Literal["initial", "reflection", "horizon"]
 
+Trust = Literal["user", "assistant", "import", "tool"]
+TRUST: tuple[Trust, ...] = ("user", "assistant", "import", "tool")
+"""From the word that counts most to the one that counts least."""
+DEFAULT_TRUST: Trust = "assistant"
+"""Of what was written before trust was noted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One entry of a session's log. ``content`` is text or a list of blocks ``text | image``; image blocks hold
-    ``{"type": "image", "media_type", "object" | "url"}``, never bytes."""
+    ``{"type": "image", "media_type", "object" | "url"}``, never bytes. ``unobservable``: ``{"reason"}`` why no observer
+    would read it."""
 
     seq: int
     event_type: EventType
@@ -75,24 +82,33 @@ class Event:
     event_data: dict[str, Any] = field(default_factory=dict)
     pruned: bool = False
     artifact_path: str | None = None
+    unobservable: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
+    """``trust``: the lowest of the passages' or, for a reflection, of its sources'; ``trusted`` reads it."""
+
     by: Literal["user_stated", "user_confirmed", "assistant", "tool", "import", "human_edit"]
     session_id: str | None = None
     seq_from: int | None = None
     seq_to: int | None = None
     model: str | None = None
+    trust: Trust | None = None
+
+    @property
+    def trusted(self) -> Trust:
+        return self.trust or DEFAULT_TRUST
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryPassage:
-    """One part of a memory's text with the range of the log it speaks of."""
+    """One part of a memory's text with the range of the log it speaks of, and whose word it is."""
 
     text: str
     seq_from: int | None = None
     seq_to: int | None = None
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +205,20 @@ class LiveRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedEvent:
+    """An event that the observer refused to read although it stood alone."""
+
+    seq: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionMarker:
     """Marker, lease and live rows of a session (row ``SESM#``): only passes and session-scoped writes move it.
     ``lease_token`` is the fencing token: it grows by one with every lease taken. ``last_pass``: the id that the last
-    committed pass gave itself, by which it recognises its own write."""
+    committed pass gave itself, by which it recognises its own write. ``pass_limit``: how many events a pass may hold up
+    to ``limit_to``, because the observer refused more of them at once. ``refused``: the events directly behind the
+    marker that were refused alone and that no commit has noted yet."""
 
     session_id: str
     observed_seq: int = 0
@@ -205,6 +231,9 @@ class SessionMarker:
     current_task: str | None = None
     suggested_continuation: str | None = None
     thread_title: str | None = None
+    pass_limit: int | None = None
+    limit_to: int | None = None
+    refused: tuple[RefusedEvent, ...] = ()
     version: int = 0
 
 

@@ -46,6 +46,7 @@ PROBLEMS: dict[str, Kind] = {
     "precondition_failed": Kind(412, "The If-Match precondition does not hold"),
     "payload_too_large": Kind(413, "The body is larger than 1 MiB"),
     "event_too_large": Kind(413, "An event is larger than 256 KiB"),
+    "image_too_large": Kind(413, "An image is larger than 3.75 MiB"),
     "validation_failed": Kind(422, "The request cannot be accepted"),
     "invalid_policy": Kind(422, "The policy cannot be accepted"),
     "idempotency_mismatch": Kind(422, "The Idempotency-Key was used for another body"),

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from neve.domain.observe import prompt as observation_prompt
 from neve.domain.observe.answer import ObservationAnswer, observation_schema, read_answer
+from neve.domain.observe.lines import earlier, within_tokens
 from neve.domain.reflect import prompt as reflection_prompt
 from neve.domain.reflect.prompt import ReflectionRow, read_rows, reflection_schema
 from neve.domain.tokens import estimate, trim_to
@@ -29,12 +30,13 @@ ROOM_BESIDE_TEXT = 4_096
 
 
 class PromptedObserver:
-    """Raises ModelUnavailable (the model's, or for an answer that is not of the form) and ModelRefused (the
-    model's)."""
+    """Raises ModelUnavailable (the model's, or for an answer that is not of the form), ModelRefused and ContentRefused
+    (the model's). ``longest_s``: see ``Observer``."""
 
-    def __init__(self, model: LanguageModel, name: str) -> None:
+    def __init__(self, model: LanguageModel, name: str, longest_s: float = 0.0) -> None:
         self._model = model
         self._name = name
+        self._longest_s = longest_s
 
     @property
     def name(self) -> str:
@@ -44,6 +46,10 @@ class PromptedObserver:
     def languages(self) -> tuple[str, ...]:
         return ("*",)
 
+    @property
+    def longest_s(self) -> float:
+        return self._longest_s
+
     def observe(self, given: PassInput) -> Observed:
         first, last = given.events[0].seq, given.events[-1].seq
         shown = {row.id for row in given.prior}
@@ -51,14 +57,19 @@ class PromptedObserver:
 
         def ask(remark: str | None = None) -> ObservationAnswer:
             answers.append(self._model.call_tool(_observation_request(given, remark)))
-            return _read(answers[-1], lambda tool_input: read_answer(tool_input, first=first, last=last, shown=shown))
+            return _read(
+                answers[-1],
+                lambda tool_input: read_answer(
+                    tool_input, first=first, last=last, shown=shown, max_lines=given.max_lines
+                ),
+            )
 
         answer = ask()
         size = _size(answer)
         if size > given.output_cap:
             shorter = ask(observation_prompt.over_budget_remark(size, given.output_cap))
             answer = shorter if shorter.observations else answer
-        return _observed(answer, given.output_cap, answers)
+        return _observed(answer, given, answers)
 
     def reflect(self, given: ReflectInput) -> Reflected:
         known = {group.id for group in given.groups}
@@ -86,7 +97,9 @@ class PromptedObserver:
 def _observation_request(given: PassInput, remark: str | None) -> ModelRequest:
     return ModelRequest(
         system=observation_prompt.SYSTEM,
-        content=observation_prompt.pass_content(given.events, given.prior, given.timezone, remark),
+        content=observation_prompt.pass_content(
+            given.events, given.prior, given.timezone, remark, max_lines=given.max_lines
+        ),
         tool_name=observation_prompt.TOOL_NAME,
         tool_description=observation_prompt.TOOL_DESCRIPTION,
         tool_schema=observation_schema(),
@@ -127,15 +140,16 @@ def _size(answer: ObservationAnswer) -> int:
     return estimate("\n".join(line.text for line in answer.observations))
 
 
-def _observed(answer: ObservationAnswer, cap: int, answers: Sequence[ModelAnswer]) -> Observed:
-    lines = tuple(ObservedLine(line.text, line.seq_from, line.seq_to) for line in answer.observations)
+def _observed(answer: ObservationAnswer, given: PassInput, answers: Sequence[ModelAnswer]) -> Observed:
+    told = [ObservedLine(line.text, line.seq_from, line.seq_to) for line in answer.observations]
+    lines, trimmed_to = within_tokens(told, given.output_cap, given.events)
     facts = (
         ProposedFact(fact.text, fact.category, fact.importance, fact.by, fact.relation, fact.target_id)
         for fact in answer.facts
     )
     return Observed(
         has_memory=answer.has_memory and bool(lines),
-        lines=_lines_within(lines, cap),
+        lines=lines,
         model=answers[-1].model,
         used_memory_ids=tuple(answer.used_memory_ids),
         current_task=answer.current_task,
@@ -144,23 +158,8 @@ def _observed(answer: ObservationAnswer, cap: int, answers: Sequence[ModelAnswer
         facts=tuple(facts),
         usage=usage_sum(*(part.usage for part in answers)),
         calls=len(answers),
+        covered_to=earlier(answer.covered_to, trimmed_to),
     )
-
-
-def _lines_within(lines: Sequence[ObservedLine], cap: int) -> tuple[ObservedLine, ...]:
-    """The beginning of the row that stays within ``cap`` tokens, its last line trimmed."""
-    kept: list[ObservedLine] = []
-    text = ""
-    for line in lines:
-        longer = f"{text}\n{line.text}" if kept else line.text
-        if estimate(longer) > cap:
-            trimmed = trim_to(longer, cap)[len(text) :].strip()
-            if len(trimmed) > len("🟡 …"):
-                kept.append(ObservedLine(trimmed, line.seq_from, line.seq_to))
-            break
-        kept.append(line)
-        text = longer
-    return tuple(kept)
 
 
 def _rows_within(rows: Sequence[ReflectionRow], target: int) -> tuple[ReflectedRow, ...]:

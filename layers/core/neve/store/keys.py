@@ -31,6 +31,8 @@ _NO_VECTORS, _NO_WORDS = "V#", "W#"
 _RANK_TOP, _RANK_DIGITS = 10**16, 17
 LAST_SEQ = 9_999_999_999
 DUE_SHARDS = 8
+UPLOADS = "uploads/"
+"""Objects under it expire after a day (infra/data.yaml)."""
 EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
 
 
@@ -255,6 +257,14 @@ class UserKeys(Keys):
 
     def image_object(self, name: str) -> str:
         return f"{self.images_prefix}{name}"
+
+    @property
+    def uploads_prefix(self) -> str:
+        return f"{UPLOADS}{self.tenant}/{self.user}/"
+
+    def upload_object(self, name: str) -> str:
+        """What was sent and no event has named yet."""
+        return f"{self.uploads_prefix}{name}"
 
 
 @dataclass(frozen=True, slots=True)

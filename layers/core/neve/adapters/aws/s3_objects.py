@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 
 from neve.adapters.aws.errors import error_code, http_status, translated
 from neve.adapters.object_rules import check_content_type, check_key
-from neve.ports import StoreUnavailable
+from neve.ports import ObjectStart, StoreUnavailable
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -81,6 +81,35 @@ class S3Objects:
             with closing(found["Body"]) as body:
                 return body.read()
 
+    def peek(self, key: str, length: int) -> ObjectStart | None:
+        check_key(key)
+        with translated("objects"):
+            try:
+                found = self._client.get_object(Bucket=self._bucket, Key=key, Range=f"bytes=0-{length - 1}")
+            except self._client.exceptions.NoSuchKey:
+                return None
+            except ClientError as error:
+                if http_status(error) != 416:
+                    raise
+                head = self._client.head_object(Bucket=self._bucket, Key=key)  # an empty object has no range
+                return ObjectStart(head["ContentLength"], head["ContentType"], b"")
+            with closing(found["Body"]) as body:
+                return ObjectStart(int(found["ContentRange"].rpartition("/")[2]), found["ContentType"], body.read())
+
+    def copy(self, source: str, target: str) -> bool:
+        check_key(source)
+        check_key(target)
+        with translated("objects"):
+            try:
+                self._client.copy_object(
+                    Bucket=self._bucket, Key=target, CopySource={"Bucket": self._bucket, "Key": source}
+                )
+            except ClientError as error:
+                if http_status(error) != 404:
+                    raise
+                return False
+        return True
+
     def delete(self, key: str) -> None:
         check_key(key)
         with translated("objects"):
@@ -93,17 +122,15 @@ class S3Objects:
             found = pages.paginate(Bucket=self._bucket, Prefix=prefix)
             return [entry["Key"] for page in found for entry in page.get("Contents", [])]
 
-    def presign_put(self, key: str, *, content_type: str, expires_s: int) -> str:
+    def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
         """See ``ports.ObjectStore``; made without asking S3. It ends with the credentials that sign it, if they end
         sooner: those of a Lambda role last hours."""
         check_key(key)
         check_content_type(content_type)
         with translated("objects"):
-            return self._client.generate_presigned_url(
-                "put_object",
-                Params={"Bucket": self._bucket, "Key": key, "ContentType": content_type},
-                ExpiresIn=expires_s,
-            )
+            signed = {"Bucket": self._bucket, "Key": key, "ContentType": content_type, "IfNoneMatch": "*"}
+            length = {} if size is None else {"ContentLength": size}
+            return self._client.generate_presigned_url("put_object", Params=signed | length, ExpiresIn=expires_s)
 
     def _wrote(self, key: str, write_id: str) -> bool:
         try:

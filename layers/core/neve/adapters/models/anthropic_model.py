@@ -6,12 +6,14 @@ what may pass (429 and 529 after the wait that the server asks for, 5xx, timeout
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+from neve.ports import ContentRefused, ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
 
 if TYPE_CHECKING:
+    from anthropic import APIStatusError
     from anthropic.types import Message
 
 DEFAULT_MODEL = "claude-haiku-5-5"
@@ -19,8 +21,12 @@ MAX_RETRIES = 2
 LONGEST_WAIT_S = 20.0
 DEFAULT_TIMEOUT_S = 90.0
 """Of one attempt."""
-REFUSING_STATUSES = frozenset({400, 401, 403, 404, 413, 422})
+REFUSING_STATUSES = frozenset({400, 401, 403, 404, 422})
 """The request itself is at fault, or the key: the same request cannot succeed later."""
+TOO_LARGE = 413
+ABOUT_CONTENT = re.compile(r"^messages\b|^prompt is too long|\bimages?\b|content filter", re.IGNORECASE)
+"""How a 400 begins or what it says when it is about what was shown to the model: the path of a message, its length, an
+image, the provider's filter. Any other 400 is about the model, a parameter or the account, and no event's fault."""
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """What the API reads. Any other image would make it refuse the whole pass: the model is told of it in words."""
 WITHOUT_EFFORT = ("claude-haiku-4", "claude-sonnet-4", "claude-opus-4", "claude-3")
@@ -53,13 +59,13 @@ class AnthropicModel:
         )
 
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
-        """Raises ModelRefused for a request that cannot succeed as it is, ModelUnavailable for everything else that
-        leaves no whole tool call."""
+        """Raises ContentRefused for content that the API will not have, ModelRefused for any other request that cannot
+        succeed as it is, ModelUnavailable for everything else that leaves no whole tool call."""
         create: Callable[..., Message] = self._client.messages.create
         try:
             message = create(**_body(request, self._model))
         except self._sdk.APIStatusError as error:
-            raise _translated(error.status_code, str(error.type or "no type"), self._model) from error
+            raise _translated(error, self._model) from error
         except self._sdk.AnthropicError as error:
             raise ModelUnavailable(f"{self._model}: {type(error).__name__}") from error
         except ValueError:  # the SDK lets a body that is not JSON escape; the error would hold the body
@@ -115,7 +121,7 @@ def _block(block: Mapping[str, Any]) -> dict[str, Any]:
 
 def _answer(message: Message, tool_name: str) -> ModelAnswer:
     if message.stop_reason == "refusal":
-        raise ModelRefused(f"{message.model}: declined by the provider's safeguards")
+        raise ContentRefused(f"{message.model}: declined by the provider's safeguards")
     if message.stop_reason in ("max_tokens", "model_context_window_exceeded"):
         raise ModelUnavailable(f"{message.model}: the tool call was cut off ({message.stop_reason})")
     calls: Sequence[Any] = [block for block in message.content if block.type == "tool_use" and block.name == tool_name]
@@ -134,11 +140,18 @@ def _answer(message: Message, tool_name: str) -> ModelAnswer:
     )
 
 
-def _translated(status: int, kind: str, model: str) -> ModelRefused | ModelUnavailable:
+def _translated(error: APIStatusError, model: str) -> ModelRefused | ModelUnavailable:
     """Without the provider's sentence: it may quote what the user said."""
-    if status in REFUSING_STATUSES:
-        return ModelRefused(f"{model}: status {status} ({kind})")
-    return ModelUnavailable(f"{model}: status {status} ({kind})")
+    status, why = error.status_code, f"{model}: status {error.status_code} ({error.type or 'no type'})"
+    if status == TOO_LARGE or (status == 400 and ABOUT_CONTENT.search(_sentence(error.body))):
+        return ContentRefused(why)
+    return ModelRefused(why) if status in REFUSING_STATUSES else ModelUnavailable(why)
+
+
+def _sentence(body: object) -> str:
+    """What the provider says of an error; nothing when the body is not of its form."""
+    problem = body.get("error") if isinstance(body, Mapping) else None
+    return str(problem.get("message", "")) if isinstance(problem, Mapping) else ""
 
 
 def _leave_long_waits_to_the_queue(request: Any, call_next: Callable[[Any], Any]) -> Any:

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from neve.domain.observe.lines import FEWEST_LINES, MOST_LINES
 from neve.domain.observe.text import cap_lines
 
-MAX_OBSERVATIONS = 5
 MAX_FACTS = 10
 SHORT_CHARACTERS = 500
 """What is kept of a task, a continuation or a title."""
@@ -79,8 +79,12 @@ class ObservationAnswer(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     has_memory: bool = Field(description="Whether these events hold anything worth remembering.")
+    covered_to: int | None = Field(
+        default=None,
+        description="Only if there is no room for all of it: number of the last event that is covered completely.",
+    )
     observations: Annotated[list[ObservationEntry], BeforeValidator(_without_nulls)] = Field(
-        default=[], json_schema_extra={"maxItems": MAX_OBSERVATIONS}
+        default=[], json_schema_extra={"maxItems": MOST_LINES}
     )
     used_memory_ids: Annotated[list[Text], BeforeValidator(_without_nulls)] = Field(
         default=[], description="Shown memories that these events rely on, confirm, repeat or correct."
@@ -94,18 +98,26 @@ class ObservationAnswer(BaseModel):
 
 
 def observation_schema() -> dict[str, Any]:
-    """The JSON schema of the tool's input."""
+    """The JSON schema of the tool's input. The same for every pass, so that a provider caches it: how many observations
+    one pass may have is said beside its events."""
     return ObservationAnswer.model_json_schema()
 
 
-def read_answer(given: Mapping[str, Any], *, first: int, last: int, shown: Collection[str]) -> ObservationAnswer:
+def read_answer(
+    given: Mapping[str, Any], *, first: int, last: int, shown: Collection[str], max_lines: int = FEWEST_LINES
+) -> ObservationAnswer:
     """The answer, brought into bounds. ``first`` and ``last`` are the seqs of the pass, ``shown`` the ids of its prior
-    memories. No lines are left when there is nothing worth keeping. Raises ValueError when it is not of the form."""
+    memories. No lines are left when there is nothing worth keeping, and none from behind ``covered_to``. Raises
+    ValueError when it is not of the form."""
     answer = ObservationAnswer.model_validate(given)
+    covered_to = None if answer.covered_to is None else min(max(answer.covered_to, first), last)
+    end = last if covered_to is None else covered_to
     lines = [_bounded(line, first, last) for line in answer.observations if line.text.strip()]
+    lines = [_bounded(line, first, end) for line in lines if line.seq_from <= end]
     return answer.model_copy(
         update={
-            "observations": _at_most_five(lines) if answer.has_memory else [],
+            "covered_to": covered_to,
+            "observations": _at_most(MOST_LINES if end == first else max_lines, lines) if answer.has_memory else [],
             "used_memory_ids": list(dict.fromkeys(used for used in answer.used_memory_ids if used in shown)),
             "current_task": _short(answer.current_task),
             "suggested_continuation": _short(answer.suggested_continuation),
@@ -120,11 +132,11 @@ def _bounded(line: ObservationEntry, first: int, last: int) -> ObservationEntry:
     return ObservationEntry(text=cap_lines(line.text.strip()), seq_from=low, seq_to=high)
 
 
-def _at_most_five(lines: list[ObservationEntry]) -> list[ObservationEntry]:
-    """Lines beyond the fifth join it, so that a model that counts badly loses nothing."""
-    if len(lines) <= MAX_OBSERVATIONS:
+def _at_most(room: int, lines: list[ObservationEntry]) -> list[ObservationEntry]:
+    """Lines for which there is no room join the last one, so that a model that counts badly loses nothing."""
+    if len(lines) <= room:
         return lines
-    kept, surplus = lines[: MAX_OBSERVATIONS - 1], lines[MAX_OBSERVATIONS - 1 :]
+    kept, surplus = lines[: room - 1], lines[room - 1 :]
     return [*kept, _joined(surplus)]
 
 

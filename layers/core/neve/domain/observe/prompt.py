@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
+from neve.domain.observe.lines import FEWEST_LINES
 from neve.domain.records import Event
 from neve.domain.sessions.transcript import images_of, render_event
 from neve.domain.zones import local_time, zone
@@ -63,9 +64,13 @@ result that changed something or that a decision rests on.
 - When other named people speak, attribute each statement to the one who made it.
 
 # How to write
-- One to five observations, fewer when little happened. Each is one line of plain text about one matter: dense,
-  concrete, in the third person ("User …", or the name by which they are known), readable without the
-  conversation. Resolve "it", "there", "she" to what they stand for.
+- One observation for each lasting statement, few or none when little happened. Each is one line of plain text
+  about one matter: dense, concrete, in the third person ("User …", or the name by which they are known),
+  readable without the conversation. Resolve "it", "there", "she" to what they stand for.
+- Behind the events stands how many observations there is room for. If more is worth keeping, do not choose and do
+  not crowd several matters into one line: take the events in order, stop behind the last one to which you did full
+  justice, and name it in covered_to. The events after it are shown to you again. The first event is always covered
+  to its end, with as many observations as it takes.
 - Begin each line with one mark:
   🔴 durable and important: identity, health, family, lasting preferences, standing wishes, corrections of those,
      an unresolved blocker
@@ -87,6 +92,7 @@ result that changed something or that a decision rests on.
 
 # The rest of the answer
 - has_memory: false when nothing is worth keeping; then leave observations empty. Most small talk ends here.
+- covered_to: leave it out when all the events are covered, which is the rule.
 - used_memory_ids: ids of shown memories that these events rely on, confirm, repeat or correct. No other ids.
 - current_task: what the user is trying to get done at the end of these events, in a few words. Leave it out if
   nothing.
@@ -109,7 +115,12 @@ class Prior(Protocol):
 
 
 def pass_content(
-    events: Sequence[Event], prior: Sequence[Prior], timezone: str, remark: str | None = None
+    events: Sequence[Event],
+    prior: Sequence[Prior],
+    timezone: str,
+    remark: str | None = None,
+    *,
+    max_lines: int = FEWEST_LINES,
 ) -> tuple[Mapping[str, Any], ...]:
     """The content blocks of one pass: text, with each image directly after the text of its event. ``events`` is not
     empty. ``remark`` comes last: it tells of an answer that was refused."""
@@ -120,7 +131,7 @@ def pass_content(
         if images := images_of(event):
             blocks += [{"type": "text", "text": text.lstrip("\n")}, *images]
             text = ""
-    text += "\n\n# End of the new events\nCall record_observations now."
+    text += f"\n\n# End of the new events\nThere is room for {max_lines} observations. Call record_observations now."
     if remark:
         text += f"\n\n{remark}"
     return (*blocks, {"type": "text", "text": text.lstrip("\n")})
@@ -130,7 +141,8 @@ def over_budget_remark(actual: int, allowed: int) -> str:
     """Asks for a shorter answer: both numbers are tokens."""
     return (
         f"Your previous answer to this was {actual} tokens long; at most {allowed} tokens are allowed for all"
-        " observations together. Answer again within that: keep what matters most, drop the rest, shorten every line."
+        " observations together. Answer again within that: shorten every line, and where that is not enough, end at an"
+        " earlier event and name it in covered_to."
     )
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 from neve.observers.extractive.classifier import Kind, classify
 from neve.observers.extractive.english.clauses import is_dangling, is_hypothetical, speaks_of_self
 from neve.observers.extractive.english.vocabulary import ADVERB, any_of
-from neve.observers.extractive.sameness import values_in
+from neve.observers.extractive.sameness import NOT_THE_OLD, values_in
 
 Mark = Literal["🔴", "🟡", "🟢", "✅"]
 Wording = Literal["", "remember", "remind", "rule", "request"]
@@ -72,14 +72,21 @@ _TRAIT = re.compile(
         "vegan vegetarian pescatarian allergic intolerant diabetic celiac coeliac asthmatic pregnant dyslexic autistic",
         "deaf blind colorblind colour-blind left-handed",
     )
-    + r"\b",
+    + r"\b|^i was born (?:in|on|at|near)\b",
     re.IGNORECASE,
 )
 """What must not be missed, however it is worded."""
-_NOT_THE_OLD = re.compile(
-    r"(?:\b(?:is|are|was|at|on)|'s)\s[^,;]{1,40},\s+not\s+(?!to\b|that\b|just\b)\S", re.IGNORECASE
+_TASTE = re.compile(
+    rf"^(?:and |but )?i(?:\s+{ADVERB})*\s+"
+    + any_of("love like enjoy prefer hate dislike adore detest")
+    + r"\s+(?!"
+    + any_of("to the a an when how what where who if being hearing seeing knowing option version draft number")
+    + r"\b)(?!.*\b"
+    + any_of("you your yours you're this that these those it its here there one")
+    + r"\b)\w",
+    re.IGNORECASE,
 )
-"""``it's 8pm, not 7``"""
+"""A taste in so few words that nothing else tells it: "I like jazz". Not what was said or shown just now."""
 _TO_THE_LISTENER = re.compile(r"\b(?:you|you're|your|yours|yourself)\b", re.IGNORECASE)
 _OF_SPEAKER = re.compile(
     r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|please|from now on|in (?:the )?future|answers?|repl(?:y|ies)|responses?)\b",
@@ -120,7 +127,7 @@ def _asked(sentence: str, *, dated: bool) -> Verdict | None:
 
 
 def _correction(sentence: str, *, corrects: bool) -> Verdict | None:
-    if _NOT_THE_OLD.search(sentence) and (values_in(sentence) or speaks_of_self(sentence)):
+    if NOT_THE_OLD.search(sentence) and (values_in(sentence) or speaks_of_self(sentence)):
         return TAKEN_BACK
     if not corrects:
         return None
@@ -130,7 +137,7 @@ def _correction(sentence: str, *, corrects: bool) -> Verdict | None:
 
 
 def _classified(sentence: str) -> Verdict | None:
-    if _TRAIT.search(sentence):
+    if _TRAIT.search(sentence) or _TASTE.search(sentence):
         return _VERDICTS[Kind.SELF]
     found = classify(sentence)
     if found.kept < KEPT:

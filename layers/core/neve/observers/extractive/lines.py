@@ -1,12 +1,12 @@
-"""From the events of a pass to the lines that are kept. Where more qualify than an answer may hold, either the best of
-the pass are chosen, or the pass ends before the first event that has no room. Lines are told in the order in which they
-were said."""
+"""From the events of a pass to the lines that are kept. Where more qualify than an answer may hold, the pass ends
+before the first event that has no room. Lines are told in the order in which they were said."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from neve.domain.observe.lines import MOST_LINES
 from neve.observers.extractive.candidates import (
     LINE_CHARACTERS,
     Line,
@@ -32,6 +32,9 @@ from neve.observers.extractive.sequels import (
 )
 from neve.observing import PassInput, PriorMemory
 
+ENOUGH = 3
+"""Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -47,11 +50,15 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> Kept:
     """What a pass keeps. A statement that a prior memory already holds is not repeated; the memory is reported.
     ``among_people``: the second speaker is a person."""
     notes = _Notes(given.prior)
+    read_to: int | None = None
     for moment, said in moments(given, among_people=among_people):
+        if len(notes.lines) > ENOUGH * given.max_lines:  # none of what follows can have room
+            read_to = moment.event.seq - 1
+            break
         for line in _of_moment(moment, said, notes):
             notes.take(line)
     lines, covered_to = _within(notes.lines, given)
-    return Kept(tuple(lines), tuple(notes.restated), covered_to)
+    return Kept(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to)
 
 
 class _Notes:
@@ -122,18 +129,18 @@ _RANK = {"🔴": 3, "✅": 2, "🟡": 1, "🟢": 0}
 
 
 def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None]:
-    """All lines if they are few enough; else neighbours are joined, and of the rest is kept what there is room for."""
+    """All lines if they are few enough; else neighbours are joined, and the pass ends before the first event that has
+    no room. Its first event has that of a pass of one event, and where even that is not enough, the best are kept."""
     room = given.max_lines
     if len(lines) > room:
         lines = _joined(lines)
     if len(lines) <= room:
         return lines, None
-    if not given.resumable:
-        return _best(lines, room), None
-    left_out = lines[room].seq_to
+    left_out = sorted(line.seq_from for line in lines)[room]
     first = given.events[0].seq
     covered_to = max((event.seq for event in given.events if event.seq < left_out), default=first)
-    return _best([line for line in lines if line.seq_to <= covered_to], room), covered_to
+    kept = [line for line in lines if line.seq_from <= covered_to]
+    return _best(kept, max(room, MOST_LINES) if covered_to == first else room), covered_to
 
 
 def _best(lines: Sequence[Line], room: int) -> list[Line]:

@@ -58,6 +58,9 @@ def adds_nothing(new: Content, old: Content) -> bool:
 
 # --- what a correction changes ------------------------------------------------------------------
 
+NOT_THE_OLD = re.compile(r"(?:\b(?:is|are|was|at|on)|'s)\s[^,;]{1,40},\s+not\s+(?!to\b|that\b|just\b)\S", re.IGNORECASE)
+"""``it's 8pm, not 7``"""
+
 _VALUES = {
     "figure": re.compile(
         r"\d|\b" + any_of("one two three four five six seven eight nine ten eleven twelve noon midnight") + r"\b",

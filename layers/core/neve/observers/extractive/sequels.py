@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from neve.observers.extractive.english.sentences import Sentence
-from neve.observers.extractive.sameness import content_of, values_in
+from neve.observers.extractive.sameness import NOT_THE_OLD, content_of, values_in
 
 LONGEST = 8
 """Words of a bare correction; a longer one says itself what it is about."""
@@ -20,6 +20,7 @@ _MOVED = re.compile(
     r"(?:moved|changed|rescheduled|postponed|pushed(?: back)?|brought forward)\s+to\s",
     re.IGNORECASE,
 )
+_OF_EARLIER = re.compile(r"^(?:and |but |so )?(?:it|that|this|he|she|they)(?:'s|'re)?\b", re.IGNORECASE)
 _OWN_VERB = re.compile(r"^(?:i|we|my|our)\b(?! meant| said)", re.IGNORECASE)
 _SOLVED = re.compile(
     r"^(?:(?:i|we|i've|we've)\s+)?(?:(?:just|finally|already|now|have|got)\s+)*"
@@ -67,13 +68,14 @@ def known_problem(rows: Sequence[str]) -> str | None:
 
 
 def is_bare_correction(sentence: Sentence) -> bool:
-    """Whether it takes something back in a few words that say nothing alone: "no, 8am", "moved to Friday"."""
+    """Whether it takes something back in a few words that say nothing alone: "no, 8am", "moved to Friday", "and
+    it's 8pm, not 7"."""
     said = sentence.text
     if sentence.question or _OWN_VERB.search(said) or len(said.split()) > LONGEST:
         return False
-    return sentence.takes_back or (
-        _MOVED.search(said) is not None and not values_in(said).isdisjoint(("day", "figure"))
-    )
+    if sentence.takes_back or (_OF_EARLIER.search(said) and NOT_THE_OLD.search(said)):
+        return True
+    return _MOVED.search(said) is not None and not values_in(said).isdisjoint(("day", "figure"))
 
 
 def corrected(said: str, lines: Sequence[Earlier], speaker: str) -> int | None:

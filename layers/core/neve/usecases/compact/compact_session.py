@@ -17,28 +17,37 @@ from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.erase.incarnation import UserErased, still_there
-from neve.usecases.jobs.finish_job import finish_job
-from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.jobs.finish_job import carry_on_job, finish_job
+from neve.usecases.observe.extract_session import refused, report_so_far
+from neve.usecases.observe.observe_session import SecondsLeft, observe_session
+from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.sessions.memory_lag import leave_if_caught_up
 
 
-def compact_session(scope: SessionScope, body: dict[str, Any]) -> None:
-    """One message of the compact queue. Raises LeaseHeld, which postpones it, and what a retry may cure. Repeating it
-    is safe, because a log that is already covered has nothing left to cover."""
+def compact_session(
+    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft | None = None
+) -> ObservationReport | None:
+    """One message of the compact queue: what its passes did, None for a user who was erased. Where the report says
+    ``left_off_at``, the message is to be sent again. Raises LeaseHeld, which postpones it, and what a retry may cure.
+    Repeating it is safe, because a log that is already covered has nothing left to cover."""
+    report = report_so_far(scope, body["job_id"])
     try:
-        observe_session(scope, body["incarnation"], closing=True)
+        observe_session(scope, body["incarnation"], report, closing=True, seconds_left=seconds_left)
+        if report.left_off_at is not None:
+            carry_on_job(scope, body["job_id"], "compact", report.result())
+            return report
         leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
-        result = _move_horizon(scope, body) | {"trigger": body["reason"]}
+        result = _move_horizon(scope, body) | {"trigger": body["reason"]} | report.left_out()
     except UserErased:
-        return
+        return None
     except ModelRefused as refusal:
-        failed = {"reason": f"the language model refused the request: {refusal}"}
-        finish_job(scope, body["job_id"], "compact", "failed", failed)
-        return
+        finish_job(scope, body["job_id"], "compact", "failed", refused(refusal))
+        return report
     if "covers" in result:
         result["pack_version"] = build_pack(scope, "horizon").manifest.pack_version
     finish_job(scope, body["job_id"], "compact", "done", result)
+    return report
 
 
 def _move_horizon(scope: SessionScope, body: dict[str, Any]) -> dict[str, Any]:

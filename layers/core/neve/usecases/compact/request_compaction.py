@@ -6,16 +6,16 @@ from neve.correlation import carried
 from neve.domain.errors import not_found
 from neve.domain.records import Job
 from neve.domain.times import iso
-from neve.ports import Message, QueueName
+from neve.ports import Conflict, Message, QueueName
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.jobs.read_jobs import wait_for_job
+from neve.usecases.jobs.read_jobs import find_job, wait_for_job
 from neve.usecases.observe.job import fifo_group
 
 
 def request_compaction(scope: SessionScope, reason: str, wait: bool) -> Job:
-    """A queued job; with ``wait`` polled up to 20 s. Raises session_not_found, erasing, user_closed,
-    StoreUnavailable."""
+    """A queued job; with ``wait`` polled up to 20 s. Raises session_not_found, erasing, user_closed, StoreUnavailable;
+    a call that could not be sent leaves no job."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head])
     if keys.session_head not in found:
@@ -25,8 +25,8 @@ def request_compaction(scope: SessionScope, reason: str, wait: bool) -> Job:
     now = scope.ports.clock.now()
     job_id = f"job_{scope.ports.ids.ulid(now)}"
     job = Job(job_id, "compact", "queued", iso(now), user_id=scope.user, session_id=scope.session)
-    scope.ports.table.write([rows.put_job(keys, job)])
     body = {
+        "work": "compact",
         "tenant": keys.tenant,
         "user": keys.user,
         "session": keys.session,
@@ -34,5 +34,11 @@ def request_compaction(scope: SessionScope, reason: str, wait: bool) -> Job:
         "job_id": job.id,
         "reason": reason,
     }
+    # the message first: a row without one would stay queued for as long as it is kept, while a worker makes the row of
+    # a message that has none
     scope.ports.queue.send(QueueName.COMPACT, [Message(carried(body), group=fifo_group(keys), dedup_id=job.id)])
+    try:
+        scope.ports.table.write([rows.put_job(keys, job)])
+    except Conflict:  # that worker was faster
+        job = find_job(scope, job.id) or job
     return wait_for_job(scope, job) if wait else job

@@ -81,7 +81,8 @@ def erase_user_data(ports: Ports, keys: UserKeys) -> Removed:
     """Passages, objects and rows of one user. The head stays: it is how the user is found again. Raises
     StoreUnavailable."""
     passages = ports.search.erase(keys.owner)
-    objects = [name for prefix in (keys.packs_prefix, keys.images_prefix) for name in ports.objects.list(prefix)]
+    prefixes = (keys.packs_prefix, keys.images_prefix, keys.uploads_prefix)
+    objects = [name for prefix in prefixes for name in ports.objects.list(prefix)]
     for name in objects:
         ports.objects.delete(name)
     own = keys_of(ports.table, keys.partition)

@@ -18,13 +18,22 @@ def finish_job(
 ) -> None:
     """Makes the row if nobody asked for the job before it ran. A job that is done stays as it was first done: a
     redelivered message must not overwrite what the pass wrote with "nothing new"."""
+    _write(scope, Job(job_id, kind, status, "", finished_at=iso(scope.ports.clock.now()), result=result))
 
+
+def carry_on_job(scope: SessionScope, job_id: str, kind: str, result: dict[str, Any]) -> None:
+    """The job runs on in another worker. ``result``: what has been done so far."""
+    _write(scope, Job(job_id, kind, "running", "", result=result))
+
+
+def _write(scope: SessionScope, outcome: Job) -> None:
     def attempt() -> None:
-        now = iso(scope.ports.clock.now())
-        job = find_job(scope, job_id)
-        job = job or Job(job_id, kind, "queued", now, user_id=scope.user, session_id=scope.session)
-        if job.status != "done":
-            finished = replace(job, status=status, finished_at=now, result=result)
-            scope.ports.table.write([rows.put_job(scope.keys, finished)])
+        job = find_job(scope, outcome.id)
+        job = job or replace(
+            outcome, created_at=iso(scope.ports.clock.now()), user_id=scope.user, session_id=scope.session
+        )
+        if job.version == 0 or job.status != "done":
+            moved = replace(job, status=outcome.status, finished_at=outcome.finished_at, result=outcome.result)
+            scope.ports.table.write([rows.put_job(scope.keys, moved)])
 
     transact(scope.ports, attempt)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from neve.domain.errors import not_found
 from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope
@@ -25,7 +24,6 @@ class NewMemory(WrittenMemory):
     """What the caller chose."""
 
     kind: Kind = Kind.MANUAL
-    provenance: dict[str, Any] = field(default_factory=dict)
 
 
 def create_memory(scope: UserScope, wanted: NewMemory, idempotency_key: IdempotencyKey | None = None) -> Memory:
@@ -44,7 +42,7 @@ def _create_once(scope: UserScope, wanted: NewMemory, memory_id: str, idem: Idem
             return _replayed(scope, earlier)
     head = rows.read_head(found.get(keys.head))
     rows.writable(head)
-    provenance = Provenance(**({"by": "human_edit", "session_id": wanted.session_id} | wanted.provenance))
+    provenance = Provenance("human_edit", wanted.session_id, trust="user")
     memory = record_of(wanted, memory_id, provenance, iso(now), head.gen, scope.count)
     ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, memory)]
     if wanted.session_id is not None:

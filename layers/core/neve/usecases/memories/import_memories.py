@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from neve.domain.records import LiveRow, Memory, MemoryPassage, Provenance, Scope, SessionMarker, Status
+from neve.domain.observe.trust import lowest
+from neve.domain.records import LiveRow, Memory, MemoryPassage, Provenance, Scope, SessionMarker, Status, Trust
 from neve.domain.times import iso
 from neve.domain.tokens import Counter
 from neve.ports import Item, Key
@@ -32,6 +33,7 @@ class ImportedRow(WrittenMemory):
     seq_from: int | None = None
     seq_to: int | None = None
     model: str | None = None
+    trust: Trust | None = None
 
 
 @dataclass(slots=True)
@@ -111,15 +113,22 @@ def _joined(found: Mapping[Key, Item], markers: Sequence[Key], fresh: Mapping[st
 
 
 def _memory_of(line: ImportedRow, now: str, gen: int, count: Counter) -> Memory:
-    origin = Provenance("import", line.session_id, line.seq_from, line.seq_to, line.model)
+    passages = tuple(replace(passage, trust=_imported(passage.trust)) for passage in line.passages)
+    trust = lowest([_imported(line.trust), *(passage.trust for passage in passages if passage.trust)])
+    origin = Provenance("import", line.session_id, line.seq_from, line.seq_to, line.model, trust)
     memory = record_of(line, str(line.id), origin, line.created_at or now, gen, count)
     return replace(
         memory,
-        passages=line.passages,
+        passages=passages,
         status=line.status,
         last_used_at=line.last_used_at or memory.created_at,
         rev_at=now,
     )
+
+
+def _imported(trust: Trust | None) -> Trust:
+    """An import vouches for nobody, and a tool's word stays one."""
+    return lowest(["import", trust or "import"])
 
 
 def _after_deletions(scope: UserScope, fresh: Mapping[str, Memory]) -> list[Memory]:

@@ -7,25 +7,52 @@ from typing import Any
 from neve.ports import ModelRefused
 from neve.scope import SessionScope
 from neve.usecases.erase.incarnation import UserErased
-from neve.usecases.jobs.finish_job import finish_job
-from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.reflect.reflect_session import reflect_session
+from neve.usecases.jobs.finish_job import carry_on_job, finish_job
+from neve.usecases.jobs.read_jobs import find_job
+from neve.usecases.observe.observe_session import SecondsLeft, observe_session
+from neve.usecases.observe.report import ObservationReport
+from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_session
 from neve.usecases.sessions.memory_lag import leave_if_caught_up
 
 
-def extract_session(scope: SessionScope, body: dict[str, Any]) -> None:
-    """One message. Replaying it is a no-op. Raises LeaseHeld, which postpones the message, and what a retry may cure
-    (LeaseLost, ModelUnavailable, ReplacementBusy, StoreUnavailable): it then returns to its queue. What a retry cannot
-    cure fails the job."""
+def extract_session(
+    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft | None = None
+) -> ObservationReport | None:
+    """One message: what its passes did, None for a user who was erased. Replaying it is a no-op. Where the report says
+    ``left_off_at``, the message is to be sent again.
+
+    Raises LeaseHeld, which postpones the message, and what a retry may cure (LeaseLost, ModelUnavailable,
+    ReplacementBusy, StoreUnavailable): it then returns to its queue. What a retry cannot cure fails the job."""
+    report = report_so_far(scope, body["job_id"])
+    reflections: list[str] = []
+    before = report.passes
     try:
-        report = observe_session(scope, body["incarnation"])
-        leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
-        reflections = reflect_session(scope, body["incarnation"])
+        observe_session(scope, body["incarnation"], report, seconds_left=seconds_left)
+        if report.left_off_at is None:
+            leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
+            rushed = seconds_left if report.passes > before else None  # a worker that did nothing else has the time
+            reflections = reflect_session(scope, body["incarnation"], rushed)
+    except NoTimeToReflect:
+        report.left_off_at = f"{report.observed_seq}.reflect"
     except UserErased:
-        return
+        return None
     except ModelRefused as refusal:
-        failed = {"reason": f"the language model refused the request: {refusal}"}
-        finish_job(scope, body["job_id"], "observe", "failed", failed)
-        return
+        finish_job(scope, body["job_id"], "observe", "failed", report.result() | refused(refusal))
+        return report
     result = report.result() | ({"reflections": reflections} if reflections else {})
-    finish_job(scope, body["job_id"], "observe", "done", result)
+    if report.left_off_at is None:
+        finish_job(scope, body["job_id"], "observe", "done", result)
+    else:
+        carry_on_job(scope, body["job_id"], "observe", result)
+    return report
+
+
+def report_so_far(scope: SessionScope, job_id: str) -> ObservationReport:
+    """Of the job's earlier workers."""
+    job = find_job(scope, job_id)
+    return ObservationReport.going_on(job.result if job and job.status == "running" else {})
+
+
+def refused(refusal: ModelRefused) -> dict[str, Any]:
+    """What a failed job says."""
+    return {"reason": f"the language model refused the request: {refusal}"}

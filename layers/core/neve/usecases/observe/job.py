@@ -20,6 +20,7 @@ def observation_message(keys: SessionKeys, incarnation: int, last_seq: int) -> M
     """What the extract queue carries. One group a session keeps passes in order; the dedup id holds the last seq, so a
     burst of triggers for the same log is one message."""
     body: dict[str, Any] = {
+        "work": "observe",
         "tenant": keys.tenant,
         "user": keys.user,
         "session": keys.session,

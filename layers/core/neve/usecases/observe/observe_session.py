@@ -1,91 +1,73 @@
 """Turn a session's unobserved tail into memory: the worker behind E3 and the automatic pass.
 
-A pass reads, asks the observer once, and commits in one transaction conditional on the lease: at most one observation,
-the usage bumps, the marker, the live list. A conflicting write is redone from fresh rows; the observer is never asked
-twice."""
+A pass reads, asks the observer once, and commits in one transaction conditional on the lease. A conflicting write is
+redone from fresh rows; the observer is never asked twice for what it has answered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from neve.domain.observe.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
-from neve.domain.records import (
-    Event,
-    EventType,
-    Kind,
-    LiveRow,
-    Memory,
-    MemoryPassage,
-    Provenance,
-    Scope,
-    SessionHead,
-    SessionMarker,
-    Status,
-    Tier,
-    UserHead,
-)
+from neve.domain.observe.lines import room_for, up_to
+from neve.domain.records import Event, SessionHead, SessionMarker, UserHead
 from neve.domain.sessions.rendered_blocks import strip_event
-from neve.domain.sessions.transcript import plan_pass
-from neve.domain.times import iso, parse
+from neve.domain.sessions.transcript import Pass, images_of, plan_pass
 from neve.observing import Observed, PassInput
-from neve.ports import Key, Put, WriteOp
+from neve.ports import ContentRefused
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.store.transact import transact
 from neve.usecases.erase.incarnation import UserErased, still_there
+from neve.usecases.observe.commit_pass import PassCommit, PassRead
 from neve.usecases.observe.images import with_images
-from neve.usecases.observe.lease import check_lease, release_lease, take_lease
+from neve.usecases.observe.lease import release_lease, take_lease
 from neve.usecases.observe.prior_memories import prior_memories
-from neve.usecases.tenants.usage import usage_put
+from neve.usecases.observe.refusals import (
+    REFUSED_IN_A_ROW,
+    given_up,
+    halved,
+    noted,
+    singled_out,
+    without_images,
+    write_marker,
+)
+from neve.usecases.observe.report import NOTHING_NEW, ObservationReport
 
-BASE_TAG = "observational-memory"
-DEFAULT_IMPORTANCE = 3
-EMPTY_OFFERS = 3
-"""After this many passes that found nothing, the marker advances anyway (docs/rules/observe.md#marker)."""
-NOTHING_NEW = "nothing new since the last pass"
+NOTHING_KEPT = "the observer found nothing worth keeping"
+NOTHING_READABLE = "the observer refused to read these events"
 
-
-@dataclass(slots=True)
-class ObservationReport:
-    """What the passes of one call did; it becomes the job's result."""
-
-    passes: int = 0
-    written: list[str] = field(default_factory=list)
-    reinforced: list[str] = field(default_factory=list)
-    facts_offered: int = 0
-    observed_seq: int = 0
-    reason: str | None = None
-
-    def result(self) -> dict[str, Any]:
-        return {
-            "passes": self.passes,
-            "written": self.written,
-            "reinforced": self.reinforced,
-            "facts_offered": self.facts_offered,
-            "observed_seq": self.observed_seq,
-        } | ({"reason": self.reason} if self.reason else {})
+SecondsLeft = Callable[[], float]
+"""How long the worker may still run."""
 
 
-def observe_session(scope: SessionScope, incarnation: int, *, closing: bool = False) -> ObservationReport:
-    """Consecutive passes, oldest events first, until nothing is left. ``closing`` (compaction, session end): the marker
-    advances even past events that hold no memory.
+def observe_session(
+    scope: SessionScope,
+    incarnation: int,
+    report: ObservationReport | None = None,
+    *,
+    closing: bool = False,
+    seconds_left: SecondsLeft | None = None,
+) -> ObservationReport:
+    """Consecutive passes, oldest events first, until nothing is left, or until less time is left than one more answer
+    may take: ``left_off_at`` then says where. ``closing`` (compaction, session end): the marker advances even past
+    events that hold no memory. ``report``: of the job's earlier workers; it is carried on.
 
     Raises LeaseHeld, LeaseLost, UserErased, ModelUnavailable, ModelRefused, StoreUnavailable. Whatever was committed
     before stays; the rest of the tail stays unobserved."""
-    report = ObservationReport()
+    report = report or ObservationReport()
     head, session_head, marker = _read(scope)
     report.observed_seq = marker.observed_seq
     still_there(head, incarnation)
     if session_head.last_seq <= _done_through(marker, closing):
-        report.reason = NOTHING_NEW
+        report.reason = report.reason if report.passes else NOTHING_NEW
         return report
     token = take_lease(scope).lease_token
     try:
-        while _Pass(scope, incarnation, token, closing, report).run():
-            pass
+        one = _Pass(scope, incarnation, token, closing, report)
+        while one.run():
+            if seconds_left is not None and seconds_left() < scope.ports.observer.longest_s:
+                report.left_off_at = one.left_off_at()
+                break
         return report
     finally:
         release_lease(scope, token)
@@ -108,55 +90,92 @@ def _read(scope: SessionScope) -> tuple[UserHead, SessionHead, SessionMarker]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What the observer was shown: the seqs ``first`` to ``last`` (``events`` are those of them that it can read), and
-    whether the marker advances past them even when it found nothing."""
-
-    first: int
-    last: int
-    events: Sequence[Event]
-    advance: bool
+def _done_justice(observed: Observed, read: PassRead) -> tuple[Observed, PassRead]:
+    """Both up to the last event that the lines do justice to; what is behind it is the next pass's."""
+    if observed.covered_to is None:
+        return observed, read
+    first, last = read.events[0].seq, read.events[-1].seq
+    covered_to = min(max(observed.covered_to, first), last)
+    if covered_to == last:
+        return observed, read
+    covered = [event for event in read.events if event.seq <= covered_to]
+    return replace(observed, lines=up_to(observed.lines, covered_to)), replace(
+        read, covered_to=covered_to, events=covered
+    )
 
 
 @dataclass
 class _Pass:
+    """``report.passes`` counts the answers that were accepted. ``ahead``: events that were read and not observed
+    yet."""
+
     scope: SessionScope
     incarnation: int
     token: int
     closing: bool
     report: ObservationReport
+    ahead: list[Event] = field(default_factory=list)
 
     def run(self) -> bool:
-        """One pass; False when there is nothing left to read."""
-        policy = self.scope.policy
+        """One pass; False when there is nothing left to read. Raises ContentRefused when the observer reads nothing at
+        all."""
         _, head, marker = _read(self.scope)
         if head.last_seq <= _done_through(marker, self.closing):
             return False
-        raw = self._tail(marker.observed_seq)
-        stripped = [event for event in (strip_event(e) for e in raw) if event is not None]
-        plan = plan_pass(stripped, policy.observer_transcript_cap, self.scope.count)
-        first, last = marker.observed_seq + 1, plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
-        if not plan.events:  # all of it was our own rendering
-            self._commit(None, _Read(first, last, raw, advance=True))
+        raw = self._tail(_read_through(marker))
+        plan = self._plan(marker, raw)
+        first = marker.observed_seq + 1
+        if not plan.events:  # all of it was our own rendering, or was refused
+            last = raw[-1].seq if raw else _read_through(marker)
+            self._commit(None, PassRead(first, last, last, raw, True, marker.refused))
             return True
-        observed = self.scope.ports.observer.observe(self._input(head, marker, plan.events))
+        try:
+            observed = self._ask(head, marker, plan.events)
+        except ContentRefused as refusal:
+            self._narrow(marker, plan.events, refusal)
+            return True
         self.report.passes += 1
         self.report.facts_offered += len(observed.facts)
-        self._commit(observed, _Read(first, last, plan.events, advance=plan.cut_by_cap or self.closing))
+        last = plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
+        read = PassRead(first, last, last, plan.events, plan.cut_by_cap or self.closing, marker.refused)
+        self._commit(*_done_justice(observed, read))
         return True
 
-    def _tail(self, observed_seq: int) -> list[Event]:
-        """Unobserved events, oldest first, a little more than one pass can hold."""
-        keys, cap = self.scope.keys, self.scope.policy.observer_transcript_cap
-        events: list[Event] = []
-        tokens = 0
-        for item in all_rows(self.scope.ports.table, keys.log, between=keys.events(observed_seq + 1)):
-            events.append(rows.read_event(item))
-            tokens += events[-1].original_tokens
-            if tokens > 2 * cap:
-                break
+    def left_off_at(self) -> str | None:
+        """A name for where the passes have come to; None when nothing is left to read."""
+        _, head, marker = _read(self.scope)
+        if head.last_seq <= _done_through(marker, self.closing):
+            return None
+        steps = (marker.observed_seq, marker.pass_limit or 0, len(marker.refused), marker.empty_offers)
+        return ".".join(map(str, steps)) if any(steps[1:]) else str(steps[0])
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def _tail(self, read_through: int) -> list[Event]:
+        """Unobserved events, oldest first, a little more than one pass can hold. What an earlier pass of this worker
+        has read and left is not read again: an event does not change."""
+        events = [event for event in self.ahead if event.seq > read_through]
+        if not events or events[0].seq != read_through + 1:
+            events = []
+        tokens = sum(event.original_tokens for event in events)
+        keys, most = self.scope.keys, 2 * self.scope.policy.observer_transcript_cap
+        if tokens <= most:
+            behind = keys.events((events[-1].seq if events else read_through) + 1)
+            for item in all_rows(self.scope.ports.table, keys.log, between=behind):
+                events.append(rows.read_event(item))
+                tokens += events[-1].original_tokens
+                if tokens > most:
+                    break
+        self.ahead = events
         return events
+
+    def _plan(self, marker: SessionMarker, raw: Sequence[Event]) -> Pass:
+        """What the next pass reads. Where the observer has refused, it is cut to the limit as it is by the cap."""
+        stripped = [event for event in (strip_event(e) for e in raw) if event is not None]
+        plan = plan_pass(stripped, self.scope.policy.observer_transcript_cap, self.scope.count)
+        if marker.pass_limit is None:
+            return plan
+        return Pass(plan.events[: marker.pass_limit], cut_by_cap=True)
 
     def _input(self, head: SessionHead, marker: SessionMarker, events: Sequence[Event]) -> PassInput:
         policy = self.scope.policy
@@ -166,121 +185,53 @@ class _Pass:
             prior=prior_memories(self.scope, marker),
             timezone=head.user_meta.get("timezone", "UTC"),
             output_cap=policy.observer_output_cap,
+            max_lines=room_for(events),
         )
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    def _ask(self, head: SessionHead, marker: SessionMarker, events: Sequence[Event]) -> Observed:
+        """Raises ContentRefused for what is refused without its images, too."""
+        given = self._input(head, marker, events)
+        try:
+            return self.scope.ports.observer.observe(given)
+        except ContentRefused:
+            pictured = [event.seq for event in given.events if images_of(event)]
+            if not pictured:
+                raise
+        observed = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
+        self.report.images_left_out += pictured
+        return observed
+
+    def _narrow(self, marker: SessionMarker, events: Sequence[Event], refusal: ContentRefused) -> None:
+        """Ask for less the next time, or note an event that was refused alone."""
+        if len(events) > 1:
+            write_marker(self.scope, self.token, halved(marker, events))
+            return
+        refused = noted(events[0], refusal)
+        if self.report.passes:
+            first, last = marker.observed_seq + 1, refused.seq
+            self._commit(None, PassRead(first, last, last, events, True, (*marker.refused, refused)))
+        elif len(marker.refused) + 1 < REFUSED_IN_A_ROW:
+            write_marker(self.scope, self.token, singled_out(marker, refused))
+        else:
+            write_marker(self.scope, self.token, given_up(marker))
+            raise refusal
 
     # --- commit ---------------------------------------------------------------------------------
 
-    def _commit(self, observed: Observed | None, read: _Read) -> None:
-        """Raises LeaseLost, UserErased. Everything but the observer's answer is read again on every attempt."""
-        memory_id = f"mem_{self.scope.ports.ids.ulid(self.scope.ports.clock.now())}"
-        written, reinforced, marker = transact(self.scope.ports, lambda: self._write(memory_id, observed, read))
-        self.report.observed_seq = marker.observed_seq
-        self.report.reinforced += reinforced
-        if written:
-            self.report.written.append(memory_id)
+    def _commit(self, observed: Observed | None, read: PassRead) -> None:
+        done = PassCommit(self.scope, self.incarnation, self.token, observed, read).write()
+        self.report.observed_seq = done.marker.observed_seq
+        self.report.reinforced += done.reinforced
+        self.report.unobservable += [{"seq": one.seq, "reason": one.reason} for one in read.refused]
+        if done.written:
+            self.report.written.append(done.written)
             self.report.reason = None
         elif not self.report.written:
-            self.report.reason = "the observer found nothing worth keeping"
-
-    def _write(self, memory_id: str, observed: Observed | None, read: _Read) -> tuple[bool, list[str], SessionMarker]:
-        """Whether there is a new memory, the ids of those that were cited, and the marker as it was left."""
-        keys, now = self.scope.keys, self.scope.ports.clock.now()
-        cited = [keys.memory(i) for i in observed.used_memory_ids] if observed else []
-        found = self.scope.ports.table.get_many([keys.head, keys.session_head, keys.marker, keys.usage, *cited])
-        head = rows.read_head(found.get(keys.head))
-        still_there(head, self.incarnation)
-        if keys.marker not in found:
-            raise UserErased
-        marker = rows.read_marker(found[keys.marker])
-        bumps = self._bumps(found, cited, iso(now))
-        reinforced = [str(put.item["id"]) for put in bumps]
-        if marker.last_pass == memory_id:  # our own commit, whose response was lost
-            return any(row.id == memory_id for row in marker.live), reinforced, marker
-        check_lease(marker, self.token, now)
-        timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
-        memory = self._memory(memory_id, observed, read, timezone) if observed else None
-        moved = replace(self._moved(marker, observed, memory, read), last_pass=memory_id)
-        ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_marker(keys, moved), *bumps]
-        if memory:
-            ops.append(rows.put_memory(keys, replace(memory, born_gen=head.gen)))
-        if observed and observed.usage:
-            ops.append(usage_put(keys, found.get(keys.usage), _model_usage(observed)))
-        self.scope.ports.table.write(ops)
-        return memory is not None, reinforced, moved
-
-    def _memory(self, memory_id: str, observed: Observed, read: _Read, timezone: str) -> Memory | None:
-        """None when nothing was worth keeping."""
-        if not observed.has_memory or not observed.lines:
-            return None
-        now = iso(self.scope.ports.clock.now())
-        text = "\n".join(line.text for line in observed.lines)
-        at = iso(parse(read.events[-1].created_at))
-        by_user = any(event.event_type is EventType.USER_MESSAGE for event in read.events)
-        return Memory(
-            id=memory_id,
-            kind=Kind.OBSERVATION,
-            tier=Tier.EPISODIC,
-            scope=Scope.SESSION,
-            session_id=self.scope.session,
-            text=text,
-            passages=tuple(MemoryPassage(line.text, line.seq_from, line.seq_to) for line in observed.lines),
-            priority=priority_of(text),
-            importance=DEFAULT_IMPORTANCE,
-            fingerprint=fingerprint(text),
-            status=Status.ACTIVE,
-            tags=(BASE_TAG,),
-            provenance=Provenance(
-                by="user_stated" if by_user else "assistant",
-                session_id=self.scope.session,
-                seq_from=read.first,
-                seq_to=read.last,
-                model=observed.model,
-            ),
-            observed_date=observed_date(at, timezone),
-            time_of_day=time_of_day(at, timezone),
-            referenced_date=referenced_date(text),
-            created_at=now,
-            observed_at=at,
-            last_used_at=now,
-            tokens=self.scope.count(text),
-            rev=1,
-            rev_at=now,
-            born_gen=0,
-        )
-
-    def _bumps(self, found: dict[Key, Any], cited: list[Key], now: str) -> list[Put]:
-        """Citation moves ``last_used_at`` and with it the rank; nothing else does."""
-        puts = []
-        for key in cited:
-            if key in found:
-                memory = rows.read_memory(found[key])
-                puts.append(rows.put_memory(self.scope.keys, replace(memory, last_used_at=now)))
-        return puts
-
-    def _moved(
-        self, marker: SessionMarker, observed: Observed | None, memory: Memory | None, read: _Read
-    ) -> SessionMarker:
-        empty_offers = 0 if memory else marker.empty_offers + 1
-        if memory or read.advance or empty_offers >= EMPTY_OFFERS:
-            marker = replace(marker, observed_seq=read.last, empty_offers=0)
-        else:
-            marker = replace(marker, empty_offers=empty_offers)
-        marker = replace(marker, offered_seq=read.last)
-        if memory:
-            marker = replace(marker, live=(*marker.live, LiveRow(memory.id, memory.kind, memory.tokens)))
-        if observed:
-            marker = replace(
-                marker,
-                current_task=observed.current_task or marker.current_task,
-                suggested_continuation=observed.suggested_continuation or marker.suggested_continuation,
-                thread_title=observed.thread_title or marker.thread_title,
-            )
-        return marker
+            self.report.reason = NOTHING_KEPT if observed or not read.refused else NOTHING_READABLE
 
 
-def _model_usage(observed: Observed) -> dict[str, int]:
-    return {
-        "model_calls": observed.calls,
-        "model_input_tokens": sum(observed.usage.get(part, 0) for part in ("input", "cache_read", "cache_write")),
-        "model_output_tokens": observed.usage.get("output", 0),
-    }
+def _read_through(marker: SessionMarker) -> int:
+    """The last event that the next pass does not read."""
+    return marker.refused[-1].seq if marker.refused else marker.observed_seq

@@ -12,11 +12,12 @@ from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.usecases.jobs.read_jobs import find_job, wait_for_job
 from neve.usecases.observe.job import observation_job_id, observation_message
-from neve.usecases.observe.observe_session import NOTHING_NEW
+from neve.usecases.observe.report import NOTHING_NEW
 
 
 def request_observation(scope: SessionScope, wait: bool) -> Job:
-    """The job; done at once when nothing arrived since the last pass. With ``wait`` it is polled up to 20 s.
+    """The job; done at once when nothing arrived since the last pass. With ``wait`` it is polled up to 20 s, and goes
+    through the queue that has no delay.
 
     Raises session_not_found, erasing, user_closed, StoreUnavailable."""
     keys = scope.keys
@@ -30,14 +31,14 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
     job_id = observation_job_id(keys, head.incarnation, last_seq)
     nothing_new = last_seq <= max(marker.observed_seq, marker.offered_seq)
     job = _ensure_job(scope, job_id, marker.observed_seq if nothing_new else None)
-    # a queued job is sent whatever is new: the call that made it may have failed to, and another pass, which ends no
-    # job but its own, may have observed everything since
-    if job.status == "queued" or (job.status == "failed" and not nothing_new):
+    # a job that has not ended is sent whatever is new: the call that made it may have failed to, and another pass,
+    # which ends no job but its own, may have observed everything since
+    if job.status in ("queued", "running") or (job.status == "failed" and not nothing_new):
         message = observation_message(keys, head.incarnation, last_seq)
         if job.status == "failed":  # the queue has seen this dedup id: ask under another
             job = _requeue(scope, job)
             message = replace(message, dedup_id=f"{job_id}.{job.version}")
-        scope.ports.queue.send(QueueName.EXTRACT, [message])
+        scope.ports.queue.send(QueueName.COMPACT if wait else QueueName.EXTRACT, [message])
     return wait_for_job(scope, job) if wait else job
 
 

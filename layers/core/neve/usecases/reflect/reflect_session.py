@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.observe.trust import lowest
 from neve.domain.records import (
     Kind,
     LiveRow,
@@ -24,7 +25,8 @@ from neve.ports import StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
-from neve.usecases.observe.observe_session import BASE_TAG, DEFAULT_IMPORTANCE
+from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
+from neve.usecases.observe.observe_session import SecondsLeft
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
 
@@ -33,11 +35,15 @@ FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 REASON = "folded into an in-session reflection"
 
 
-def reflect_session(scope: SessionScope, incarnation: int) -> list[str]:
+class NoTimeToReflect(Exception):
+    """A reflection is due, and less time is left than it may take."""
+
+
+def reflect_session(scope: SessionScope, incarnation: int, seconds_left: SecondsLeft | None = None) -> list[str]:
     """Ids of the new reflections; empty when the trigger is not reached or the observer returned nothing.
 
-    Raises ModelUnavailable, ModelRefused, ReplacementBusy, StoreUnavailable. A pack that could not be rebuilt keeps
-    ``rebuild_due`` and is left to the sweep."""
+    Raises NoTimeToReflect, ModelUnavailable, ModelRefused, ReplacementBusy, StoreUnavailable. A pack that could not be
+    rebuilt keeps ``rebuild_due`` and is left to the sweep."""
     keys, policy = scope.keys, scope.policy
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
     if keys.marker not in found:
@@ -50,6 +56,8 @@ def reflect_session(scope: SessionScope, incarnation: int) -> list[str]:
     sources = active_memories(scope.ports.table, keys, folded, head.gen)  # chronological, as the live list is
     if sum(memory.tokens for memory in sources) < policy.reflection_trigger:
         return []
+    if seconds_left is not None and seconds_left() < scope.ports.observer.longest_s:
+        raise NoTimeToReflect
     groups = [ReflectGroup(m.id, m.text, m.provenance.seq_from, m.provenance.seq_to, m.observed_at) for m in sources]
     reflected = scope.ports.observer.reflect(ReflectInput(scope.session, groups, policy.reflection_target))
     timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
@@ -106,6 +114,7 @@ def _reflection(scope: SessionScope, text: str, named: Sequence[Memory], model: 
             seq_from=min(firsts) if firsts else None,
             seq_to=max(lasts) if lasts else None,
             model=model,
+            trust=lowest(memory.provenance.trusted for memory in named),
         ),
         supersedes=tuple(memory.id for memory in named),
         observed_date=observed_date(observed_at, timezone),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import json
 from collections.abc import Sequence
@@ -18,11 +16,12 @@ from neve.domain.sessions.transcript import completed_to, completes_turn
 from neve.domain.times import iso
 from neve.domain.tokens import event_tokens
 from neve.ports import Expect, Item, Key, Put, WriteOp
-from neve.scope import SessionScope, UserScope
+from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import seq_of
 from neve.store.transact import transact
+from neve.usecases.sessions.event_images import store_images
 
 Queued = Literal["queued", "none"]
 
@@ -52,10 +51,13 @@ def append_events(
     scope: SessionScope, events: Sequence[NewEvent], idempotency_key: IdempotencyKey | None = None
 ) -> Appended:
     """All of ``events`` or none. Raises NeveError: session_not_found, client_id_conflict, idempotency_mismatch,
-    erasing, user_closed, upload_not_found, conflict. Raises StoreUnavailable; the caller may then repeat the call
-    safely if it sent client ids or an idempotency key."""
+    erasing, user_closed, conflict, and what ``store_images`` raises. Raises StoreUnavailable; the caller may then
+    repeat the call safely if it sent client ids or an idempotency key."""
     _check_client_ids(events)
-    stored = [replace(e, content=_store_images(scope, e.content)) for e in events]
+    stored = [
+        replace(event, content=store_images(scope, event.content, f"events[{n}].content"))
+        for n, event in enumerate(events)
+    ]
     append = _Append(scope, stored, idempotency_key, scope.ports.ids.token())
     return transact(scope.ports, append.attempt)
 
@@ -211,28 +213,3 @@ def _content_sha(event: NewEvent) -> str:
     """What makes two events with one client id the same: type, speaker, content and data, not the time it was sent."""
     basis = [event.event_type, event.name, event.content, event.event_data]
     return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()
-
-
-def _store_images(scope: UserScope, content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    """Image bytes become objects, named by their content, before the row that points to them is written."""
-    if isinstance(content, str):
-        return content
-    return [_store_image(scope, block) if block["type"] == "image" else block for block in content]
-
-
-def _store_image(scope: UserScope, block: dict[str, Any]) -> dict[str, Any]:
-    kept = {"type": "image", "media_type": block["media_type"]}
-    if "url" in block:
-        return kept | {"url": block["url"]}
-    if "upload_id" in block:
-        name = scope.keys.image_object(block["upload_id"])
-        if not scope.ports.objects.list(name):
-            raise not_found("upload", block["upload_id"])
-        return kept | {"object": name}
-    try:
-        data = base64.b64decode(block["data"], validate=True)
-    except (binascii.Error, ValueError):
-        raise invalid("events.content.data", "is not base64") from None
-    name = scope.keys.image_object(hashlib.sha256(data).hexdigest())
-    scope.ports.objects.put(name, data, content_type=block["media_type"])
-    return kept | {"object": name}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from neve.domain.sessions.images import MAX_IMAGE_BYTES
 from neve.domain.times import iso
 from neve.scope import UserScope
+from neve.usecases.sessions.event_images import too_large
 
 EXPIRES_S = 900
 """Long enough for a slow phone, short enough that a leaked URL is soon worthless *(ours)*."""
@@ -14,7 +16,8 @@ EXPIRES_S = 900
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """PUT the bytes to ``url`` with exactly this content type, then name ``upload_id`` in an image block."""
+    """PUT the bytes to ``url`` with exactly this content type and ``If-None-Match: *``, then name ``upload_id`` in an
+    image block."""
 
     upload_id: str
     url: str
@@ -22,10 +25,13 @@ class Upload:
     expires_at: str
 
 
-def create_upload(scope: UserScope, media_type: str) -> Upload:
+def create_upload(scope: UserScope, media_type: str, size: int | None = None) -> Upload:
+    """``size``: exactly how many bytes will be sent, signed with the rest. Raises image_too_large."""
+    if size is not None and size > MAX_IMAGE_BYTES:
+        raise too_large("size", size)
     now = scope.ports.clock.now()
     upload_id = f"upl_{scope.ports.ids.ulid(now)}"
     url = scope.ports.objects.presign_put(
-        scope.keys.image_object(upload_id), content_type=media_type, expires_s=EXPIRES_S
+        scope.keys.upload_object(upload_id), content_type=media_type, expires_s=EXPIRES_S, size=size
     )
     return Upload(upload_id, url, media_type, iso(now + timedelta(seconds=EXPIRES_S)))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field
 
 from neve.domain.errors import invalid
-from neve.domain.records import Kind, Memory, MemoryPassage, Priority, Scope, Status
+from neve.domain.records import Kind, Memory, MemoryPassage, Priority, Scope, Status, Trust
 from neve.http.json_body import check_model, parse_json
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, TextBody, View
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
@@ -141,16 +141,18 @@ class PassageLine(Body):
     text: Text
     seq_from: int | None = Field(default=None, ge=1)
     seq_to: int | None = Field(default=None, ge=1)
+    trust: Trust | None = None
 
 
 class ProvenanceLine(Body):
-    """What an exported row says of its origin; ``by`` becomes ``import``."""
+    """What an exported row says of its origin; ``by`` becomes ``import``, and so does ``trust`` unless it is lower."""
 
     by: str | None = None
     session_id: Identifier | None = None
     seq_from: int | None = Field(default=None, ge=1)
     seq_to: int | None = Field(default=None, ge=1)
     model: Label | None = None
+    trust: Trust | None = None
 
 
 class ImportLine(Body):
@@ -190,13 +192,14 @@ class ImportLine(Body):
             label=self.label,
             group=self.group,
             tags=tuple(self.tags),
-            passages=tuple(MemoryPassage(p.text, p.seq_from, p.seq_to) for p in self.passages),
+            passages=tuple(MemoryPassage(p.text, p.seq_from, p.seq_to, p.trust) for p in self.passages),
             created_at=self.created_at,
             observed_at=self.observed_at,
             last_used_at=self.last_used_at,
             seq_from=origin.seq_from,
             seq_to=origin.seq_to,
             model=origin.model,
+            trust=origin.trust,
         )
 
 
@@ -212,6 +215,11 @@ class PassageView(View):
     text: str
     seq_from: int | None = None
     seq_to: int | None = None
+    trust: Trust | None = None
+
+    @classmethod
+    def of(cls, passage: MemoryPassage) -> Self:
+        return cls(text=passage.text, seq_from=passage.seq_from, seq_to=passage.seq_to, trust=passage.trust)
 
 
 class ProvenanceView(View):
@@ -220,6 +228,9 @@ class ProvenanceView(View):
     seq_from: int | None = None
     seq_to: int | None = None
     model: str | None = None
+    trust: Trust = Field(
+        description="Whose word it is at the least: that of its lowest passage, or of its lowest source."
+    )
 
 
 class MemoryView(View):
@@ -262,13 +273,14 @@ class MemoryView(View):
         origin = memory.provenance
         return cls(
             **plain | {"tags": list(memory.tags), "supersedes": list(memory.supersedes)},
-            passages=[PassageView(text=p.text, seq_from=p.seq_from, seq_to=p.seq_to) for p in memory.passages] or None,
+            passages=[PassageView.of(passage) for passage in memory.passages] or None,
             provenance=ProvenanceView(
                 by=origin.by,
                 session_id=origin.session_id,
                 seq_from=origin.seq_from,
                 seq_to=origin.seq_to,
                 model=origin.model,
+                trust=origin.trusted,
             ),
         )
 

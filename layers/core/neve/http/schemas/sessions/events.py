@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_val
 
 from neve.domain.errors import FieldError, NeveError
 from neve.domain.records import Event, EventType
+from neve.domain.sessions.images import MAX_IMAGE_BYTES
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.fields import Filled, Identifier, Limit, Name, Seq, Time
 from neve.store.keys import image_name
@@ -181,6 +182,10 @@ class AppendedOut(View):
         return cls(seqs=appended.seqs, observation=appended.observation, compaction=appended.compaction)
 
 
+class Unobservable(View):
+    reason: str
+
+
 class EventOut(View):
     seq: int
     client_id: str | None
@@ -194,6 +199,7 @@ class EventOut(View):
     pruned: bool
     artifact_path: str | None
     archived: bool = Field(description="A compaction has summarised it.")
+    unobservable: Unobservable | None = Field(description="The observer would not read it; the passes went on without.")
     created_at: str
 
     @classmethod
@@ -209,6 +215,7 @@ class EventOut(View):
             pruned=event.pruned,
             artifact_path=event.artifact_path,
             archived=covers is not None and covers[0] <= event.seq <= covers[1],
+            unobservable=Unobservable(**event.unobservable) if event.unobservable else None,
             created_at=event.created_at,
         )
 
@@ -237,20 +244,25 @@ class EventsQuery(Parameters):
 
 class UploadBody(Body):
     media_type: MediaType
+    size: int | None = Field(
+        default=None, ge=1, description=f"Exactly how many bytes will be sent, at most {MAX_IMAGE_BYTES}; then signed."
+    )
 
 
 class UploadOut(View):
     upload_id: str
     method: Literal["PUT"] = "PUT"
-    url: str = Field(description="Send the bytes there, without the API key.")
+    url: str = Field(description="Send the bytes there once, without the API key.")
     headers: dict[str, str] = Field(description="Send exactly these headers.")
     expires_at: str
 
     @classmethod
     def of(cls, upload: Upload) -> UploadOut:
-        headers = {"Content-Type": upload.content_type}
+        headers = {"Content-Type": upload.content_type, "If-None-Match": "*"}
         return cls(upload_id=upload.upload_id, url=upload.url, headers=headers, expires_at=upload.expires_at)
 
+
+_TOO_LARGE = ("event_too_large", "image_too_large")
 
 APPEND_EVENTS = Operation(
     method="POST",
@@ -262,7 +274,7 @@ APPEND_EVENTS = Operation(
     query=Nothing,
     body=AppendBody,
     responses={201: Response("The events are durable.", AppendedOut)},
-    codes=(*USER_WRITE, "session_not_found", "upload_not_found", "client_id_conflict", "event_too_large"),
+    codes=(*USER_WRITE, "session_not_found", "upload_not_found", "client_id_conflict", *_TOO_LARGE),
     idempotent=True,
 )
 
@@ -289,6 +301,6 @@ CREATE_UPLOAD = Operation(
     query=Nothing,
     body=UploadBody,
     responses={201: Response("Where to send the bytes.", UploadOut)},
-    codes=USER_WRITE,
+    codes=(*USER_WRITE, "image_too_large"),
     idempotent=True,
 )

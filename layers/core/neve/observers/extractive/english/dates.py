@@ -122,7 +122,8 @@ _RECURRING = re.compile(
 _CALENDAR_KINDS = frozenset({"weekday", "month", "monthday", "monthdate"})
 _WHICH_ONE = ("next", "last", "this", "past", "coming")
 _AHEAD_OF_DATE = re.compile(
-    r"\b(?:for|by|until|till|before|due|starting|starts|from|beginning|scheduled|moved to)(?:\s+(?:on|the))?\s*$",
+    r"\b(?:for|by|until|till|before|due|starting|starts|from|beginning|scheduled"
+    r"|(?:moved|pushed|postponed|delayed|rescheduled|changed|shifted|brought forward)\b.*\bto)(?:\s+(?:on|the))?\s*$",
     re.IGNORECASE,
 )
 

@@ -26,7 +26,9 @@ _NO_VERBS = words(
 _QUOTATION = re.compile(r'("[^"]*")')
 _FIRST_PERSON = frozenset({"i", "i'm", "im", "i've", "ive", "i'll", "i'd"})
 _AUXILIARIES = frozenset({"am", "have", "haven't", "do", "don't"})
-_JOINERS = frozenset({"and", "or", "but", "then"})
+_JOINERS = frozenset({"and", "or", "nor", "but", "then"})
+_OTHER_SUBJECTS = frozenset({"who", "which", "that", "when", "if", "because", "where", "while"})
+"""Verbs behind them are not the speaker's and keep their form."""
 
 
 def about(subject: str, sentence: str) -> str:
@@ -54,7 +56,8 @@ class _Rewriter:
     """Walks over the words. The subject is named once; after that it is "they".
 
     ``_awaiting`` is the form that the next verb must agree with; ``_joined`` says that an everyday verb behind an "and"
-    still belongs to the named subject: "lives in Bergen and works at the port"."""
+    still belongs to the named subject: "lives in Bergen and works at the port". ``_state``: what came before tells what
+    the subject is or has, so that a verb behind a "to" is an infinitive."""
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
@@ -62,6 +65,7 @@ class _Rewriter:
         self._awaiting: Literal["", "singular", "plural"] = ""
         self._conjugating = False
         self._joined = False
+        self._state = False
 
     def mention(self) -> None:
         """The subject has been named in what comes before."""
@@ -90,18 +94,17 @@ class _Rewriter:
             return self._other_form(word)
         if not word[0].isalpha():
             if any(mark in token for mark in ",;:("):
-                self._joined = False
+                self._joined = self._conjugating and token.rstrip().endswith(",")
             return token
         return self._verb(token, word)
 
     def _first_person(self, word: str, following: str) -> str:
         first = not self._named
         who, be, have = (self._name(), "is", "has") if first else ("they", "are", "have")
-        self._conjugating = False
-        if word in ("i'm", "im"):
-            return f"{who} {be}"
-        if word in ("i've", "ive"):
-            return f"{who} {have}"
+        self._conjugating = self._joined = False
+        if word in ("i'm", "im", "i've", "ive"):
+            self._conjugating = self._state = first
+            return f"{who} {have if word.endswith('ve') else be}"
         if word == "i'll":
             return f"{who} will"
         if word == "i'd":
@@ -124,10 +127,13 @@ class _Rewriter:
             return {"am": "are", "was": "were"}.get(word, token)
         if self._awaiting == "singular":
             self._awaiting = ""
-            self._conjugating = third_person_form(word) != word and word not in _AUXILIARIES
+            self._state = word in ("am", "have")
+            self._conjugating = self._state or (third_person_form(word) != word and word not in _AUXILIARIES)
             return third_person_form(word)
         if word in _JOINERS:
             self._joined = self._conjugating
+        elif word in _OTHER_SUBJECTS or (word == "to" and self._state):
+            self._conjugating = self._joined = False
         elif self._joined and word not in ADVERBS:
             self._joined = False
             return third_person_form(word) if is_common_present(word) else token
@@ -139,7 +145,7 @@ class _Rewriter:
 
 
 def _may_stand_before_a_verb(word: str) -> bool:
-    return word in ADVERBS or word in ("no", "longer") or (word.endswith("ly") and word not in _VERBS_IN_LY)
+    return word in ADVERBS or word in ("no", "longer", "neither") or (word.endswith("ly") and word not in _VERBS_IN_LY)
 
 
 def wish(subject: str, sentence: str, kind: str) -> str:

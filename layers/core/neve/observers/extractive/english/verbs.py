@@ -39,6 +39,7 @@ _COMMON_PRESENT = words(
     "drink sleep wake get go come do have keep make take bring buy sell pay spend own try practise bake sing sew",
     "collect meet send listen avoid forget understand agree disagree suffer struggle worry belong commute manage lead",
     "build develop volunteer donate follow attend organize organise meditate swim ride like love work play",
+    "wear wash feed tend carry fix repair fly don't haven't am",
 )
 """Verbs whose base form is rarely a noun behind an "and"."""
 

@@ -1,0 +1,66 @@
+"""What the observer refuses to read is asked of it in halves, until what offends stands alone
+(docs/rules/observe.md#refusals)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from neve.domain.records import Event, RefusedEvent, SessionMarker
+from neve.domain.sessions.transcript import event_text, images_of
+from neve.ports import ContentRefused
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.transact import transact
+from neve.usecases.erase.incarnation import UserErased
+from neve.usecases.observe.lease import check_lease
+
+REFUSED_IN_A_ROW = 3
+"""So many single events refused, and none accepted: it is not the events."""
+IMAGE_LEFT_OUT = "[image that could not be read]"
+
+
+def halved(marker: SessionMarker, events: Sequence[Event]) -> SessionMarker:
+    """The marker after these events were refused together: the next passes hold half as many, up to their last."""
+    return replace(marker, pass_limit=max(1, len(events) // 2), limit_to=events[-1].seq)
+
+
+def singled_out(marker: SessionMarker, refused: RefusedEvent) -> SessionMarker:
+    """The marker after an event was refused alone while nothing has been accepted yet: the next one is asked about
+    alone, too."""
+    return replace(marker, pass_limit=1, limit_to=refused.seq + 1, refused=(*marker.refused, refused))
+
+
+def given_up(marker: SessionMarker) -> SessionMarker:
+    """Without a trace of refusals."""
+    return replace(marker, pass_limit=None, limit_to=None, refused=())
+
+
+def write_marker(scope: SessionScope, token: int, moved: SessionMarker) -> None:
+    """Keep what ``moved`` says about refusals. Raises LeaseLost, UserErased."""
+
+    def attempt() -> None:
+        item = scope.ports.table.get(scope.keys.marker)
+        if item is None:
+            raise UserErased
+        marker = rows.read_marker(item)
+        check_lease(marker, token, scope.ports.clock.now())
+        kept = replace(marker, pass_limit=moved.pass_limit, limit_to=moved.limit_to, refused=moved.refused)
+        if kept != marker:
+            scope.ports.table.write([rows.put_marker(scope.keys, kept)])
+
+    transact(scope.ports, attempt)
+
+
+def without_images(events: Sequence[Event]) -> list[Event]:
+    """Each image as a word about it."""
+    return [_without_images(event) for event in events]
+
+
+def _without_images(event: Event) -> Event:
+    left_out = [IMAGE_LEFT_OUT for _ in images_of(event)]
+    return replace(event, content="\n".join([event_text(event), *left_out]).strip()) if left_out else event
+
+
+def noted(event: Event, refusal: ContentRefused) -> RefusedEvent:
+    return RefusedEvent(event.seq, str(refusal))

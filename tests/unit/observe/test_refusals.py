@@ -1,0 +1,207 @@
+"""One bad event never stops a session: what the observer refuses is asked of it without images, then in halves."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.records import Event, EventType
+from neve.observing import Observed, ObservedLine, PassInput
+from neve.ports import ContentRefused, Message, ModelRefused, ModelUnavailable, QueueName
+from neve.usecases.compact.compact_session import compact_session
+from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.read_jobs import get_job
+from neve.usecases.observe.extract_session import extract_session
+from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.observe.report import ObservationReport
+from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.list_events import list_events
+from neve.usecases.sessions.read_sessions import get_session
+from tests.unit.world import ScriptedObserver, World
+
+USER = EventType.USER_MESSAGE
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 60).decode()
+REASON = "status 400 (invalid_request_error)"
+
+
+class Fastidious(ScriptedObserver):
+    """Refuses any pass that ``refuses`` says; keeps every event of the others as a line. ``asked``: the seqs of each
+    request, ``i`` behind those with an image."""
+
+    def __init__(self, refuses: Callable[[Event], bool]) -> None:
+        super().__init__()
+        self._refuses = refuses
+        self.asked: list[str] = []
+
+    def observe(self, given: PassInput) -> Observed:
+        self.asked.append(" ".join(f"{event.seq}{'i' if has_image(event) else ''}" for event in given.events))
+        if any(self._refuses(event) for event in given.events):
+            raise ContentRefused(REASON)
+        lines = tuple(ObservedLine(f"🟡 {event.seq}", event.seq, event.seq) for event in given.events)
+        return Observed(True, lines, "fastidious")
+
+
+def has_image(event: Event) -> bool:
+    return not isinstance(event.content, str) and any(block["type"] == "image" for block in event.content)
+
+
+def bad(event: Event) -> bool:
+    return "bad" in str(event.content)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.open()
+    world.observer = Fastidious(bad)
+    yield world
+    world.table.close()
+
+
+def tell(world: World, *texts: str) -> None:
+    append_events(world.user().of_session("s1"), [NewEvent(USER, text) for text in texts])
+
+
+def observe(world: World, **more: Any) -> ObservationReport:
+    return observe_session(world.user().of_session("s1"), 1, **more)
+
+
+def asked(world: World) -> list[str]:
+    assert isinstance(world.observer, Fastidious)
+    return world.observer.asked
+
+
+def unobservable(world: World) -> dict[int, Any]:
+    page = list_events(world.user().of_session("s1"), 1, 100)
+    return {event.seq: event.unobservable for event in page.events if event.unobservable}
+
+
+def lines_of(world: World) -> list[str]:
+    return [line.removeprefix("🟡 ") for memory in world.memories() for line in memory.text.splitlines()]
+
+
+def marker(world: World) -> int:
+    return get_session(world.user().of_session("s1")).marker.observed_seq
+
+
+def test_the_event_that_is_refused_alone_is_noted_and_the_others_are_observed(world: World) -> None:
+    tell(world, "one", "two", "bad", "four", "five", "six")
+    report = observe(world)
+    assert lines_of(world) == ["1", "2", "4", "5", "6"]
+    assert unobservable(world) == {3: {"reason": REASON}}
+    assert report.unobservable == [{"seq": 3, "reason": REASON}]
+    assert marker(world) == 6
+    assert asked(world) == ["1 2 3 4 5 6", "1 2 3", "1", "2", "3", "4 5 6"]
+
+
+@pytest.mark.parametrize("places", [{1}, {2}, {8}, {1, 2}, {1, 8}, {3, 4, 5, 6}, {2, 4, 6, 8}, {7, 8}])
+def test_wherever_they_stand_bad_events_alone_are_left_out(world: World, places: set[int]) -> None:
+    tell(world, *("bad" if n in places else f"text {n}" for n in range(1, 9)))
+    observe(world)
+    assert set(unobservable(world)) == places
+    assert lines_of(world) == [str(n) for n in range(1, 9) if n not in places]
+    assert marker(world) == 8
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_short_tail_of_bad_events_is_noted(world: World, count: int) -> None:
+    tell(world, *["bad"] * count)
+    report = observe(world)
+    assert set(unobservable(world)) == set(range(1, count + 1))
+    assert (marker(world), report.reason) == (count, "the observer refused to read these events")
+    tell(world, "good")
+    observe(world)
+    assert lines_of(world) == [str(count + 1)]
+
+
+def test_three_refused_in_a_row_and_none_accepted_fail_the_job_and_mark_nothing(world: World) -> None:
+    tell(world, *["bad"] * 5)
+    scope = world.user().of_session("s1")
+    job = request_observation(scope, wait=False)
+    before = world.table.get(scope.keys.marker)
+    extract_session(scope, world.queue.sent[-1][1].body)
+    after = world.table.get(scope.keys.marker)
+    failed = get_job(world.user(), job.id)
+    assert failed.status == "failed"
+    assert REASON in failed.result["reason"]
+    assert unobservable(world) == {}
+    moving = {"version", "lease_token", "lease_until"}
+    assert before is not None
+    assert after is not None
+    assert {k: v for k, v in after.items() if k not in moving} == {k: v for k, v in before.items() if k not in moving}
+    assert asked(world) == ["1 2 3 4 5", "1 2", "1", "2", "3"]
+
+
+def test_the_limit_is_kept_for_the_next_worker(world: World) -> None:
+    tell(world, *[f"text {n}" for n in range(1, 8)], "bad")
+    report = observe(world, seconds_left=lambda: 0.0)
+    assert (report.left_off_at, asked(world)) == ("0.4.0.0", ["1 2 3 4 5 6 7 8"])
+    for _ in range(20):
+        report = ObservationReport.going_on(report.result())
+        if observe(world, report=report, seconds_left=lambda: 0.0).left_off_at is None:
+            break
+    assert asked(world)[1:] == ["1 2 3 4", "5 6 7 8", "5 6", "7 8", "7", "8"]
+    assert report.unobservable == [{"seq": 8, "reason": REASON}]
+    assert marker(world) == 8
+
+
+def test_single_refusals_are_kept_for_the_next_worker(world: World) -> None:
+    tell(world, "bad", "bad", "good")
+    report = ObservationReport()
+    for _ in range(20):
+        report = observe(world, report=ObservationReport.going_on(report.result()), seconds_left=lambda: 0.0)
+        if report.left_off_at is None:
+            break
+    assert asked(world) == ["1 2 3", "1", "2", "3"]
+    assert set(unobservable(world)) == {1, 2}
+    assert lines_of(world) == ["3"]
+
+
+def test_images_are_left_out_before_anything_is_halved(world: World) -> None:
+    world.observer = Fastidious(has_image)
+    blocks = [{"type": "text", "text": "my cat"}, {"type": "image", "media_type": "image/png", "data": PNG}]
+    append_events(world.user().of_session("s1"), [NewEvent(USER, "one"), NewEvent(USER, blocks), NewEvent(USER, "x")])
+    report = observe(world)
+    assert asked(world) == ["1 2i 3", "1 2 3"]
+    assert lines_of(world) == ["1", "2", "3"]
+    assert (report.images_left_out, unobservable(world)) == ([2], {})
+    assert report.result()["images_left_out"] == [2]
+
+
+def test_a_compaction_goes_on_past_a_bad_event(world: World) -> None:
+    world.with_policy(window=400)
+    tell(world, *[f"text {n} " * 20 for n in range(1, 10)], "bad", *["more " * 40] * 10)
+    scope = world.user().of_session("s1")
+    job = request_compaction(scope, "manual", wait=False)
+    compact_session(scope, world.queue.sent[-1][1].body)
+    result = get_job(world.user(), job.id).result
+    assert result["outcome"] == "covered"
+    assert result["unobservable"] == [{"seq": 10, "reason": REASON}]
+
+
+@pytest.mark.parametrize("error", [ModelRefused("401"), ModelUnavailable("529")])
+def test_a_wrong_key_or_an_outage_is_no_refusal_of_an_event(world: World, error: Exception) -> None:
+    world.observer = ScriptedObserver()
+    world.observer.answers = [error]
+    tell(world, "one", "two")
+    with pytest.raises(type(error)):
+        observe(world)
+    assert unobservable(world) == {}
+    assert len(world.observer.passes) == 1
+    assert marker(world) == 0
+
+
+def test_a_note_on_an_event_asks_for_no_other_work(world: World) -> None:
+    """An event that changes is no new event: the outbox reads inserted ones only."""
+    tell(world, "one", "bad", "three")
+    sent: list[tuple[QueueName, Message]] = list(world.queue.sent)
+    observe(world)
+    assert world.queue.sent == sent
+    row = world.table.get(world.user().of_session("s1").keys.event(2))
+    assert row is not None
+    assert (row["content"], row["version"], row["unobservable"]) == ("bad", 2, {"reason": REASON})
