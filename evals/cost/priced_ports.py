@@ -28,6 +28,7 @@ from neve.ports import (
     QueueName,
     Table,
     WriteOp,
+    key_of,
 )
 
 KB = 1024
@@ -106,7 +107,7 @@ def _any(op: Delete) -> bool:
 
 
 def _key(op: WriteOp) -> Key:
-    return Key(op.item["pk"], op.item["sk"]) if isinstance(op, Put) else op.key
+    return key_of(op.item) if isinstance(op, Put) else op.key
 
 
 def _size(item: Item | None) -> int:

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from evals.bench import machine
+from evals.soak import backlog
+from evals.soak.backlog import bring_in
 from evals.soak.client import Client
 from evals.soak.director import Director
 from evals.soak.in_stores import StoreChecks
@@ -118,11 +120,13 @@ def _on(
     """The load and what must be true over HTTP afterwards."""
     keys = _tenants(server, director)
     clients, stop = _start_clients(server, keys, director, seed)
+    with closing(_sender(server, keys, director, f"{seed}-backlog")) as sender:
+        brought_in = bring_in(sender)
     director.run(schedule(minutes, seed, restarts=stack == "full"), minutes * 60)
     stop.set()
     for client in clients:
         client.thread.join(JOIN_S)
-    journals = [journal for client in clients for journal in client.journals]
+    journals = [*(journal for client in clients for journal in client.journals), *brought_in]
     findings = [f"{client.thread.name} ended early: {client.failure!r}" for client in clients if client.failure]
     findings += [f"{client.thread.name} does not stop" for client in clients if client.thread.is_alive()]
     findings += [finding for journal in journals for finding in journal.findings]
@@ -142,23 +146,25 @@ def _on(
 
 
 def _tenants(server: RunningServer, director: Director) -> dict[str, str]:
-    """The API keys of the tenants, which have our policy then."""
+    """The API keys of the tenants; those of the clients have our policy then."""
     other = director.client.expect(200, "POST", "/__test/tenants", {"tenant_id": OTHER_TENANT})["api_key"]
     keys = {TENANT: server.key, OTHER_TENANT: str(other)}
     for key in keys.values():
         with closing(ApiClient(server.base_url, key)) as client:
             client.expect(200, "PUT", "/v1/policy", POLICY)
-    return keys
+    late = director.client.expect(200, "POST", "/__test/tenants", {"tenant_id": backlog.TENANT})["api_key"]
+    return keys | {backlog.TENANT: str(late)}
 
 
 def _start_clients(
     server: RunningServer, keys: Mapping[str, str], director: Director, seed: int
 ) -> tuple[list[Client], threading.Event]:
     stop = threading.Event()
-    shared = [Account(tenant, "everybody") for tenant in keys]
+    tenants = [TENANT, OTHER_TENANT]
+    shared = [Account(tenant, "everybody") for tenant in tenants]
     clients = []
     for number in range(CLIENTS):
-        own = [Account(tenant, f"u{number}-{n}") for tenant in keys for n in range(OWN_USERS)]
+        own = [Account(tenant, f"u{number}-{n}") for tenant in tenants for n in range(OWN_USERS)]
         sender = _sender(server, keys, director, f"{seed}-{number}")
         clients.append(Client(f"c{number}", sender, [*own, *shared], seed, THINK_S, stop))
     for client in clients:

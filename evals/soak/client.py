@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import random
@@ -28,7 +29,7 @@ STATEMENTS = (
     "I finished the {} project yesterday.",
 )
 """The extractive observer keeps each of them, so that every observed user message is in some observation."""
-MOST_EVENTS = 6
+MOST_EVENTS, BURST = 6, 40
 MOST_SESSIONS = 6
 """Of one account and client: an old session goes on while others begin."""
 LOST = 0.06
@@ -57,6 +58,8 @@ class Client:
             (30, self._append),
             (6, self._open),
             (6, self._observe),
+            (2, self._burst),
+            (2, self._show_no_image),
             (5, self._compact),
             (16, self._read_pack),
             (14, self._recall),
@@ -96,11 +99,23 @@ class Client:
                 journal.sessions.append(wanted)
             self._saw_pack(journal, reply.json()["pack"])
 
-    def _append(self, journal: Journal) -> None:
+    def _burst(self, journal: Journal) -> None:
+        self._append(journal, count=BURST)
+
+    def _show_no_image(self, journal: Journal) -> None:
+        """Bytes that are no image: all of the call is refused, and nothing is appended."""
+        session = self._session(journal)
+        if session is not None:
+            block = {"type": "image", "media_type": "image/png", "data": base64.b64encode(b"no image").decode()}
+            shown = {"event_type": "user_message", "content": [{"type": "text", "text": self._token("i")}, block]}
+            body = {"events": [*self._events(), shown]}
+            self._send(journal, Call("bad image", "POST", f"/sessions/{session}/events", body, good=(422,)))
+
+    def _append(self, journal: Journal, count: int | None = None) -> None:
         session = self._session(journal)
         if session is None:
             return
-        events, how = self._events(), self._random.choice(("ids", "key", "both"))
+        events, how = self._events(count), self._random.choice(("ids", "key", "both"))
         if how != "key":
             events = [event | {"client_id": self._token("c")} for event in events]
         sent = Append(session, events, None if how == "ids" else self._token("k"))
@@ -256,9 +271,9 @@ class Client:
             self._open(journal)
         return self._random.choice(journal.sessions) if journal.sessions else None
 
-    def _events(self) -> list[dict[str, Any]]:
+    def _events(self, count: int | None = None) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []
-        for _ in range(self._random.randint(1, MOST_EVENTS)):
+        for _ in range(count or self._random.randint(1, MOST_EVENTS)):
             if events and events[-1]["event_type"] == "user_message":
                 events.append({"event_type": "assistant_response", "content": f"I see, {self._token('e')}."})
             else:

@@ -28,6 +28,7 @@ from neve.ports import (
     Put,
     Version,
     WriteOp,
+    key_of,
 )
 
 SCHEMA = """
@@ -334,4 +335,4 @@ def _change(
     old = decode_row(old_body, old_raw) if old_body is not None else None
     new = decode_row(new_body, new_raw) if new_body is not None else None
     known = new or old or {}
-    return Change(seq, Key(known["pk"], known["sk"]), old, new)
+    return Change(seq, key_of(known), old, new)

@@ -10,7 +10,21 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from neve.ports import Check, Conflict, Delete, Expect, Expectation, Index, Item, Key, Put, Table, Version, WriteOp
+from neve.ports import (
+    Check,
+    Conflict,
+    Delete,
+    Expect,
+    Expectation,
+    Index,
+    Item,
+    Key,
+    Put,
+    Table,
+    Version,
+    WriteOp,
+    key_of,
+)
 
 PARTITIONS = ("one", "two")
 SORT_KEYS = st.text(alphabet="ab#é\uffff😀", min_size=1, max_size=3)
@@ -52,7 +66,7 @@ class TableModel(RuleBasedStateMachine):
     )
     def write(self, drawn: Sequence[tuple[str, tuple[str, str], Expectation, Expectation, Any, str | None]]) -> None:
         ops = [self._op(kind, Key(pk + self._suffix, sk), *rest) for kind, (pk, sk), *rest in drawn]
-        keys = [Key(op.item["pk"], op.item["sk"]) if isinstance(op, Put) else op.key for op in ops]
+        keys = [key_of(op.item) if isinstance(op, Put) else op.key for op in ops]
         failed = tuple(at for at, op in enumerate(ops) if not self._holds(keys[at], op.expect))
         try:
             self._table.write(ops)

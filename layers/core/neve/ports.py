@@ -83,6 +83,11 @@ class Key(NamedTuple):
     sk: str
 
 
+def key_of(item: Item) -> Key:
+    """Of a row, or of what an index says of one."""
+    return Key(item["pk"], item["sk"])
+
+
 class Index(StrEnum):
     """MAIN is the table. The others are sparse and eventually consistent: a row is in ``rank`` iff it has both
     ``rank_pk`` and ``rank_sk``, and so on. RANK and DUE project only ``INDEX_PROJECTION``; RECENT projects the whole

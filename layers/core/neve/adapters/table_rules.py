@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from neve.ports import MAX_WRITE_OPS, Check, Expect, Index, Item, Key, Put, WriteOp
+from neve.ports import MAX_WRITE_OPS, Check, Expect, Index, Item, Key, Put, WriteOp, key_of
 
 MAX_ITEM_BYTES = 400 * 1024
 MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
@@ -53,7 +53,7 @@ def operation_key(op: WriteOp) -> Key:
     """The row that ``op`` is about. Raises ValueError when its key cannot be one."""
     if isinstance(op, Put):
         _check_keys(op.item)
-        return Key(op.item["pk"], op.item["sk"])
+        return key_of(op.item)
     _check_key("pk", op.key.pk, MAX_PARTITION_KEY_BYTES)
     _check_key("sk", op.key.sk, MAX_SORT_KEY_BYTES)
     return op.key

@@ -24,7 +24,7 @@ from neve.adapters.dynamodb.requests import (
 from neve.adapters.table_cursor import make_cursor, query_name, read_cursor
 from neve.adapters.table_rules import check_write
 from neve.attribute_values import PUT_ID, plain_item
-from neve.ports import Conflict, Delete, Expect, Index, Item, Key, Page, Put, StoreUnavailable, WriteOp
+from neve.ports import Conflict, Delete, Expect, Index, Item, Key, Page, Put, StoreUnavailable, WriteOp, key_of
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -81,7 +81,7 @@ class DynamoDbTable:
         found: dict[Key, Item] = {}
         for start in range(0, len(wanted), KEYS_A_BATCH):
             for item in self._get_batch(wanted[start : start + KEYS_A_BATCH]):
-                found[Key(item["pk"], item["sk"])] = item
+                found[key_of(item)] = item
         return found
 
     def query(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from neve.domain.errors import NeveError
-from neve.ports import Conflict, Item, Key, Ports, StoreUnavailable
+from neve.ports import Conflict, Item, Ports, StoreUnavailable, key_of
 from neve.store import rows
 from neve.store.partitions import due_rows
 from neve.usecases.indexing.requeue import logs_behind, requeue_pending
@@ -42,7 +42,7 @@ def sweep_due(ports: Ports) -> dict[str, int]:
 
 def _rebuild(ports: Ports, item: Item) -> None:
     """The index lags: the row itself says whether a rebuild is still due."""
-    row = ports.table.get(Key(item["pk"], item["sk"]))
+    row = ports.table.get(key_of(item))
     epoch = rows.read_epoch(row) if row else None
     if epoch and epoch.rebuild_due:
         user = tenant_scope(ports, item["tenant_id"]).of_user(item["user_id"])
@@ -50,7 +50,7 @@ def _rebuild(ports: Ports, item: Item) -> None:
 
 
 def _resolve(ports: Ports, item: Item) -> None:
-    row = ports.table.get(Key(item["pk"], item["sk"]))
+    row = ports.table.get(key_of(item))
     job = rows.read_job(row) if row else None
     if job is None or job.status != "running" or job.user_id is None:
         return

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from neve.domain.records import UserHead
 from neve.domain.times import iso
-from neve.ports import MAX_WRITE_OPS, Delete, Expect, Index, Item, Key, Ports, Table
+from neve.ports import MAX_WRITE_OPS, Delete, Expect, Index, Key, Ports, Table, key_of
 from neve.store import rows
 from neve.store.keys import UserKeys, session_of
 from neve.store.partitions import all_rows
@@ -55,9 +55,9 @@ def begin_erasure(table: Table, keys: UserKeys) -> UserHead:
 def erase_user(ports: Ports, keys: UserKeys) -> Removed:
     """Everything of a user whose erasure has begun, but for the head. Raises StoreUnavailable."""
     removed = erase_user_data(ports, keys)
-    jobs = [_key(item) for item in all_rows(ports.table, keys.jobs) if item.get("user_id") == keys.user]
+    jobs = [key_of(item) for item in all_rows(ports.table, keys.jobs) if item.get("user_id") == keys.user]
     answers = [
-        _key(item)
+        key_of(item)
         for method in WRITES
         for item in all_rows(ports.table, keys.answers, prefix=f"{method} /v1/users/{keys.user}/")
     ]
@@ -95,11 +95,7 @@ def erase_user_data(ports: Ports, keys: UserKeys) -> Removed:
 
 def keys_of(table: Table, partition: str, index: Index = Index.MAIN) -> list[Key]:
     """Those of the whole partition."""
-    return [_key(item) for item in all_rows(table, partition, index=index)]
-
-
-def _key(item: Item) -> Key:
-    return Key(item["pk"], item["sk"])
+    return [key_of(item) for item in all_rows(table, partition, index=index)]
 
 
 def delete_rows(table: Table, keys: Sequence[Key]) -> int:

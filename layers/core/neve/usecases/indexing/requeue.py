@@ -11,7 +11,7 @@ from typing import Literal
 
 from neve.domain.records import EmbeddingState, Memory, Priority
 from neve.domain.times import iso, parse
-from neve.ports import Index, Item, Key, Message, Ports, QueueName, Table
+from neve.ports import Index, Item, Message, Ports, QueueName, Table, key_of
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS, SessionKeys, UserKeys, due_bucket, due_partition
 from neve.store.partitions import due_rows
@@ -92,7 +92,7 @@ def _oldest(ports: Ports, kind: Kind) -> Iterator[Item]:
 
 def _memories(table: Table, due: Iterable[Item]) -> list[tuple[Item, Memory]]:
     """The rows themselves, those that are still there and lack something."""
-    places = {Key(item["pk"], item["sk"]): item for item in due if item["type"] == "memory"}
+    places = {key_of(item): item for item in due if item["type"] == "memory"}
     found = table.get_many(list(places)) if places else {}
     memories = [(places[key], rows.read_memory(item)) for key, item in found.items()]
     return [(item, memory) for item, memory in memories if _lacks_something(memory)]
@@ -154,7 +154,7 @@ def _stamp(ports: Ports, keys: UserKeys, memory: Memory, now: datetime) -> bool:
 
 def _requeue_failed_logs(ports: Ports, due: Iterable[Item]) -> int:
     """Logs that are indexed without vectors from some event on. How many logs."""
-    places = {Key(item["pk"], item["sk"]): item for item in due if item["type"] == "indexed"}
+    places = {key_of(item): item for item in due if item["type"] == "indexed"}
     found = ports.table.get_many(list(places)) if places else {}
     incarnations = _incarnations(ports.table, {_owner_of(item) for item in found.values()})
     messages: list[Message] = []

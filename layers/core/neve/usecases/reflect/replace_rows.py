@@ -16,7 +16,7 @@ from typing import Any, Literal
 from neve.domain.errors import NeveError, not_found
 from neve.domain.records import Job, LiveRow, Memory, Status, UserHead
 from neve.domain.times import iso
-from neve.ports import Check, Conflict, Delete, Key, Version, WriteOp
+from neve.ports import Check, Conflict, Delete, Version, WriteOp, key_of
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.memories import memories_of
@@ -175,7 +175,7 @@ class _Replacing:
         for memory_id in self.new_ids:
             item = self.scope.ports.table.get(keys.memory(memory_id))
             if item is not None and item["born_gen"] == coming:
-                self._write([Delete(Key(item["pk"], item["sk"]), Version(item["version"]))])
+                self._write([Delete(key_of(item), Version(item["version"]))])
         self._change_memories(self.old_ids, lambda m: replace(m, died_gen=None), only=lambda m: m.died_gen == coming)
         gone = set(self.new_ids)
         self._change_live(lambda live: tuple(row for row in live if row.id not in gone))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 
-from neve.ports import Index, Item, Key
+from neve.ports import Index, Item, key_of
 from neve.scope import TenantScope
 
 PAGE = 500
@@ -40,7 +40,7 @@ def tenant_usage(scope: TenantScope) -> TenantUsage:
     cursor: str | None = None
     while True:
         listed = scope.ports.table.query(scope.keys.usages, index=Index.DUE, limit=PAGE, cursor=cursor)
-        for item in scope.ports.table.get_many([Key(item["pk"], item["sk"]) for item in listed.items]).values():
+        for item in scope.ports.table.get_many([key_of(item) for item in listed.items]).values():
             users += 1
             for name, n in asdict(usage_of(item)).items():
                 total[name] += n
