@@ -33,6 +33,7 @@ LATER = {
 STORES: Mapping[str, tuple[str, str]] = {
     "NEVE_TABLE": ("table", "DynamoDbTable"),
     "NEVE_BUCKET": ("objects", "S3Objects"),
+    "NEVE_INDEX_QUEUE_URL": ("queue", "SqsQueue"),
     "NEVE_EMBED_QUEUE_URL": ("queue", "SqsQueue"),
     "NEVE_EXTRACT_QUEUE_URL": ("queue", "SqsQueue"),
     "NEVE_COMPACT_QUEUE_URL": ("queue", "SqsQueue"),

@@ -50,7 +50,7 @@ def stage(
     sandbox_of: Callable[[DeployedFunction], Sandbox],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Stage]:
-    check = {f"{name.upper()}_VERSION": apis.version(name) for name in ("records", "embed", "recall")}
+    check = {f"{name.upper()}_VERSION": apis.version(name) for name in ("records", "index", "embed", "recall")}
     check |= {"AWS_ENDPOINT_URL_LAMBDA": apis.url, "AWS_ENDPOINT_URL_CODEDEPLOY": apis.url}
     output = tmp_path_factory.mktemp("output")
     with Stage(TEMPLATE, FUNCTIONS, stores, sandbox_of, output, more={"pre_traffic": check}) as stage:
@@ -71,6 +71,7 @@ def test_what_is_said_becomes_memory_and_is_found(stage: Stage, stores: Stores) 
     assert call(stage, "POST", f"{USER}/sessions/monday/events", said, status=201)["seqs"] == [1]
     created = call(stage, "POST", f"{USER}/memories", {"text": "Ann's telescope is with Bob."}, status=201)
     assert stage.invoke("outbox", stores.changes()) == {"batchItemFailures": []}
+    stage.deliver("index")
     stage.deliver("embed")
     assert call(stage, "POST", f"{USER}/sessions/monday/observe", {}, status=202)["status"] == "queued"
     stage.deliver("extract")
