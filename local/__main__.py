@@ -18,6 +18,7 @@ from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.ports import StoreUnavailable
 
 LOG = "server.log"
+LAST_PORT = 65_535
 CURLS = """\
   export NEVE_KEY={key}
 
@@ -69,6 +70,9 @@ def main() -> int:
     print("\nStopping: finishing what is in flight …", flush=True)
     finished = service.stop()
     print("Stopped." if finished else "Stopped; what was still running will be repeated at the next start.", flush=True)
+    if not finished:
+        sys.stderr.flush()
+        os._exit(0)  # not through the interpreter's end: threads are still at work, some of them in native code
     return 0
 
 
@@ -83,7 +87,7 @@ def _engines(stack: str, *, test: bool) -> OpenEngines:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m local", description="Run Neve on this machine.")
-    parser.add_argument("--port", type=int, default=8787, help="0 picks a free one (default: 8787)")
+    parser.add_argument("--port", type=_port, default=8787, help="0 picks a free one (default: 8787)")
     parser.add_argument("--data", type=Path, help="folder of everything it keeps (.neve, or .neve-full)")
     parser.add_argument(
         "--stack",
@@ -95,6 +99,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--ready-file", type=Path, help="write url, key and pid there as JSON once it answers")
     parser.add_argument("--test-controls", action="store_true", help="for tests: clock, faults and more at /__test/")
     return parser.parse_args()
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) <= LAST_PORT):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to {LAST_PORT}, is {text}")
+    return int(text)
 
 
 def _say_ready(service: Service, choices: Choices, test_controls: bool) -> None:

@@ -32,6 +32,8 @@ from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.o200k import BPE_DIR_VARIABLE
 from neve.ports import EmbeddingUnavailable, Message, Ports, QueueName
 
+WARM_UP_S = 30.0
+"""The longest that a stop waits for the encoder, which takes 0.5 s to load on an idle machine."""
 OpenEngines = Callable[[Path, Template, str, Choices], Engines]
 """The engines on a data folder, for a service at a base URL."""
 
@@ -44,7 +46,7 @@ class Service:
     ) -> None:
         with ExitStack() as opened:
             self._server = HttpServer(port)
-            opened.callback(self._server.server_close)
+            opened.callback(self._server.stop)
             self.url = f"http://{HOST}:{self._server.port}"
             self.folder = open_data_folder(data)
             opened.callback(self.folder.close)
@@ -61,6 +63,8 @@ class Service:
         self._functions = Functions(self._template.functions)
         self._deliveries = Deliveries(self._functions.invoke, self._template.queue_sources)
         self._driver = self._make_driver()
+        self._stopping = False
+        self._warming = threading.Thread(target=self._warm_up, name="warm-up", daemon=True)
 
     def start(self) -> None:
         """Answers requests once this returns; the functions and the encoder are loaded meanwhile."""
@@ -69,14 +73,16 @@ class Service:
         gateway = Gateway(self._template, self._functions.invoke)
         self._server.start(Front(gateway, self._engines.uploads, self._test_controls()))
         self._driver.start(schedules=self._controls is None)
-        threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
+        self._warming.start()
 
     def stop(self) -> bool:
-        """Finish what is in flight, then close everything. False when something did not finish in time."""
-        self._server.stop()
+        """Finish what is in flight, then close everything. False when something did not finish in time: then threads
+        are still at work, and the process must end without the interpreter's own end, which would abort under them."""
+        self._stopping = True
+        answered = self._server.stop()
         if self._controls is not None:
             self._controls.holds.release_all()
-        finished = self._driver.stop()
+        finished = self._driver.stop() and answered and self._warmed_up()
         self._engines.close()
         self.folder.close()
         return finished
@@ -109,11 +115,20 @@ class Service:
             return None
         return TestControls(self._controls, self._driver, self._deliveries, self._engines, self.folder.path)
 
+    def _warmed_up(self) -> bool:
+        """Loading the encoder cannot be broken off, and native code in a thread that the interpreter's end takes away
+        ends the whole process with SIGABRT."""
+        if self._warming.ident is not None:
+            self._warming.join(WARM_UP_S)
+        return not self._warming.is_alive()
+
     def _warm_up(self) -> None:
         try:
             for name in self._template.functions:
+                if self._stopping:
+                    return
                 self._functions.load(name)
-            if isinstance(self._engines.embedder, BgeSmall):
+            if not self._stopping and isinstance(self._engines.embedder, BgeSmall):
                 self._engines.embedder.embed_query("")
         except EmbeddingUnavailable:
             return  # said at the start, and by health
