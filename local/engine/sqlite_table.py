@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from local.engine.row_codec import decode_row, encode_row
 from local.engine.sqlite_file import SqliteFile
-from neve.adapters.table_cursor import make_cursor, query_name, read_cursor
+from neve.adapters.table_cursor import query_name
 from neve.adapters.table_rules import INDEX_KEYS, check_write, operation_key
+from neve.domain.cursors import make_cursor, read_cursor
 from neve.ports import (
     INDEX_PROJECTION,
     MAX_WRITE_OPS,
