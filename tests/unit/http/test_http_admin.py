@@ -229,6 +229,14 @@ def test_policy_is_replaced(api: Api, world: AdminWorld) -> None:
         ({"compaction_trigger": 200_000}, "invalid_policy", "compaction_trigger"),
         ({"global_budget": 150_000}, "invalid_policy", "global_budget"),
         ({"observer_output_cap": 35_000}, "invalid_policy", "observer_output_cap"),
+        # what does not fit stands under a field that was sent
+        ({"observer_transcript_cap": 8_000}, "invalid_policy", "observer_transcript_cap"),
+        ({"local_rows_budget": 150_000}, "invalid_policy", "local_rows_budget"),
+        ({"window": 5_000, "global_budget": 4_000}, "invalid_policy", "global_budget"),
+        ({"observer_transcript_cap": 10**18}, "validation_failed", "observer_transcript_cap"),
+        ({"observer_output_cap": 64_001}, "validation_failed", "observer_output_cap"),
+        ({"prior_memory_cap": 15_001}, "validation_failed", "prior_memory_cap"),
+        ({"global_budget": 10_000_001}, "validation_failed", "global_budget"),
     ],
 )
 def test_bad_policy_is_refused_with_the_numbers(api: Api, body: Any, code: str, field: str) -> None:
