@@ -133,7 +133,7 @@ class FileObjects:
             except (FileNotFoundError, NotADirectoryError):
                 return None
         content_type, _, body = framed.partition(b"\n")
-        return content_type.decode("ascii"), body
+        return content_type.decode("ascii", "replace"), body  # a damaged file is an object of other bytes
 
     @contextmanager
     def _written(self, content: bytes) -> Iterator[Path]:
