@@ -15,7 +15,8 @@ from local.datafolder import FOLDERS, DataFolderError
 from local.service import OpenEngines, Service
 from neve.adapters.embedders.bge_small import MODEL_TAG
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-from neve.ports import StoreUnavailable
+from neve.ports import EmbeddingRetryable, StoreUnavailable
+from neve.usecases.indexing.index_events import EmbedAgain
 
 LOG = "server.log"
 LAST_PORT = 65_535
@@ -50,11 +51,13 @@ def main() -> int:
             open_engines=_engines(given.stack, test=given.test_controls),
         )
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
+            signal.signal(number, lambda *_: _ask_to_stop(stop, service))
         service.start()
+    except KeyboardInterrupt:
+        return _cannot_start("\nBroken off: what is lost is made again at the next start.")
     except DataFolderError as error:
         return _cannot_start(str(error))
-    except StoreUnavailable as error:
+    except (StoreUnavailable, EmbeddingRetryable, EmbedAgain) as error:
         return _cannot_start(
             f"The data in {folder} cannot be opened ({error}). Nothing in it was removed."
             " Choose another folder with --data, or move this one away."
@@ -74,6 +77,13 @@ def main() -> int:
         sys.stderr.flush()
         os._exit(0)  # not through the interpreter's end: threads are still at work, some of them in native code
     return 0
+
+
+def _ask_to_stop(stop: threading.Event, service: Service) -> None:
+    """A signal. What takes long before the service is ready is broken off. Raises KeyboardInterrupt."""
+    stop.set()
+    if service.rebuilding:
+        raise KeyboardInterrupt
 
 
 def _engines(stack: str, *, test: bool) -> OpenEngines:

@@ -14,7 +14,7 @@ from local.engine.file_objects import FileObjects
 from local.engine.search.search_index import SqliteSearchIndex
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
-from local.take_over import take_over
+from local.recovery.take_over import take_over
 from local.template import ROOT, Template
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
 from neve.adapters.embedders.bge_small import BgeSmall

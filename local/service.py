@@ -20,6 +20,7 @@ from local.functions import Functions
 from local.http.front import Front
 from local.http.gateway import Gateway
 from local.http.server import HOST, HttpServer
+from local.recovery.rebuild import rebuild_lost
 from local.template import ROOT, StreamSource, Template, read_template
 from local.workers.deliveries import Deliveries
 from local.workers.driver import Driver, Sources
@@ -64,11 +65,16 @@ class Service:
         self._deliveries = Deliveries(self._functions.invoke, self._template.queue_sources)
         self._driver = self._make_driver()
         self._stopping = False
+        self.rebuilding = False
         self._warming = threading.Thread(target=self._warm_up, name="warm-up", daemon=True)
 
     def start(self) -> None:
-        """Answers requests once this returns; the functions and the encoder are loaded meanwhile."""
+        """Answers requests once this returns; the functions and the encoder are loaded meanwhile. Raises what
+        ``rebuild_lost`` raises."""
         wiring.install(self._ports)
+        self.rebuilding = True
+        rebuild_lost(self._engines, self.folder)
+        self.rebuilding = False
         self._engines.take_over()
         gateway = Gateway(self._template, self._functions.invoke)
         self._server.start(Front(gateway, self._engines.uploads, self._test_controls()))

@@ -46,8 +46,8 @@ def pointer_to(manifest: PackManifest) -> PackPointer:
 
 
 def read_body(body: bytes | None) -> BuiltPack | None:
-    """None for an object that is not there, or damaged: truncated, empty, not JSON, of another shape, or with a text that
-    is none in UTF-8."""
+    """None for an object that is not there, or damaged: truncated, empty, not JSON, of another shape, or with a text
+    that is none in UTF-8."""
     try:
         stored = json.loads(body or b"")
         pack = BuiltPack(rows.manifest_of(stored["manifest"]), str(stored["text"]))
