@@ -14,6 +14,7 @@ from local.bootstrap import ready_key
 from local.controls.controls import ControlledPorts, Controls
 from local.controls.test_controls import TestControls
 from local.datafolder import open_data_folder
+from local.engine.sqlite_file import damage_of
 from local.engine.sqlite_table import Change
 from local.engines import Engines
 from local.functions import Functions
@@ -72,6 +73,8 @@ class Service:
         """Answers requests once this returns; the functions and the encoder are loaded meanwhile. Raises what
         ``rebuild_lost`` raises."""
         wiring.install(self._ports)
+        if isinstance(self._engines.embedder, BgeSmall):
+            self._engines.caches.troubles.note("embedder", "loading", "the encoder is being loaded")
         self.rebuilding = True
         rebuild_lost(self._engines, self.folder)
         self.rebuilding = False
@@ -80,6 +83,8 @@ class Service:
         self._server.start(Front(gateway, self._engines.uploads, self._test_controls()))
         self._driver.start(schedules=self._controls is None)
         self._warming.start()
+        if self.folder.unread:
+            threading.Thread(target=self._read_through, name="read-through", daemon=True).start()
 
     def stop(self) -> bool:
         """Finish what is in flight, then close everything. False when something did not finish in time: then threads
@@ -140,6 +145,17 @@ class Service:
             return  # said at the start, and by health
         except Exception as error:
             report("warming up", error)
+        finally:
+            self._engines.caches.troubles.over("embedder", "loading")
+
+    def _read_through(self) -> None:
+        """The large databases that were stopped in order. Damage is said by health, and mended by the next start."""
+        for file in self.folder.unread:
+            damage = damage_of(file, thorough=True)
+            if damage is not None:
+                self.folder.distrust()
+                reason = f"{damage}; the next start mends what can be made again"
+                self._engines.caches.troubles.note(file.stem, "damaged", reason)
 
 
 def _never(_: str) -> int:

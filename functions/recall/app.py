@@ -6,7 +6,9 @@ from neve import observability, wiring
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router
 from neve.http.schemas.recall import recall as r
+from neve.ports import Ports
 from neve.usecases.recall.answer import RecallAnswer
+from neve.usecases.recall.note_legs import note_legs
 from neve.usecases.recall.read_recalls import get_recall, list_recalls
 from neve.usecases.recall.recall import recall
 from neve.usecases.recall.tool import recall_memory
@@ -17,14 +19,15 @@ handler = router.handle
 router.on(r.LIST_TOOLS)(lambda _: Answer(body=r.ToolsView.current()))
 
 
-def _answer(found: RecallAnswer) -> Answer:
+def _answer(ports: Ports, found: RecallAnswer) -> Answer:
+    note_legs(ports, found.legs)
     observability.measured("recall", found.metrics())
     return Answer(body=r.RecallView.of(found), degraded=found.degraded)
 
 
 @router.on(r.RECALL)
 def search(call: Call[Nothing, r.RecallBody]) -> Answer:
-    return _answer(recall(call.user, call.body.command()))
+    return _answer(call.ports, recall(call.user, call.body.command()))
 
 
 @router.on(r.RECALL_MEMORY)
@@ -33,7 +36,7 @@ def search_as_tool(call: Call[Nothing, r.RecallMemoryBody]) -> Answer:
     found = recall_memory(
         call.user, given.query, limit=given.limit, within=given.scope, session_id=call.body.session_id
     )
-    return _answer(found)
+    return _answer(call.ports, found)
 
 
 @router.on(r.LIST_RECALLS)

@@ -30,6 +30,7 @@ from neve.ports import (
     Version,
     WriteOp,
 )
+from neve.troubles import Troubles
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS rows (
@@ -78,8 +79,8 @@ class _Stored(NamedTuple):
 class SqliteTable:
     """One process has the file open. Writes take turns; reads never wait for them."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = SqliteFile(path, store="table", schema=SCHEMA)
+    def __init__(self, path: Path, troubles: Troubles | None = None) -> None:
+        self._file = SqliteFile(path, store="table", schema=SCHEMA, troubles=troubles)
         self._changed = threading.Condition()
         with self._file.reading() as connection:
             self._newest_seq: int = connection.execute("SELECT coalesce(max(seq), 0) FROM outbox").fetchone()[0]

@@ -10,6 +10,9 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any, Generic, TypeVar, cast
 
+from neve import observability
+from neve.troubles import Troubles
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -70,7 +73,9 @@ class Cache(Generic[K, V]):
 class Caches:
     """The caches of one process by their specs, each made when it is first asked for."""
 
-    def __init__(self, now: Callable[[], datetime]) -> None:
+    def __init__(self, now: Callable[[], datetime], troubles: Troubles | None = None) -> None:
+        """``troubles``: of the same process, where they are known already."""
+        self.troubles = troubles or Troubles(now, observability.troubled)
         self._now = now
         self._lock = Lock()
         self._made: dict[str, Cache[Any, Any]] = {}

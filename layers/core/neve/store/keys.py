@@ -31,6 +31,12 @@ _RANK_TOP, _RANK_DIGITS = 10**16, 17
 LAST_SEQ = 9_999_999_999
 DUE_SHARDS = 8
 EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
+LEGS = ("lexical", "vector")
+
+
+def leg_health(leg: str) -> Key:
+    """What the functions that recall last said of a leg that fails again and again."""
+    return Key("HEALTH", f"LEG#{leg}")
 
 
 def tenant_row(tenant: str) -> Key:

@@ -8,8 +8,9 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from neve.domain.tenants.policy import Policy
+from neve.domain.times import iso
 from neve.http.operations import Body, Nothing, Operation, Response, View
-from neve.http.schemas.fields import Filled
+from neve.http.schemas.fields import Filled, Time
 from neve.store.tenants import set_numbers
 from neve.usecases.tenants.create_key import CreatedKey
 from neve.usecases.tenants.read_policy import PolicyAt
@@ -23,7 +24,9 @@ State = Literal["ready", "unavailable"]
 class EmbedderOut(View):
     model: str
     dimensions: int
-    state: Literal["ready", "unavailable", "off"] = Field(description="`off`: keyword search only, by configuration.")
+    state: Literal["ready", "loading", "unavailable", "off"] = Field(
+        description="`off`: keyword search only, by configuration. `loading`: the process has just started."
+    )
     reason: str | None
 
 
@@ -34,13 +37,21 @@ class IndexOut(View):
     match: bool | None = Field(description="False: the vectors are of another model and are not compared.")
 
 
+class TroubleOut(View):
+    what: str = Field(description="A store (`table`, `queue`, `search`, `objects`) or a leg (`lexical`, `vector`).")
+    kind: Literal["failing", "full", "damaged"]
+    reason: str
+    since: Time
+
+
 class HealthOut(View):
-    status: Literal["ok", "degraded"]
+    status: Literal["ok", "loading", "degraded"]
     version: str
     table: State
     embedder: EmbedderOut
     index: IndexOut
     observer: str = Field(description="Who observes: a language model, or `extractive` rules.")
+    troubles: list[TroubleOut] = Field(description="What fails again and again, is full or is damaged.")
 
     @classmethod
     def of(cls, health: Health) -> HealthOut:
@@ -62,6 +73,10 @@ class HealthOut(View):
                 match=index.match,
             ),
             observer=health.observer,
+            troubles=[
+                TroubleOut.model_validate({"what": t.what, "kind": t.kind, "reason": t.reason, "since": iso(t.since)})
+                for t in health.troubles
+            ],
         )
 
 
