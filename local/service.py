@@ -140,7 +140,7 @@ class Service:
                     return
                 self._functions.load(name)
             if not self._stopping and isinstance(self._engines.embedder, BgeSmall):
-                self._engines.embedder.embed_query("")
+                self._engines.embedder.load()
         except EmbeddingUnavailable:
             return  # said at the start, and by health
         except Exception as error:

@@ -9,6 +9,8 @@ from neve.ports import QueueName
 from neve.usecases.compact.compact_session import compact_session
 from neve.worker import POSTPONED_S, process_fifo
 
+wiring.prepare()
+
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     return process_fifo(wiring.ports(), event, context, QueueName.COMPACT, compact_session, POSTPONED_S)

@@ -9,6 +9,8 @@ from neve import observability, wiring
 from neve.correlation import FIELD
 from neve.usecases.indexing.embed_rows import embed_rows
 
+wiring.prepare()
+
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
     """A batch of SQS messages; those that failed are named, to be delivered again."""

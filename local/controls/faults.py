@@ -37,6 +37,7 @@ from neve.ports import (
     TextQuery,
     WriteOp,
 )
+from neve.wiring import Loads
 
 TARGETS = ("embed", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
 
@@ -241,6 +242,10 @@ class FaultyEmbedder:
     @property
     def calibration(self) -> Calibration:
         return self._inner.calibration
+
+    def load(self) -> None:
+        if isinstance(self._inner, Loads):
+            self._inner.load()
 
     def embed_query(self, text: str) -> bytes:
         with self._calls.recording("embed", operation="query", texts=[text]):

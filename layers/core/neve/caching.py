@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any, Generic, TypeVar, cast
 
-from neve import observability
-from neve.troubles import Troubles
+from neve.troubles import Trouble, Troubles
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -75,7 +74,7 @@ class Caches:
 
     def __init__(self, now: Callable[[], datetime], troubles: Troubles | None = None) -> None:
         """``troubles``: of the same process, where they are known already."""
-        self.troubles = troubles or Troubles(now, observability.troubled)
+        self.troubles = troubles or Troubles(now, _warn)
         self._now = now
         self._lock = Lock()
         self._made: dict[str, Cache[Any, Any]] = {}
@@ -85,3 +84,10 @@ class Caches:
             if spec.name not in self._made:
                 self._made[spec.name] = Cache(spec, self._now)
             return cast("Cache[K, V]", self._made[spec.name])
+
+
+def _warn(trouble: Trouble) -> None:
+    """The logger costs imports that a process without troubles need not make."""
+    from neve import observability
+
+    observability.troubled(trouble)

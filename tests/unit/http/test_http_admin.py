@@ -92,6 +92,7 @@ def test_health(world: AdminWorld) -> None:
         "embedder": {"model": "bge-small", "dimensions": 384, "state": "ready"},
         "index": {"state": "ready", "model": "bge-small", "dimensions": 384, "match": True},
         "observer": "scripted",
+        "troubles": [],
     }
 
 
@@ -126,7 +127,7 @@ def test_health_while_stores_are_down(world: AdminWorld, monkeypatch: pytest.Mon
     def down(_: object) -> None:
         raise StoreUnavailable("table", "down")
 
-    monkeypatch.setattr(world.table, "get", down)
+    monkeypatch.setattr(world.table, "get_many", down)
     world.index.held = None
     found = health(world)
     assert (found["status"], found["table"], found["index"]) == ("degraded", "unavailable", {"state": "unavailable"})

@@ -22,7 +22,7 @@ from tests.unit.world import HandClock
 
 
 class HealthWorld(RecallWorld):
-    observer = ExtractiveObserver()  # type: ignore[assignment]
+    observer = ExtractiveObserver()
 
 
 @pytest.fixture

@@ -47,6 +47,11 @@ class BgeSmall:
         """The medians that ``layers/encoder/calibrate.py`` measured. Raises EmbeddingUnavailable without them."""
         return read_calibration(self._folder / "calibration.json", MODEL_TAG)
 
+    def load(self) -> None:
+        """See ``wiring.Loads``: the first run of the session costs more than the next ones, so it is made here."""
+        if self._encoder is None:
+            self._ready().encode("")
+
     def embed_query(self, text: str) -> bytes:
         return self._ready().encode(QUERY_PREFIX + text)
 
