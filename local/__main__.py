@@ -15,9 +15,11 @@ from local.datafolder import FOLDERS, DataFolderError
 from local.service import OpenEngines, Service
 from neve.adapters.embedders.bge_small import MODEL_TAG
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-from neve.ports import StoreUnavailable
+from neve.ports import EmbeddingRetryable, StoreUnavailable
+from neve.usecases.indexing.index_events import EmbedAgain
 
 LOG = "server.log"
+LAST_PORT = 65_535
 CURLS = """\
   export NEVE_KEY={key}
 
@@ -49,11 +51,13 @@ def main() -> int:
             open_engines=_engines(given.stack, test=given.test_controls),
         )
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
+            signal.signal(number, lambda *_: _ask_to_stop(stop, service))
         service.start()
+    except KeyboardInterrupt:
+        return _cannot_start("\nBroken off: what is lost is made again at the next start.")
     except DataFolderError as error:
         return _cannot_start(str(error))
-    except StoreUnavailable as error:
+    except (StoreUnavailable, EmbeddingRetryable, EmbedAgain) as error:
         return _cannot_start(
             f"The data in {folder} cannot be opened ({error}). Nothing in it was removed."
             " Choose another folder with --data, or move this one away."
@@ -69,7 +73,17 @@ def main() -> int:
     print("\nStopping: finishing what is in flight …", flush=True)
     finished = service.stop()
     print("Stopped." if finished else "Stopped; what was still running will be repeated at the next start.", flush=True)
+    if not finished:
+        sys.stderr.flush()
+        os._exit(0)  # not through the interpreter's end: threads are still at work, some of them in native code
     return 0
+
+
+def _ask_to_stop(stop: threading.Event, service: Service) -> None:
+    """A signal. What takes long before the service is ready is broken off. Raises KeyboardInterrupt."""
+    stop.set()
+    if service.rebuilding:
+        raise KeyboardInterrupt
 
 
 def _engines(stack: str, *, test: bool) -> OpenEngines:
@@ -83,7 +97,7 @@ def _engines(stack: str, *, test: bool) -> OpenEngines:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m local", description="Run Neve on this machine.")
-    parser.add_argument("--port", type=int, default=8787, help="0 picks a free one (default: 8787)")
+    parser.add_argument("--port", type=_port, default=8787, help="0 picks a free one (default: 8787)")
     parser.add_argument("--data", type=Path, help="folder of everything it keeps (.neve, or .neve-full)")
     parser.add_argument(
         "--stack",
@@ -95,6 +109,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--ready-file", type=Path, help="write url, key and pid there as JSON once it answers")
     parser.add_argument("--test-controls", action="store_true", help="for tests: clock, faults and more at /__test/")
     return parser.parse_args()
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) <= LAST_PORT):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to {LAST_PORT}, is {text}")
+    return int(text)
 
 
 def _say_ready(service: Service, choices: Choices, test_controls: bool) -> None:

@@ -14,7 +14,7 @@ from local.engine.file_objects import FileObjects
 from local.engine.search.search_index import SqliteSearchIndex
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
-from local.take_over import take_over
+from local.recovery.take_over import take_over
 from local.template import ROOT, Template
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
 from neve.adapters.embedders.bge_small import BgeSmall
@@ -55,13 +55,13 @@ class EmbeddedPorts:
         self.tasks = ThreadTasks(self.clock)
         self.caches = Caches(self.clock.now)
         self.counter = token_counter
-        self.table = SqliteTable(folder / TABLE)
-        self.queue = SqliteQueue(folder / QUEUE, self.clock, queue_definitions(template))
-        self.objects = FileObjects(folder / OBJECTS, self.clock, base_url)
+        self.table = SqliteTable(folder / TABLE, self.caches.troubles)
+        self.queue = SqliteQueue(folder / QUEUE, self.clock, queue_definitions(template), self.caches.troubles)
+        self.objects = FileObjects(folder / OBJECTS, self.clock, base_url, self.caches.troubles)
         self.embedder = make_embedder(choices.embedder)
         self.observer = make_observer(choices.anthropic_key)
         remove_unfinished(folder / SEARCH)
-        self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model)
+        self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model, troubles=self.caches.troubles)
         self.search_cut = FileCut(folder / SEARCH)
 
     @property

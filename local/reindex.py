@@ -14,10 +14,11 @@ from pathlib import Path
 from infra.operate.progress import Progress, in_words
 from infra.operate.reindexing import reindex_stage
 from local.aws.full_stack import FullStack
-from local.backend import EMBEDDERS, SEARCH, Choices, EmbeddedPorts
+from local.backend import EMBEDDERS, QUEUE, SEARCH, Choices, EmbeddedPorts
 from local.controls.search_swap import file_beside, put_in_place
-from local.datafolder import FOLDERS, DataFolderError, open_data_folder
+from local.datafolder import DERIVED, FOLDERS, DataFolder, DataFolderError, open_data_folder
 from local.engine.search.search_index import SqliteSearchIndex
+from local.recovery.rebuild import refill
 from local.stack.jars import CannotFetch
 from local.stack.servers import DidNotStart
 from local.template import read_template
@@ -56,30 +57,37 @@ def _arguments() -> argparse.Namespace:
 def reindex_folder(path: Path, stack: str, embedder: str) -> None:
     """Raises FAILURES. FolderInUse, a DataFolderError: the service is running."""
     work, holds = (_embedded, EmbeddedPorts.holds) if stack == "embedded" else (_full, FullStack.holds)
-    missing = [name for name in holds if not (path / name).exists()]
+    missing = [name for name in holds if not (path / name).exists() and name not in DERIVED]
     if missing:
         raise DataFolderError(f"{path} has no {missing[0]}: it keeps no data of --stack {stack}.")
     folder = open_data_folder(path)
     try:
         if folder.moved_aside is not None:
             raise DataFolderError(f"It was damaged ({folder.damage}) and is at {folder.moved_aside} now.")
-        work(folder.path, embedder)
+        work(folder, embedder)
     finally:
         folder.close()
 
 
-def _embedded(path: Path, embedder: str) -> None:
+def _embedded(folder: DataFolder, embedder: str) -> None:
+    path = folder.path
     with closing(EmbeddedPorts(path, read_template(), "", Choices(embedder))) as ports:
         beside, model = file_beside(path / SEARCH), ports.embedder.model
         print(f"Filling {beside.name} for {model.tag} …", flush=True)
         with closing(SqliteSearchIndex(beside, model)) as target:
             done = reindex(ports, target, _nothing, _nothing, Progress())
+        if QUEUE in folder.lost:
+            print(f"{folder.lost[QUEUE]}. What it held is queued again from the table:", flush=True)
+            refill(ports)
+            folder.found_again(QUEUE)
     put_in_place(path / SEARCH)
+    if SEARCH in folder.lost:
+        folder.found_again(SEARCH)
     print(f"{SEARCH} is for {model.tag} now: {in_words(done)}.")
 
 
-def _full(path: Path, embedder: str) -> None:
-    with closing(FullStack(path, read_template(), Choices(embedder), delays=True)) as ports:
+def _full(folder: DataFolder, embedder: str) -> None:
+    with closing(FullStack(folder.path, read_template(), Choices(embedder), delays=True)) as ports:
         reindex_stage(ports, ports.search_url, drop_old=True, settle_s=0, alias=ports.alias)
 
 

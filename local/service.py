@@ -14,12 +14,14 @@ from local.bootstrap import ready_key
 from local.controls.controls import ControlledPorts, Controls
 from local.controls.test_controls import TestControls
 from local.datafolder import open_data_folder
+from local.engine.sqlite_file import damage_of
 from local.engine.sqlite_table import Change
 from local.engines import Engines
 from local.functions import Functions
 from local.http.front import Front
 from local.http.gateway import Gateway
 from local.http.server import HOST, HttpServer
+from local.recovery.rebuild import rebuild_lost
 from local.template import ROOT, StreamSource, Template, read_template
 from local.workers.deliveries import Deliveries
 from local.workers.driver import Driver, Sources
@@ -32,6 +34,8 @@ from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.o200k import BPE_DIR_VARIABLE
 from neve.ports import EmbeddingUnavailable, Message, Ports, QueueName
 
+WARM_UP_S = 30.0
+"""The longest that a stop waits for the encoder, which takes 0.5 s to load on an idle machine."""
 OpenEngines = Callable[[Path, Template, str, Choices], Engines]
 """The engines on a data folder, for a service at a base URL."""
 
@@ -44,7 +48,7 @@ class Service:
     ) -> None:
         with ExitStack() as opened:
             self._server = HttpServer(port)
-            opened.callback(self._server.server_close)
+            opened.callback(self._server.stop)
             self.url = f"http://{HOST}:{self._server.port}"
             self.folder = open_data_folder(data)
             opened.callback(self.folder.close)
@@ -61,22 +65,35 @@ class Service:
         self._functions = Functions(self._template.functions)
         self._deliveries = Deliveries(self._functions.invoke, self._template.queue_sources)
         self._driver = self._make_driver()
+        self._stopping = False
+        self.rebuilding = False
+        self._warming = threading.Thread(target=self._warm_up, name="warm-up", daemon=True)
 
     def start(self) -> None:
-        """Answers requests once this returns; the functions and the encoder are loaded meanwhile."""
+        """Answers requests once this returns; the functions and the encoder are loaded meanwhile. Raises what
+        ``rebuild_lost`` raises."""
         wiring.install(self._ports)
+        if isinstance(self._engines.embedder, BgeSmall):
+            self._engines.caches.troubles.note("embedder", "loading", "the encoder is being loaded")
+        self.rebuilding = True
+        rebuild_lost(self._engines, self.folder)
+        self.rebuilding = False
         self._engines.take_over()
         gateway = Gateway(self._template, self._functions.invoke)
         self._server.start(Front(gateway, self._engines.uploads, self._test_controls()))
         self._driver.start(schedules=self._controls is None)
-        threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
+        self._warming.start()
+        if self.folder.unread:
+            threading.Thread(target=self._read_through, name="read-through", daemon=True).start()
 
     def stop(self) -> bool:
-        """Finish what is in flight, then close everything. False when something did not finish in time."""
-        self._server.stop()
+        """Finish what is in flight, then close everything. False when something did not finish in time: then threads
+        are still at work, and the process must end without the interpreter's own end, which would abort under them."""
+        self._stopping = True
+        answered = self._server.stop()
         if self._controls is not None:
             self._controls.holds.release_all()
-        finished = self._driver.stop()
+        finished = self._driver.stop() and answered and self._warmed_up()
         self._engines.close()
         self.folder.close()
         return finished
@@ -109,16 +126,36 @@ class Service:
             return None
         return TestControls(self._controls, self._driver, self._deliveries, self._engines, self.folder.path)
 
+    def _warmed_up(self) -> bool:
+        """Loading the encoder cannot be broken off, and native code in a thread that the interpreter's end takes away
+        ends the whole process with SIGABRT."""
+        if self._warming.ident is not None:
+            self._warming.join(WARM_UP_S)
+        return not self._warming.is_alive()
+
     def _warm_up(self) -> None:
         try:
             for name in self._template.functions:
+                if self._stopping:
+                    return
                 self._functions.load(name)
-            if isinstance(self._engines.embedder, BgeSmall):
-                self._engines.embedder.embed_query("")
+            if not self._stopping and isinstance(self._engines.embedder, BgeSmall):
+                self._engines.embedder.load()
         except EmbeddingUnavailable:
             return  # said at the start, and by health
         except Exception as error:
             report("warming up", error)
+        finally:
+            self._engines.caches.troubles.over("embedder", "loading")
+
+    def _read_through(self) -> None:
+        """The large databases that were stopped in order. Damage is said by health, and mended by the next start."""
+        for file in self.folder.unread:
+            damage = damage_of(file, thorough=True)
+            if damage is not None:
+                self.folder.distrust()
+                reason = f"{damage}; the next start mends what can be made again"
+                self._engines.caches.troubles.note(file.stem, "damaged", reason)
 
 
 def _never(_: str) -> int:

@@ -19,7 +19,7 @@ from neve.usecases.tenants.tenant_usage import tenant_usage
 from neve.usecases.tenants.user_stats import user_stats
 from neve.usecases.tenants.write_policy import write_policy
 
-router = Router("admin", wiring.ports)
+router = Router("admin", wiring.prepare())
 handler = router.handle
 
 router.on(a.HEALTH)(lambda call: Answer(body=a.HealthOut.of(service_health(call.ports))))

@@ -8,6 +8,8 @@ from typing import Any
 from neve import wiring
 from neve.http.api_keys import caller_of
 
+wiring.prepare()
+
 
 def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
     """The policy covers the whole stage, because API Gateway caches it for every call of the key. Raises

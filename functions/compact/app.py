@@ -9,6 +9,8 @@ from neve.ports import QueueName
 from neve.usecases.compact.asked_for import asked_for
 from neve.worker import POSTPONED_S, process_fifo
 
+wiring.prepare()
+
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     return process_fifo(wiring.ports(), event, context, QueueName.COMPACT, asked_for, POSTPONED_S)

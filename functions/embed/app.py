@@ -10,6 +10,8 @@ from neve.batch import process_together
 from neve.ports import QueueName
 from neve.usecases.indexing.embed_rows import embed_rows
 
+wiring.prepare()
+
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
     return process_together(event, QueueName.EMBED, partial(embed_rows, wiring.ports()))

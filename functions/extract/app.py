@@ -9,6 +9,8 @@ from neve.ports import QueueName
 from neve.usecases.observe.extract_session import extract_session
 from neve.worker import process_fifo
 
+wiring.prepare()
+
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     return process_fifo(wiring.ports(), event, context, QueueName.EXTRACT, extract_session)

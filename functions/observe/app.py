@@ -15,7 +15,7 @@ from neve.usecases.sessions.append_events import append_events
 from neve.usecases.sessions.create_upload import create_upload
 from neve.usecases.sessions.list_events import list_events
 
-router = Router("observe", wiring.ports)
+router = Router("observe", wiring.prepare())
 handler = router.handle
 
 

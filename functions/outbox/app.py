@@ -9,6 +9,8 @@ from neve.store.stream_records import Change, read_change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.tenants.usage import model_metrics
 
+wiring.prepare()
+
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
     """A batch of a stream. A stream is repeated from the first record that is named as failed, so should the batch fail

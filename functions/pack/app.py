@@ -16,7 +16,7 @@ from neve.usecases.pack.versions import pack_diff, pack_versions
 from neve.usecases.sessions.open_session import OpenSession, open_session
 from neve.usecases.sessions.read_sessions import get_session, list_sessions
 
-router = Router("pack", wiring.ports)
+router = Router("pack", wiring.prepare())
 handler = router.handle
 
 router.on(s.READ_SESSION)(lambda call: Answer(body=s.SessionOut.of(get_session(call.session))))

@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from neve import observability, wiring
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router
 from neve.http.schemas.recall import recall as r
+from neve.ports import Ports
 from neve.usecases.recall.answer import RecallAnswer
+from neve.usecases.recall.note_legs import note_legs
 from neve.usecases.recall.read_recalls import get_recall, list_recalls
 from neve.usecases.recall.recall import recall
 from neve.usecases.recall.tool import recall_memory
 
-router = Router("recall", wiring.ports)
+router = Router("recall", wiring.prepare())
 handler = router.handle
 
 router.on(r.LIST_TOOLS)(lambda _: Answer(body=r.ToolsView.current()))
 
 
-def _answer(found: RecallAnswer) -> Answer:
-    observability.measured("recall", found.metrics())
-    return Answer(body=r.RecallView.of(found), degraded=found.degraded)
+def _answer(ports: Ports, recalled: Callable[[], RecallAnswer]) -> Answer:
+    """The recall's budget starts when the process is ready."""
+    cold_start_ms = wiring.ready(ports)
+    found = recalled()
+    note_legs(ports, found.legs)
+    started = {} if cold_start_ms is None else {"ColdStartSeconds": cold_start_ms / 1000}
+    observability.measured("recall", found.metrics() | started)
+    return Answer(body=r.RecallView.of(found, cold_start_ms), degraded=found.degraded)
 
 
 @router.on(r.RECALL)
 def search(call: Call[Nothing, r.RecallBody]) -> Answer:
-    return _answer(recall(call.user, call.body.command()))
+    return _answer(call.ports, lambda: recall(call.user, call.body.command()))
 
 
 @router.on(r.RECALL_MEMORY)
 def search_as_tool(call: Call[Nothing, r.RecallMemoryBody]) -> Answer:
     given = call.body.arguments
-    found = recall_memory(
-        call.user, given.query, limit=given.limit, within=given.scope, session_id=call.body.session_id
+    session_id = call.body.session_id
+    return _answer(
+        call.ports,
+        lambda: recall_memory(call.user, given.query, limit=given.limit, within=given.scope, session_id=session_id),
     )
-    return _answer(found)
 
 
 @router.on(r.LIST_RECALLS)

@@ -16,7 +16,7 @@ from neve.usecases.memories.mark_used import mark_used
 from neve.usecases.memories.trace_memory import trace_memory
 from neve.usecases.memories.update_memory import update_memory
 
-router = Router("records", wiring.ports)
+router = Router("records", wiring.prepare())
 handler = router.handle
 
 router.on(m.GET_MEMORY)(lambda call: _memory(get_memory(call.user, call.ids["memory_id"])))

@@ -8,6 +8,8 @@ from neve import observability, wiring
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.indexing.requeue import backlog_age_s
 
+wiring.prepare()
+
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, int]:  # noqa: ARG001
     ports = wiring.ports()

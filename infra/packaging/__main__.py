@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from infra.packaging.build import LAMBDA, CannotBuild, build_layer
+from infra.packaging.build import LAMBDA, CannotBuild, build_layer, compiled_mark
 from infra.packaging.fingerprint import build_sha
 from infra.packaging.functions import TEMPLATE, deployed_functions
 from infra.packaging.layers import LAYERS, ROOT
@@ -50,6 +50,8 @@ def _build_all() -> int:
     parts = {f"layers/{name}": BUILD / "layers" / name for name in LAYERS} | {TEMPLATE.name: TEMPLATE}
     sha = build_sha(parts | {f"functions/{name}": function.code for name, function in functions.items()})
     (BUILD / "BuildSha").write_text(sha + "\n", encoding="ascii")
+    if not (BUILD / "layers" / "core" / compiled_mark("core")).exists():
+        sys.stderr.write(f"No CPython {LAMBDA.python} is here: layers are not compiled, starts take twice as long.\n")
     sys.stdout.write(f"{table(layers, used, sizes)}\n\nBuildSha={sha}\n")
     too_large = over_limit(sizes)
     sys.stderr.writelines(f"{sentence}\n" for sentence in too_large)

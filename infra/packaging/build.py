@@ -20,6 +20,9 @@ ONLY_ABOUT_THE_INSTALL = ("RECORD", "INSTALLER", "REQUESTED", "WHEEL", "top_leve
 """Of a dist-info folder. METADATA stays for vulnerability scanners, the licence because it has to."""
 
 
+VERSION = "import sys; print(sys.implementation.name, '.'.join(map(str, sys.version_info[:2])))"
+
+
 class CannotBuild(Exception):
     """A layer could not be built; the message says which step failed and what it said."""
 
@@ -48,6 +51,46 @@ def build_layer(layer: Layer, target: Target, folder: Path) -> None:
     for place, source in layer.content.items():
         _copy(ROOT / source, folder / place)
     _strip(packages, layer.dropped)
+    if compile_packages(packages, target.python):
+        (folder / compiled_mark(layer.name)).write_text(f"{target.python}\n", encoding="ascii")
+
+
+def compiled_mark(layer: str) -> str:
+    """The file of a layer that says that it is compiled, and for what. It is in BuildSha, which compiled files
+    themselves are not, because two runs of the compiler need not agree in every byte."""
+    return f"python/.compiled-{layer}"
+
+
+def compile_packages(packages: Path, python: str) -> bool:
+    """Compiled files beside the sources, which Python then takes without a look at either's time or content: the
+    sources of a layer never change. False, and nothing done, when no interpreter of that version is here: compiled
+    files are good for the minor version that made them, on whatever processor. Raises CannotBuild."""
+    interpreter = find_interpreter(python)
+    if interpreter is None:
+        return False
+    command = [interpreter, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
+    _run([*command, "-s", str(packages), "-p", "/opt/python", str(packages)], f"compiling for {python}")
+    return True
+
+
+def find_interpreter(python: str) -> str | None:
+    """A CPython of a minor version such as ``3.13``: this one, one on the path or of pyenv, or what uv finds."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [sys.executable, shutil.which(f"python{python}"), *map(str, sorted(pyenv.glob(f"{python}.*/bin/python")))]
+    for candidate in filter(None, found):
+        if _is_version(candidate, python):
+            return candidate
+    asked = subprocess.run(
+        [uv.find_uv_bin(), "python", "find", "--quiet", python], capture_output=True, text=True, check=False
+    )
+    candidate = asked.stdout.strip()
+    return candidate if asked.returncode == 0 and _is_version(candidate, python) else None
+
+
+def _is_version(interpreter: str, python: str) -> bool:
+    """A shim on the path may stand for no interpreter at all."""
+    said = subprocess.run([interpreter, "-I", "-c", VERSION], capture_output=True, text=True, check=False)
+    return said.returncode == 0 and said.stdout.strip() == f"cpython {python}"
 
 
 def install(lock: Path, target: Target, folder: Path) -> None:

@@ -35,7 +35,7 @@ class ControlledPorts:
         self.tasks = VirtualTasks()
         self.ids = inner.ids
         self.counter = inner.counter
-        self.caches = Caches(self.clock.now)
+        self.caches = Caches(self.clock.now, inner.caches.troubles)
         self.table = FaultyTable(inner.table, faults)
         self.objects = FaultyObjects(inner.objects, faults, controls.holds)
         self.queue = FaultyQueue(inner.queue, faults)

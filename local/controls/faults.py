@@ -38,6 +38,7 @@ from neve.ports import (
     TextQuery,
     WriteOp,
 )
+from neve.wiring import Loads
 
 TARGETS = ("embed", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
 
@@ -254,6 +255,10 @@ class FaultyEmbedder:
     @property
     def languages(self) -> tuple[str, ...]:
         return self._inner.languages
+
+    def load(self) -> None:
+        if isinstance(self._inner, Loads):
+            self._inner.load()
 
     def embed_query(self, text: str) -> bytes:
         with self._calls.recording("embed", operation="query", texts=[text]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
 import json
@@ -20,8 +21,10 @@ from local.engine.object_paths import key_of, path_of, start_of
 from neve.adapters.object_rules import check_content_type
 from neve.ports import Clock, ObjectStart, StoreUnavailable
 from neve.store.keys import UPLOADS
+from neve.troubles import Troubles
 
 SECRET_BYTES = 32
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 UPLOAD_DAYS = 1
 """As the bucket's lifecycle rule says (infra/data.yaml)."""
 
@@ -38,8 +41,10 @@ class FileObjects:
     """One process has the folder open. An object is one file, its content type in the first line: it is there whole or
     not at all, also after a power cut. What a dead process left half-written is removed when the folder is opened."""
 
-    def __init__(self, folder: Path, clock: Clock, base_url: str) -> None:
-        """``base_url``: where the server that calls ``accept_upload`` is reached, without a slash at the end."""
+    def __init__(self, folder: Path, clock: Clock, base_url: str, troubles: Troubles | None = None) -> None:
+        """``base_url``: where the server that calls ``accept_upload`` is reached, without a slash at the end.
+        ``troubles`` hear of a disk that is full."""
+        self._troubles = troubles
         self._clock = clock
         self._base_url = base_url
         self._objects = folder / "objects"
@@ -56,14 +61,14 @@ class FileObjects:
 
     def put(self, key: str, body: bytes, *, content_type: str) -> None:
         target = self._path(key)
-        with _translated(), self._written(_framed(content_type, body)) as partial, self._tree:
+        with self._writing(), self._written(_framed(content_type, body)) as partial, self._tree:
             _make_folders(target.parent)
             partial.replace(target)
             _sync_folder(target.parent)
 
     def put_new(self, key: str, body: bytes, *, content_type: str) -> bool:
         target = self._path(key)
-        with _translated(), self._written(_framed(content_type, body)) as partial, self._tree:
+        with self._writing(), self._written(_framed(content_type, body)) as partial, self._tree:
             return _link_new(partial, target)
 
     def get(self, key: str) -> bytes | None:
@@ -186,7 +191,18 @@ class FileObjects:
             except (FileNotFoundError, NotADirectoryError):
                 return None
         content_type, _, body = framed.partition(b"\n")
-        return content_type.decode("ascii"), body
+        return content_type.decode("ascii", "replace"), body  # a damaged file is an object of other bytes
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if self._troubles is not None and error.errno in NO_ROOM:
+                self._troubles.note("objects", "full", str(error.strerror))
+            raise StoreUnavailable("objects", str(error)) from error
+        if self._troubles is not None:
+            self._troubles.worked("objects")
 
     @contextmanager
     def _written(self, content: bytes) -> Iterator[Path]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from neve.ports import StoreUnavailable
+from neve.troubles import Troubles
 
 BUSY_TIMEOUT_S = 10.0
 """Only a checkpoint or another program that looks into the file can make a connection wait."""
@@ -45,7 +46,9 @@ class SqliteFile:
     The file is in WAL mode; with ``synchronous=FULL`` a commit costs one fsync and survives a power cut. Deleted
     content is overwritten with zeros (``secure_delete``), so that an erased text does not stay in a free page."""
 
-    def __init__(self, path: Path, *, store: str, schema: str) -> None:
+    def __init__(self, path: Path, *, store: str, schema: str, troubles: Troubles | None = None) -> None:
+        """``troubles`` hear of a page that is damaged and of a disk that is full."""
+        self._troubles = troubles
         self._path = path
         self._store = store
         self._writer_lock = threading.Lock()
@@ -58,7 +61,7 @@ class SqliteFile:
             self._writer.execute(f"PRAGMA journal_size_limit={LARGEST_IDLE_WAL}")
             self._writer.executescript(schema)
         except sqlite3.Error as error:
-            raise StoreUnavailable(store, str(error)) from error
+            raise self._unavailable(error) from error
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -70,7 +73,7 @@ class SqliteFile:
             connection = self._take_reader()
             yield connection
         except sqlite3.Error as error:
-            raise StoreUnavailable(self._store, str(error)) from error
+            raise self._unavailable(error) from error
         finally:
             if connection is not None:
                 self._give_back(connection)
@@ -94,7 +97,19 @@ class SqliteFile:
                     if self._writer.in_transaction:
                         self._writer.execute("ROLLBACK")
             except sqlite3.Error as error:
-                raise StoreUnavailable(self._store, str(error)) from error
+                raise self._unavailable(error) from error
+        if self._troubles is not None:
+            self._troubles.worked(self._store)
+
+    def _unavailable(self, error: sqlite3.Error) -> StoreUnavailable:
+        code = getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE
+        if self._troubles is not None and code in NO_DATABASE:
+            self._troubles.note(self._store, "damaged", str(error))
+        elif self._troubles is not None and code == sqlite3.SQLITE_FULL:
+            self._troubles.note(self._store, "full", str(error))
+        elif self._troubles is not None and code == sqlite3.SQLITE_IOERR:
+            self._troubles.failed(self._store, str(error))
+        return StoreUnavailable(self._store, str(error))
 
     def close(self) -> None:
         """Waits for the writer and folds the write-ahead log into the file. Later calls raise StoreUnavailable."""

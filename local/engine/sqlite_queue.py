@@ -16,6 +16,7 @@ from local.workers.broker import Counts as Counts
 from local.workers.broker import Received as Received
 from neve.adapters.queue_rules import encoded_body
 from neve.ports import Clock, Message, QueueName
+from neve.troubles import Troubles
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS messages (
@@ -100,9 +101,15 @@ class SqliteQueue:
     A send is on disk when it returns. Receiving, deleting and releasing survive the death of the process, but a power
     cut may undo the last of them, which delivers a message once more: consumers are idempotent."""
 
-    def __init__(self, path: Path, clock: Clock, definitions: Mapping[str, QueueDefinition]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        clock: Clock,
+        definitions: Mapping[str, QueueDefinition],
+        troubles: Troubles | None = None,
+    ) -> None:
         _check_definitions(definitions)
-        self._file = SqliteFile(path, store="queue", schema=SCHEMA)
+        self._file = SqliteFile(path, store="queue", schema=SCHEMA, troubles=troubles)
         self._clock = clock
         self._definitions = dict(definitions)
         self._moved = threading.Condition()

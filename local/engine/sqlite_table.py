@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from local.engine.row_codec import decode_row, encode_row
 from local.engine.sqlite_file import SqliteFile
-from neve.adapters.table_cursor import make_cursor, query_name, read_cursor
+from neve.adapters.table_cursor import query_name
 from neve.adapters.table_rules import INDEX_KEYS, check_write, operation_key
+from neve.domain.cursors import make_cursor, read_cursor
 from neve.ports import (
     INDEX_PROJECTION,
     MAX_WRITE_OPS,
@@ -30,6 +31,7 @@ from neve.ports import (
     WriteOp,
     key_of,
 )
+from neve.troubles import Troubles
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS rows (
@@ -78,8 +80,8 @@ class _Stored(NamedTuple):
 class SqliteTable:
     """One process has the file open. Writes take turns; reads never wait for them."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = SqliteFile(path, store="table", schema=SCHEMA)
+    def __init__(self, path: Path, troubles: Troubles | None = None) -> None:
+        self._file = SqliteFile(path, store="table", schema=SCHEMA, troubles=troubles)
         self._changed = threading.Condition()
         with self._file.reading() as connection:
             self._newest_seq: int = connection.execute("SELECT coalesce(max(seq), 0) FROM outbox").fetchone()[0]

@@ -90,6 +90,40 @@ def test_a_pack_that_nobody_here_has_served_is_partial(
     assert (caller.pack().text, caller.pack().headers["ETag"]) == (whole.text, whole.headers["ETag"])
 
 
+DAMAGED = {
+    "empty": b"",
+    "truncated": b'{"manifest": {"session_id": "s1", "pack_ver',
+    "not JSON": b"\xff\xfe\x00",
+    "null": b"null",
+    "a list": b"[1, 2]",
+    "of another shape": b'{"manifest": {"layers": []}, "text": 5}',
+    "another text": b'{"manifest": {}, "text": "likes tea"}',
+    "half a character": b'{"manifest": {}, "text": "\\ud800"}',
+    "nested": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("body", DAMAGED.values(), ids=list(DAMAGED))
+def test_a_damaged_pack_object_is_no_pack_and_no_failure(
+    world: RecallWorld, caller: Caller, s3: AnsweringServer, body: bytes
+) -> None:
+    world.remember("likes tea")
+    caller.open()
+    whole = caller.pack()
+    world.forget()
+    s3.otherwise = Reply(200, body, {"Content-Type": "application/json"})
+    with closing(aws_client("s3", endpoint_url=s3.url, session=SESSION)) as client:
+        world.objects, kept = S3Objects(client, "bucket"), world.objects  # type: ignore[assignment]
+        partial = caller.pack()
+        assert is_degraded(partial, "pack:partial")
+        assert (partial.json["state"], partial.json["text"], "ETag" in partial.headers) == ("partial", "", False)
+        again = caller.call("POST", SESSIONS, {"session_id": "s1"})
+        assert is_degraded(again, "pack:partial")
+        assert again.json["pack"]["state"] == "partial"
+    world.objects = kept
+    assert (caller.pack().text, caller.pack().headers["ETag"]) == (whole.text, whole.headers["ETag"])
+
+
 def test_a_session_is_opened_without_its_pack_and_no_version_is_made(
     world: RecallWorld, caller: Caller, broken: S3Objects
 ) -> None:

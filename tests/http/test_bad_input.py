@@ -54,7 +54,9 @@ def problem(reply: Reply, status: int, code: str) -> Json:
     assert found["request_id"] == reply.headers["x-request-id"]
     assert found["title"]
     assert found["detail"]
-    assert not re.search(r"Traceback|File \"|pydantic|neve\.", reply.text)
+    assert not re.search(
+        r"Traceback|File \"|pydantic|neve\.|invalid literal|Expecting|delimiter|sys\.|codec", reply.text
+    )
     return found
 
 
@@ -104,6 +106,7 @@ NOT_JSON = (
     Bad("infinity", "POST", RECALL, raw=b'{"query": "x", "threshold": -Infinity}', status=400, code="malformed_json"),
     Bad("a name twice", "POST", RECALL, raw=b'{"query": "a", "query": "b"}', status=400, code="malformed_json"),
     Bad("not UTF-8", "POST", RECALL, raw=b'{"query": "\xff\xfe"}', status=400, code="malformed_json"),
+    Bad("too many digits", "POST", EVENTS, raw=b"9" * 5_000, status=400, code="malformed_json"),
     Bad("two values", "POST", RECALL, raw=b'{"query": "a"} {}', status=400, code="malformed_json"),
     Bad("too deep", "POST", EVENTS, raw=b"[" * 50_000, status=400, code="malformed_json"),
     Bad("bad line", "POST", "/memories/import", raw=b'{"text": "a"}\n{"text": ', status=400, code="malformed_json"),
@@ -484,6 +487,67 @@ def test_if_match_names_the_rev(user: Person) -> None:
     assert user.memory(kept["id"])["text"] == "User keeps hens."
 
 
+def test_if_match_takes_a_list_and_a_comma_in_quotes_belongs_to_its_tag(user: Person) -> None:
+    kept = user.remember("User keeps bees.")
+    path = f"/memories/{kept['id']}"
+    for sent in ('"1,0"', 'W/"1"', '"x", "7"'):
+        problem(user.call("PATCH", path, {"text": "x"}, headers={"If-Match": sent}), 412, "precondition_failed")
+    assert user.expect(200, "PATCH", path, {"text": "User keeps hens."}, headers={"If-Match": '"9,1", "1"'})["rev"] == 2
+    refused = user.call("PATCH", path, {"text": "x"}, headers={"If-Match": '"1" "2"'})
+    assert fields(problem(refused, 422, "validation_failed")) == ["header.If-Match"]
+
+
+def test_null_takes_a_label_or_a_group_away_and_nothing_else(user: Person) -> None:
+    kept = user.remember("User keeps bees.", label="farm", group="animals", tags=["bees"])
+    path = f"/memories/{kept['id']}"
+    for name in ("text", "priority", "importance", "confidence", "status", "tags"):
+        refused = problem(user.call("PATCH", path, {name: None, "label": None}), 422, "validation_failed")
+        assert (fields(refused), user.memory(kept["id"])["label"]) == ([name], "farm")
+    changed = user.expect(200, "PATCH", path, {"label": None, "group": None})
+    assert ("label" in changed, "group" in changed, changed["tags"]) == (False, False, ["bees"])
+    assert [row["id"] for row in user.memories()] == [kept["id"]]
+    assert user.expect(200, "GET", "/memories", query={"group": "animals"})["memories"] == []
+
+
+def test_a_cursor_of_another_list_is_refused(user: Person) -> None:
+    for number in range(2):
+        user.open(f"s{number}")
+        user.remember(f"User keeps {number} bees.", group="animals")
+    lists: dict[str, Json] = {"/sessions": {}, "/memories": {}, "/memories?group": {"group": "animals"}}
+    cursors = {
+        name: user.expect(200, "GET", name.partition("?")[0], query={"limit": 1, **query})["next_cursor"]
+        for name, query in lists.items()
+    }
+    for name, query in lists.items():
+        for other, cursor in cursors.items():
+            reply = user.call("GET", name.partition("?")[0], query={"limit": 1, "cursor": cursor, **query})
+            if name == other:
+                assert reply.status == 200, reply.text
+            else:
+                assert fields(problem(reply, 422, "validation_failed")) == ["query.cursor"]
+
+
+# --- the HTTP below the calls ------------------------------------------------------------------------
+
+
+def test_a_head_is_answered_as_the_get_without_its_body(user: Person, api: ApiClient) -> None:
+    user.open("s1")
+    for path in (f"/v1/users/{user.id}/sessions/s1", "/v1/health", f"/v1/users/{user.id}/sessions/none"):
+        head, get = api.call("HEAD", path), api.call("GET", path)
+        assert (head.status, head.text) == (get.status, "")
+        assert head.headers["content-type"] == get.headers["content-type"]
+        assert head.headers["x-request-id"] != get.headers["x-request-id"]
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/v1/nothing"), ("DELETE", "/v1/policy"), ("HEAD", "/v1/keys")])
+def test_a_call_that_does_not_exist_is_in_the_table_too(api: ApiClient, method: str, path: str) -> None:
+    reply = api.call(method, path)
+    if method == "HEAD":
+        assert (reply.status, reply.headers["content-type"]) == (404, "application/problem+json")
+    else:
+        assert problem(reply, 404, "route_not_found")["title"] == "There is no such call"
+
+
 # --- policy and keys ----------------------------------------------------------------------------
 
 POLICIES = (
@@ -499,6 +563,10 @@ POLICIES = (
     ({"compaction_trigger": 0}, "invalid_policy", "compaction_trigger"),
     ({"global_budget": 150_000}, "invalid_policy", "global_budget"),
     ({"observer_output_cap": 35_000}, "invalid_policy", "observer_output_cap"),
+    ({"observer_transcript_cap": 8_000}, "invalid_policy", "observer_transcript_cap"),
+    ({"window": 10_000, "local_rows_budget": 9_000}, "invalid_policy", "local_rows_budget"),
+    ({"observer_transcript_cap": 10**18}, "validation_failed", "observer_transcript_cap"),
+    ({"prior_memory_cap": 10**6}, "validation_failed", "prior_memory_cap"),
     ({"window": 99}, "validation_failed", "window"),
     ({"window": "200000"}, "validation_failed", "window"),
     ({"recall_k": 0}, "validation_failed", "recall_k"),
@@ -516,6 +584,7 @@ def test_a_policy_whose_numbers_do_not_fit(api: ApiClient) -> None:
     for policy, code, name in POLICIES:
         found = problem(api.call("PUT", "/v1/policy", policy), 422, code)
         assert name in fields(found), policy
+        assert set(fields(found)) <= set(policy), "nothing stands under a field that was not sent"
         if code == "invalid_policy":
             assert re.search(r"\d", found["detail"]), "the numbers are named"
         assert api.expect(200, "GET", "/v1/policy") == before

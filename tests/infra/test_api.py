@@ -15,7 +15,9 @@ OPENAPI = json.loads((ROOT / "docs" / "openapi.json").read_bytes())
 
 
 def test_every_route_of_the_openapi_is_deployed_and_the_reverse() -> None:
+    """And with each GET its HEAD."""
     described = {(method, path) for path, it in OPENAPI["paths"].items() for method in it if method in METHODS}
+    described |= {("head", path) for method, path in described if method == "get"}
     deployed = {(method, path) for path, it in API["Body"]["paths"].items() for method in it}
     assert deployed == described
 
@@ -27,7 +29,7 @@ def test_every_route_but_health_needs_a_key() -> None:
         for method, it in methods.items()
         if it.get("security") != [{"ApiKey": []}]
     }
-    assert public == {("get", "/v1/health")}
+    assert public == {("get", "/v1/health"), ("head", "/v1/health")}
     authorizer = API["Body"]["securityDefinitions"]["ApiKey"]["x-amazon-apigateway-authorizer"]
     assert authorizer["authorizerResultTtlInSeconds"] <= 60
     assert authorizer["authorizerUri"]["Fn::Sub"][1] == {"__FunctionArn__": {"Ref": "AuthorizerFunctionAliaslive"}}
@@ -41,6 +43,7 @@ def test_the_gateway_refuses_what_lacks_a_parameter_that_the_openapi_demands() -
         for parameter in it.get("parameters", [])
         if parameter["in"] == "query" and parameter.get("required")
     }
+    demanded |= {("head", path, name) for method, path, name in demanded if method == "get"}
     checked = {
         (method, path, parameter["name"])
         for path, methods in API["Body"]["paths"].items()

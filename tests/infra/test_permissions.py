@@ -77,7 +77,7 @@ def test_recall_writes_its_ledger_and_the_authorizer_reads_keys() -> None:
         ]
         for function, action in (("recall", "dynamodb:PutItem"), ("authorizer", "dynamodb:GetItem"))
     }
-    assert conditions == {"recall": [["T#*#U#*#R", "T#*#SECRET"]], "authorizer": [["KEY#*"]]}
+    assert conditions == {"recall": [["T#*#U#*#R", "T#*#SECRET", "HEALTH"]], "authorizer": [["KEY#*"]]}
     always = [statement for statement in statements("recall") if "Condition" not in statement]
     unconditional = {action for statement in always for action in listed(statement["Action"])}
     assert unconditional.isdisjoint({"dynamodb:PutItem", "dynamodb:DeleteItem", "dynamodb:UpdateItem"})

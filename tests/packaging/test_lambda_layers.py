@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
-from infra.packaging.build import ONLY_ABOUT_THE_INSTALL
+from infra.packaging.build import LAMBDA, ONLY_ABOUT_THE_INSTALL, find_interpreter
 from infra.packaging.fingerprint import build_sha
 from infra.packaging.functions import deployed_functions
 from infra.packaging.layers import AWS_SERVICES, LAYERS, LOCKS, ROOT
@@ -101,18 +101,42 @@ def machine(path: Path) -> int:
 def test_nothing_that_never_runs_is_in_a_layer(lambda_layers: Layers, name: str) -> None:
     layer = lambda_layers[name]
     names = {path.name for path in layer.rglob("*")}
-    assert names & {"__pycache__", "tests", "bin", ".lock", *ONLY_ABOUT_THE_INSTALL} == set()
-    assert [path for path in layer.rglob("*") if path.suffix in (".pyc", ".pyi")] == []
+    assert names & {"tests", "bin", ".lock", *ONLY_ABOUT_THE_INSTALL} == set()
+    assert list(layer.rglob("*.pyi")) == []
     assert [path for path in layer.rglob("*") if path.is_symlink()] == []
     assert {path.name for path in layer.iterdir()} == {"python"} | {
         place.split("/")[0] for place in LAYERS[name].content
     }
 
 
+@pytest.mark.skipif(find_interpreter(LAMBDA.python) is None, reason="no CPython of Lambda's version is here")
+@pytest.mark.parametrize("name", LAYERS)
+def test_every_source_is_compiled_for_lambdas_python_and_never_looked_at(lambda_layers: Layers, name: str) -> None:
+    """A compiled file begins with the version's number and with flags: 1 is by hash, without a check of the source."""
+    packages = lambda_layers[name] / "python"
+    tag = f"cpython-{LAMBDA.python.replace('.', '')}"
+    sources = [path for path in packages.rglob("*.py") if _compiles(path)]
+    compiled = {path: path.parent / "__pycache__" / f"{path.stem}.{tag}.pyc" for path in sources}
+    assert sources
+    assert [path for path, pyc in compiled.items() if not pyc.is_file()] == []
+    heads = {pyc.read_bytes()[:8] for pyc in compiled.values()}
+    assert len(heads) == 1
+    assert struct.unpack("<HHI", heads.pop())[1:] == (0x0A0D, 1)
+
+
+def _compiles(path: Path) -> bool:
+    try:
+        ast.parse(path.read_bytes())
+    except SyntaxError:
+        return False
+    return True
+
+
 def test_the_product_is_in_the_core_layer_as_it_is(lambda_layers: Layers) -> None:
     source, deployed = ROOT / "layers" / "core" / "neve", lambda_layers["core"] / "python" / "neve"
     files = {path.relative_to(source) for path in source.rglob("*") if path.suffix in (".py", ".json")}
-    assert {path.relative_to(deployed) for path in deployed.rglob("*") if path.is_file()} == files
+    there = {path.relative_to(deployed) for path in deployed.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    assert there == files
     assert all((source / path).read_bytes() == (deployed / path).read_bytes() for path in files)
 
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infra.lambda_runtime.process import Sandbox
+from infra.lambda_runtime.process import LambdaProcess, Sandbox
 from infra.lambda_runtime.stage import FunctionFailed, Stage
 from infra.lambda_runtime.stores import Stores, make_stores
 from infra.packaging.functions import DeployedFunction, deployed_functions
@@ -83,6 +84,25 @@ def test_what_is_said_becomes_memory_and_is_found(stage: Stage, stores: Stores) 
     assert found["degraded"] == []
     assert {leg["status"] for leg in found["legs"].values()} == {"complete"}
     assert created["id"] in [hit["id"] for hit in found["hits"]]
+
+
+def test_the_first_recall_of_a_fresh_process_is_whole_within_the_budget_of_a_prompt(
+    stage: Stage, sandbox_of: Callable[[DeployedFunction], Sandbox], tmp_path: Path
+) -> None:
+    """300 ms, the policy's default: what the start costs lies before the budget, and is said once."""
+    call(stage, "POST", f"{USER}/recall", {"query": "Who has the telescope?", "mode": "prompt"})
+    function, event = FUNCTIONS["recall"], stage.events["recall"]
+    sandbox = sandbox_of(function)
+    environment = stage.environment(function, sandbox)
+    with LambdaProcess("recall", sandbox, function.handler, environment, tmp_path / "log") as process:
+        answers = [process.invoke(event).result for _ in range(2)]
+        said = process.said()
+    first, second = (json.loads(answer["body"]) for answer in answers if answer is not None)
+    assert (first["degraded"], first["budget_ms"], first["result_state"]) == ([], 300, "found"), said
+    assert {leg["status"] for leg in first["legs"].values()} == {"complete"}
+    assert first["cold_start_ms"] > 0
+    assert "cold_start_ms" not in second
+    assert "ColdStartSeconds" in said
 
 
 def test_the_schedule_runs(stage: Stage) -> None:

@@ -104,6 +104,19 @@ class AwsPorts:
 
         return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL, CALL_TIMEOUT_S)
 
+    def make_all(self) -> None:
+        """Every port that the environment names. Raises SettingsError."""
+        given = self._settings
+        wanted = {
+            "table": given.table,
+            "objects": given.bucket,
+            "queue": given.embed_queue_url or given.extract_queue_url or given.compact_queue_url,
+            "embedder": given.encoder_dir or (given.search_endpoint and given.embedder != "bge-small"),
+            "search": given.search_endpoint and (given.encoder_dir or given.embedder != "bge-small"),
+        }
+        for name in (name for name, is_named in wanted.items() if is_named):
+            getattr(self, name)
+
     def _anthropic_key(self) -> str:
         from neve.adapters.aws.clients import aws_client
         from neve.adapters.aws.secrets import read_secret

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any, Generic, TypeVar, cast
 
+from neve.troubles import Trouble, Troubles
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -70,7 +72,9 @@ class Cache(Generic[K, V]):
 class Caches:
     """The caches of one process by their specs, each made when it is first asked for."""
 
-    def __init__(self, now: Callable[[], datetime]) -> None:
+    def __init__(self, now: Callable[[], datetime], troubles: Troubles | None = None) -> None:
+        """``troubles``: of the same process, where they are known already."""
+        self.troubles = troubles or Troubles(now, _warn)
         self._now = now
         self._lock = Lock()
         self._made: dict[str, Cache[Any, Any]] = {}
@@ -80,3 +84,10 @@ class Caches:
             if spec.name not in self._made:
                 self._made[spec.name] = Cache(spec, self._now)
             return cast("Cache[K, V]", self._made[spec.name])
+
+
+def _warn(trouble: Trouble) -> None:
+    """The logger costs imports that a process without troubles need not make."""
+    from neve import observability
+
+    observability.troubled(trouble)

@@ -13,6 +13,7 @@ from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from neve.config import Settings
+from neve.troubles import Trouble
 
 NAMESPACE = "Neve"
 
@@ -54,6 +55,11 @@ def failed(where: str, correlation_id: str, error: BaseException) -> None:
     path = [f"{frame.filename.rpartition('/neve/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     kind = f"{type(error).__module__}.{type(error).__qualname__}"
     logger.error("failed", extra={"where": where, "correlation_id": correlation_id, "error": kind, "path": path})
+
+
+def troubled(trouble: Trouble) -> None:
+    """Something beneath the process fails again and again, or is damaged."""
+    logger.warning("trouble", extra={"where": trouble.what, "kind": trouble.kind, "reason": trouble.reason})
 
 
 def measured(function: str, values: Mapping[str, float]) -> None:

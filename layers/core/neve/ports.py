@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from neve.caching import Caches
+from neve.domain.cursors import BadCursor as BadCursor
 from neve.domain.recall.query import TextQuery as TextQuery
 from neve.domain.tokens import Counter, CounterName
 from neve.observing import Observer
@@ -39,10 +40,6 @@ class Conflict(Exception):
     def __init__(self, failed: Sequence[int] = ()) -> None:
         super().__init__(f"conflict on operations {list(failed)}")
         self.failed = tuple(failed)
-
-
-class BadCursor(ValueError):
-    """A query's cursor that the table did not make for this query."""
 
 
 class EmbeddingUnavailable(Exception):

@@ -1,16 +1,32 @@
 """The composition root. A process has its engines once; functions ask for ``ports()`` and never build one.
 
 A deployed function works on the managed stores that its environment names (``aws_ports``); ``local/`` installs other
-engines first. A port is built when it is first read, so that a function pays only for those that it uses."""
+engines first. A port is built when it is first read, so that a function pays only for those that it uses. Under Lambda
+that is at INIT (``prepare``), where a start has a full vCPU and no caller waits with a budget."""
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
-from neve.config import Settings
-from neve.ports import Ports
+from neve.config import Settings, SettingsError
+from neve.ports import EmbeddingUnavailable, Ports
 
+LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
+WORTH_TELLING_MS = 1.0
+"""Less than this is an encoder that is there."""
 _installed: list[Ports] = []
+_cold_start_ms: list[float] = []
+
+
+@runtime_checkable
+class Loads(Protocol):
+    """An embedder that has something to load before its first text."""
+
+    def load(self) -> None:
+        """Once; others wait for it. Raises EmbeddingUnavailable."""
 
 
 def install(ports: Ports) -> None:
@@ -25,3 +41,42 @@ def ports() -> Ports:
 
         install(AwsPorts(Settings.from_environment(os.environ)))
     return _installed[0]
+
+
+def prepare() -> Callable[[], Ports]:
+    """Called by a function's module when it is imported. Under Lambda: make every client that the environment names,
+    and load the encoder. What cannot be made is left to the first call, which says what is wrong with it. Elsewhere
+    nothing: engines were installed, or will be. Returns ``ports``."""
+    if _installed or LAMBDA not in os.environ:
+        return ports
+    from neve.aws_ports import AwsPorts
+
+    began = time.perf_counter()
+    try:
+        engines = AwsPorts(Settings.from_environment(os.environ))
+        install(engines)
+        engines.make_all()
+        _load_encoder(engines)
+    except (SettingsError, EmbeddingUnavailable):
+        pass
+    _cold_start_ms.append((time.perf_counter() - began) * 1000)
+    return ports
+
+
+def ready(engines: Ports) -> float | None:
+    """Wait until the process can work at full speed; a call's own budget starts behind this. How many milliseconds the
+    start of the process has cost, for its first call; None for every other. Never raises."""
+    began = time.perf_counter()
+    try:
+        _load_encoder(engines)
+    except EmbeddingUnavailable:
+        return None  # the vector leg says so
+    waited_ms = (time.perf_counter() - began) * 1000
+    if _cold_start_ms:
+        return _cold_start_ms.pop() + waited_ms
+    return waited_ms if waited_ms >= WORTH_TELLING_MS else None
+
+
+def _load_encoder(engines: Ports) -> None:
+    if isinstance(engines.embedder, Loads):
+        engines.embedder.load()

@@ -14,6 +14,7 @@ from local.engine.search.segment import StoredPassage
 from local.engine.sqlite_file import SqliteFile
 from neve.domain.times import epoch_ms
 from neve.ports import IndexModel, Owner, Passage, StoreUnavailable, removal_version
+from neve.troubles import Troubles
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -62,9 +63,9 @@ class Changes:
 class PassageFile:
     """All methods raise StoreUnavailable. One process has the file open."""
 
-    def __init__(self, path: Path, model: IndexModel, analyzer: Analyzer) -> None:
+    def __init__(self, path: Path, model: IndexModel, analyzer: Analyzer, troubles: Troubles | None = None) -> None:
         self._analyzer = analyzer
-        self._file = SqliteFile(path, store="search", schema=SCHEMA)
+        self._file = SqliteFile(path, store="search", schema=SCHEMA, troubles=troubles)
         self.model = self._settle_model(model)
         self._settle_analysis()
 

@@ -18,6 +18,7 @@ from local.engine.search.segment_cache import SegmentCache
 from local.engine.search.segment_filter import admitted
 from neve.domain.recall.query_terms import QueryTerms, query_terms
 from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, TextQuery
+from neve.troubles import Troubles
 
 CACHE_BYTES = 1024 * 1024 * 1024
 """About 350,000 passages of 25 words with 384-dimensional vectors."""
@@ -31,9 +32,11 @@ class SqliteSearchIndex:
     A file remembers the model that it was made with, whatever ``model`` says later. With ``dimensions=0`` it takes no
     vectors. Only one process may have the file open."""
 
-    def __init__(self, path: Path, model: IndexModel, *, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(
+        self, path: Path, model: IndexModel, *, cache_bytes: int = CACHE_BYTES, troubles: Troubles | None = None
+    ) -> None:
         self._analyzer = Analyzer()
-        self._file = PassageFile(path, model, self._analyzer)
+        self._file = PassageFile(path, model, self._analyzer, troubles)
         self._segments = SegmentCache(cache_bytes)
         self._locks = [threading.Lock() for _ in range(_LOCKS)]
 

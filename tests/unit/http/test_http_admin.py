@@ -94,6 +94,7 @@ def test_health(world: AdminWorld) -> None:
         "index": {"state": "ready", "model": "bge-small", "dimensions": 384, "match": True},
         "observer": "scripted",
         "languages": {"words": ["en"], "meaning": ["en"], "observer": ["*"]},
+        "troubles": [],
     }
 
 
@@ -128,7 +129,7 @@ def test_health_while_stores_are_down(world: AdminWorld, monkeypatch: pytest.Mon
     def down(_: object) -> None:
         raise StoreUnavailable("table", "down")
 
-    monkeypatch.setattr(world.table, "get", down)
+    monkeypatch.setattr(world.table, "get_many", down)
     world.index.held = None
     found = health(world)
     assert (found["status"], found["table"], found["index"]) == ("degraded", "unavailable", {"state": "unavailable"})
@@ -232,6 +233,14 @@ def test_policy_is_replaced(api: Api, world: AdminWorld) -> None:
         ({"compaction_trigger": 200_000}, "invalid_policy", "compaction_trigger"),
         ({"global_budget": 150_000}, "invalid_policy", "global_budget"),
         ({"observer_output_cap": 35_000}, "invalid_policy", "observer_output_cap"),
+        # what does not fit stands under a field that was sent
+        ({"observer_transcript_cap": 8_000}, "invalid_policy", "observer_transcript_cap"),
+        ({"local_rows_budget": 150_000}, "invalid_policy", "local_rows_budget"),
+        ({"window": 5_000, "global_budget": 4_000}, "invalid_policy", "global_budget"),
+        ({"observer_transcript_cap": 10**18}, "validation_failed", "observer_transcript_cap"),
+        ({"observer_output_cap": 64_001}, "validation_failed", "observer_output_cap"),
+        ({"prior_memory_cap": 15_001}, "validation_failed", "prior_memory_cap"),
+        ({"global_budget": 10_000_001}, "validation_failed", "global_budget"),
     ],
 )
 def test_bad_policy_is_refused_with_the_numbers(api: Api, body: Any, code: str, field: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,7 @@ from neve import wiring
 from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.preconditions import EntityTags, read_entity_tags
 from neve.http.problems import PROBLEMS, as_refusal, problem_body
 from neve.http.request import MAX_BODY_BYTES
 from neve.http.router import Answer, Call, Router, once
@@ -55,6 +57,7 @@ class ThingView(View):
     user: str
     name: str | None = None
     limit: int | None = None
+    revs: list[int] | None = None
 
 
 PUT_THING = Operation(
@@ -108,7 +111,12 @@ def put_thing(call: Call[Nothing, ThingBody]) -> Answer:
         if failures:
             raise failures.pop()
         made.append(call.body.name)
-        return Answer(200, ThingView(user=call.user.user, name=call.body.name, limit=call.if_match))
+        return Answer(
+            200,
+            ThingView(
+                user=call.user.user, name=call.body.name, revs=None if call.if_match is None else sorted(call.if_match)
+            ),
+        )
 
     return once(call, work)
 
@@ -249,15 +257,41 @@ def test_single_value_query_parameters_alone_are_enough(api: Api) -> None:
     assert api.send(event).json["limit"] == 7
 
 
-@pytest.mark.parametrize("sent", ["3", '"x"', 'W/"3"', '"1", "2"', '""', '"3'])
+@pytest.mark.parametrize("sent", ["3", '"3', '"1" "2"', '"1", 2', '*, "1"'])
 def test_bad_if_match(api: Api, sent: str) -> None:
     reply = put(api, headers={"if-match": sent})
     assert refused(reply, 422, "validation_failed").fields == ["header.If-Match"]
 
 
-@pytest.mark.parametrize(("sent", "rev"), [('"3"', 3), ("*", None)])
-def test_if_match(api: Api, sent: str, rev: int | None) -> None:
-    assert put(api, headers={"If-MATCH": sent}).json.get("limit") == rev
+@pytest.mark.parametrize(
+    ("sent", "revs"),
+    [
+        ('"3"', [3]),
+        ("*", None),
+        ('"1", "2"', [1, 2]),
+        (', "1",,"2" ,', [1, 2]),
+        ('"1,2", "x", ""', []),
+        ('W/"3"', []),
+    ],
+)
+def test_if_match_names_revs_and_compares_strongly(api: Api, sent: str, revs: list[int] | None) -> None:
+    assert put(api, headers={"If-MATCH": sent}).json.get("revs") == revs
+
+
+@given(
+    st.lists(st.from_regex(r"[!#-~\x80-\xff]{0,8}", fullmatch=True), max_size=8), st.lists(st.booleans(), min_size=8)
+)
+def test_an_entity_tag_list_is_read_back_whatever_its_tags_hold(tags: list[str], weak: list[bool]) -> None:
+    sent = ", ".join(f'{"W/" if w else ""}"{tag}"' for tag, w in zip(tags, weak, strict=False))
+    assert read_entity_tags([sent]) == EntityTags(tuple(tags))
+
+
+def test_a_json_problem_is_said_in_our_words(api: Api) -> None:
+    for raw in ('{"name": }', '{"name": "\\u12"}', '{"size": ' + "9" * 5000 + "}", "{} {}"):
+        detail = put(api, raw=raw).json["detail"]
+        assert re.fullmatch(
+            r"This is not JSON from line 1, column \d+ on\.|A number has more digits than can be read\.", detail
+        )
 
 
 @pytest.mark.parametrize("sent", ["x", '"a" "b"', '"a', 'w/"a"', '*, "a"'])

@@ -73,18 +73,36 @@ def test_a_folder_is_made_with_its_parents(path: Path) -> None:
     assert [entry.name for entry in (path / "deep").iterdir()] == ["er"]
 
 
-def test_databases_are_read_through_only_after_a_disorderly_stop(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[tuple[str, bool]] = []
+@pytest.mark.parametrize("large", [False, True])
+def test_databases_are_read_through_at_each_start_large_ones_only_after_a_disorderly_stop(
+    path: Path, monkeypatch: pytest.MonkeyPatch, large: bool
+) -> None:
+    looks: list[bool] = []
 
-    def looking(file: Path, *, thorough: bool) -> None:
-        looks.append((file.name, thorough))
+    def looking(_: Path, *, thorough: bool) -> None:
+        looks.append(thorough)
 
     run_once(path)
     monkeypatch.setattr(datafolder, "damage_of", looking)
-    os.close(open_data_folder(path).lock)
-    open_data_folder(path).close()
-    open_data_folder(path).close()
-    assert looks == [("table.db", False), ("table.db", True), ("table.db", False)]
+    monkeypatch.setattr(datafolder, "READ_AT_ONCE", 1_000 if large else 10**9)
+    unread = []
+    for orderly in (False, True, True):
+        folder = open_data_folder(path)
+        unread.append([file.name for file in folder.unread])
+        if orderly:
+            folder.close()
+        else:
+            os.close(folder.lock)
+    left = ["table.db"] if large else []
+    assert (looks, unread) == ([not large, True, not large], [left, [], left])
+
+
+def test_a_folder_in_which_damage_was_found_while_it_was_open_is_read_through_at_the_next_start(path: Path) -> None:
+    run_once(path)
+    folder = open_data_folder(path)
+    folder.distrust()
+    folder.close()
+    assert not (path / "CLEAN").exists()
 
 
 @pytest.mark.parametrize("left", [[], ["LOCK"], ["LOCK", "FORMAT.partial"]])
@@ -425,4 +443,69 @@ def test_a_killed_server_leaves_a_healthy_folder(path: Path) -> None:
     assert folder.damage is None
     with closing(SqliteTable(path / "table.db")) as table:
         assert table.get(Key("P", "ROW#000039")) is not None
+    folder.close()
+
+
+# --- what can be made again ---------------------------------------------------------------------
+
+SPOILED: dict[str, Callable[[Path], object]] = {
+    "missing": lambda file: file.unlink(),
+    "empty": lambda file: file.write_bytes(b""),
+    "no database": lambda file: file.write_bytes(b"x" * file.stat().st_size),
+    "cut short": lambda file: os.truncate(file, file.stat().st_size // 2),
+    "a damaged page": lambda file: overwrite(file, file.stat().st_size // 2),
+}
+
+
+def overwrite(file: Path, at: int) -> None:
+    with file.open("r+b") as stream:
+        stream.seek(at // 4096 * 4096)
+        stream.write(b"\x99" * 4096)
+
+
+def with_derived(path: Path) -> None:
+    folder = open_data_folder(path)
+    for name in ("table.db", "queue.db", "search.db"):
+        with closing(SqliteTable(folder.path / name)) as table:
+            table.write([Put({"pk": "P", "sk": f"{n}", "text": "x" * 1000}) for n in range(100)])
+    folder.must_hold(["table.db", "queue.db", "search.db"])
+    folder.close()
+
+
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=list(SPOILED))
+@pytest.mark.parametrize("name", ["queue.db", "search.db"])
+def test_a_derived_database_that_is_damaged_is_lost_and_the_folder_is_not(
+    path: Path, name: str, spoil: Callable[[Path], object]
+) -> None:
+    with_derived(path)
+    before = contents(path)
+    spoil(path / name)
+    for _ in range(2):  # a start that breaks off before the database is made again leaves it lost
+        folder = open_data_folder(path)
+        assert (folder.moved_aside, list(folder.lost)) == (None, [name])
+        assert contents(path)["table.db"] == before["table.db"]
+        with closing(SqliteTable(path / name)) as made:
+            assert rows(made) == []
+        folder.must_hold(["table.db", "queue.db", "search.db"])
+        os.close(folder.lock)
+    folder = open_data_folder(path)
+    SqliteTable(path / name).close()
+    folder.found_again(name)
+    folder.close()
+    folder = open_data_folder(path)
+    assert folder.lost == {}
+    folder.close()
+
+
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=list(SPOILED))
+def test_with_the_table_damaged_everything_is_moved_aside_together(path: Path, spoil: Callable[[Path], object]) -> None:
+    with_derived(path)
+    spoil(path / "search.db")
+    spoil(path / "table.db")
+    kept = contents(path)
+    folder = open_data_folder(path)
+    assert folder.moved_aside is not None
+    assert folder.lost == {}
+    aside = contents(folder.moved_aside)
+    assert [name for name in kept if name != "LOCK" and aside.get(name) != kept[name]] == []
     folder.close()

@@ -17,7 +17,7 @@ import pytest
 from local.backend import queue_definitions
 from local.engine.sqlite_queue import SqliteQueue
 from local.engine.sqlite_table import Change, SqliteTable
-from local.take_over import take_over
+from local.recovery.take_over import take_over
 from local.template import read_template
 from local.workers.driver import Driver, Sources
 from local.workers.queue_worker import QueueWorker

@@ -19,6 +19,7 @@ from local.http.message import Request, Response
 from local.http.proxy_event import allows
 from local.http.server import HttpServer
 from local.template import read_template
+from neve.http.problems import PROBLEMS, type_of
 
 TEMPLATE = """
 Globals:
@@ -45,6 +46,7 @@ ANSWERS
         Get: {Type: Api, Properties: {Method: get, Path: "/v1/users/{user_id}/things/{thing_id}"}}
         Used: {Type: Api, Properties: {Method: POST, Path: "/v1/users/{user_id}/things/used"}}
         Open: {Type: Api, Properties: {Method: GET, Path: /v1/open, Auth: {Authorizer: NONE}}}
+        OpenHead: {Type: Api, Properties: {Method: HEAD, Path: /v1/open, Auth: {Authorizer: NONE}}}
 """
 KINDS = {
     "UNAUTHORIZED": 401,
@@ -63,7 +65,7 @@ ANSWER = """        {kind}:
 """
 GUARD = """
 def handler(event, context):
-    key = event["headers"]["Authorization"]
+    key = event["headers"]["authorization"]
     if key == "Bearer broken":
         raise RuntimeError("no store")
     if key == "Bearer wrong":
@@ -192,8 +194,8 @@ def test_a_repeated_header_keeps_its_values(client: Client) -> None:
         b"GET /v1/open HTTP/1.1\r\nHost: x\r\nX-Thing: one\r\nX-Thing: two\r\nConnection: close\r\n\r\n"
     )
     event = json.loads(answer.partition(b"\r\n\r\n")[2])
-    assert event["headers"]["X-Thing"] == "two"
-    assert event["multiValueHeaders"]["X-Thing"] == ["one", "two"]
+    assert event["headers"]["x-thing"] == "two"
+    assert event["multiValueHeaders"]["x-thing"] == ["one", "two"]
 
 
 def test_no_query_and_no_body_are_null(client: Client) -> None:
@@ -301,7 +303,8 @@ def test_a_body_over_ten_megabytes_is_the_gateways_413(client: Client) -> None:
     body = b"x" * (10 * 1024 * 1024 + 1)
     with closing(Client(client.port)) as other:
         assert problem_of(other("POST", "/v1/users/u/things", body)) == (413, "REQUEST_TOO_LARGE")
-    chunked = client.raw(b"POST /v1/users/u/things HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nA00001\r\n")
+    head = b"POST /v1/users/u/things HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunked = client.raw(head + b"A00001\r\n" + body + b"\r\n0\r\n\r\n")
     assert chunked.startswith(b"HTTP/1.1 413 ")
 
 
@@ -310,27 +313,54 @@ def test_a_body_over_ten_megabytes_is_the_gateways_413(client: Client) -> None:
     [
         b"nonsense\r\n\r\n",
         b"GET /v1/open HTTP/9.1.2\r\n\r\n",
-        b"GET /v1/open HTTP/1.1\r\n" + b"A: b\r\n" * 200 + b"\r\n",
-        b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n",
-        b"POST /v1/open HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-        b"POST /v1/open HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-        b"POST /v1/open HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        b"POST /v1/open HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n",
-        b"POST /v1/open HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        b"POST /v1/open HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabcd\r\n0\r\n\r\n",
+        b"GET /v1/open HTTP/1.1\r\n\r\n",
+        b"GET /v1/open HTTP/1.1\r\nHost: x\r\nno colon here\r\n\r\n",
+        b"GET /v1/open HTTP/1.1\r\nHost: x\r\nA : b\r\n\r\n",
+        b"GET /v1/open HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 12_000,
+        b"GET /" + b"a" * 70_000,
+        b"POST /v1/open HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        b"POST /v1/open HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        b"POST /v1/open HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /v1/open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
+        b"POST /v1/open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"POST /v1/open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabcd\r\n0\r\n\r\n",
     ],
 )
 def test_what_is_not_http_is_refused_and_the_connection_closed(client: Client, sent: bytes) -> None:
     head, _, body = client.raw(sent).partition(b"\r\n\r\n")
-    assert int(head.split()[1]) in (400, 414, 431, 505)
-    assert json.loads(body)["code"] == "malformed_http"
-    assert b"\r\nX-Request-Id: " in head
+    problem = json.loads(body)
+    assert int(head.split()[1]) == problem["status"] == PROBLEMS["malformed_http"].status
+    assert (problem["type"], problem["title"]) == (type_of("malformed_http"), PROBLEMS["malformed_http"].title)
+    assert f"\r\nX-Request-Id: {problem['request_id']}".encode() in head
+    assert b"\r\nContent-Type: application/problem+json" in head
+    assert b"\r\nconnection: close" in head.lower()
 
 
-def test_a_head_request_is_answered_without_a_body(client: Client) -> None:
-    answer = client.raw(b"HEAD /v1/open HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-    assert answer.startswith(b"HTTP/1.1 404 ")
-    assert answer.endswith(b"\r\n\r\n")
+def test_a_damaged_header_line_never_makes_a_second_request(client: Client) -> None:
+    """The bytes behind the damaged line are the body of the first request, not a request of their own."""
+    smuggled = b"POST /v1/users/u/things HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+    answer = client.raw(
+        b"POST /v1/users/u/things HTTP/1.1\r\nHost: x\r\nno colon here\r\nAuthorization: Bearer good\r\n"
+        + f"Content-Length: {len(smuggled)}\r\n\r\n".encode()
+        + smuggled
+    )
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+def test_requests_sent_at_once_are_answered_in_order(client: Client) -> None:
+    one = b"GET /v1/open?n=%d HTTP/1.1\r\nHost: x\r\n%s\r\n"
+    answer = client.raw(one % (1, b"") + one % (2, b"") + one % (3, b"Connection: close\r\n"))
+    bodies = [part.partition(b"\r\n\r\n")[2] for part in answer.split(b"HTTP/1.1 201 Created")[1:]]
+    assert [json.loads(body)["queryStringParameters"] for body in bodies] == [{"n": "1"}, {"n": "2"}, {"n": "3"}]
+
+
+def test_a_head_request_is_answered_without_a_body_and_keeps_the_connection(client: Client) -> None:
+    status, headers, body = client("HEAD", "/v1/open")
+    assert (status, body) == (201, b"")
+    assert int(headers["Content-Length"]) > 0
+    assert client("HEAD", "/v1/nothing")[0] == 404
+    assert event_of(client("GET", "/v1/open"))["path"] == "/v1/open"
 
 
 def test_an_absolute_url_is_its_path(client: Client) -> None:

@@ -118,6 +118,22 @@ def test_a_folder_in_use_a_taken_port_and_a_foreign_folder_are_said_plainly(tmp_
     assert "holds something else" in refused.stderr
 
 
+@pytest.mark.parametrize("port", ["80000", "65536", "-1", "8o80"])
+def test_a_port_that_cannot_be_is_named(tmp_path: Path, port: str) -> None:
+    refused = run(tmp_path / "data", f"--port={port}")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.endswith(f"argument --port: must be a whole number from 0 to 65535, is {port}\n")
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.1, 0.25])
+def test_a_stop_while_functions_and_encoder_are_still_being_loaded_is_orderly(tmp_path: Path, after_s: float) -> None:
+    server = Server(tmp_path, "--embedder", "bge-small")
+    time.sleep(after_s)
+    assert server.stop().rstrip().endswith("Stopped.")
+    assert (server.data / "CLEAN").exists()
+
+
 def test_a_damaged_folder_is_moved_aside_and_its_path_reported(tmp_path: Path) -> None:
     server = Server(tmp_path)
     server.stop()

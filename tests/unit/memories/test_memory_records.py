@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from neve.domain.cursors import BadCursor
 from neve.domain.errors import NeveError
 from neve.domain.records import EmbeddingState, Kind, Priority, Scope, Status
 from neve.store.idempotency import IdempotencyKey
@@ -16,7 +17,7 @@ from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.memories.mark_used import mark_used
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.sessions.read_sessions import get_session, list_sessions
 from tests.unit.world import World
 
 ID = "mem_01KJ0000000000000000000000"
@@ -84,15 +85,15 @@ def test_rev_moves_with_what_is_searched_and_only_then(world: World) -> None:
 
 def test_if_match_guards_change_and_deletion(world: World) -> None:
     memory_id = create_memory(world.user("ann"), NewMemory("likes tea")).id
-    update_memory(world.user("ann"), memory_id, MemoryChange({"text": "b"}), 1)
+    update_memory(world.user("ann"), memory_id, MemoryChange({"text": "b"}), [1])
     for attempt in (
-        lambda: update_memory(world.user("ann"), memory_id, MemoryChange({"text": "c"}), 1),
-        lambda: delete_memory(world.user("ann"), memory_id, 1),
+        lambda: update_memory(world.user("ann"), memory_id, MemoryChange({"text": "c"}), [1, 3]),
+        lambda: delete_memory(world.user("ann"), memory_id, []),
     ):
         with pytest.raises(NeveError, match="precondition_failed"):
             attempt()
     assert texts(world) == ["b"]
-    delete_memory(world.user("ann"), memory_id, 2)
+    delete_memory(world.user("ann"), memory_id, [2])
     assert texts(world) == []
 
 
@@ -117,8 +118,23 @@ def test_listing_filters_and_pages(world: World) -> None:
         if cursor is None:
             break
     assert pages == ["13", "5"]
-    with pytest.raises(NeveError, match=r"query\.cursor"):
+    with pytest.raises(BadCursor):
         list_memories(world.user("ann"), MemoryFilter(), 2, "garbage")
+
+
+def test_a_cursor_is_good_for_the_list_that_made_it_and_no_other(world: World) -> None:
+    for user in ("ann", "bob"):
+        for number in range(3):
+            create_memory(world.user(user), NewMemory(str(number), group="g"))
+    _, cursor = list_memories(world.user("ann"), MemoryFilter(group="g"), 1, None)
+    assert cursor is not None
+    page, _ = list_memories(world.user("ann"), MemoryFilter(group="g"), 2, cursor)
+    assert [memory.text for memory in page] == ["1", "2"]
+    for user, where in (("bob", MemoryFilter(group="g")), ("ann", MemoryFilter()), ("ann", MemoryFilter(tags=("g",)))):
+        with pytest.raises(BadCursor):
+            list_memories(world.user(user), where, 1, cursor)
+    with pytest.raises(BadCursor):
+        list_sessions(world.user("ann"), 1, cursor)
 
 
 def test_archived_rows_are_listed_when_asked_for_and_readable_by_id(world: World) -> None:
@@ -155,13 +171,13 @@ def test_what_is_imported_after_its_deletion_goes_on_from_its_last_rev(world: Wo
     line = ImportedRow("likes tea", Kind.NOTE, id=ID)
     import_memories(world.user("ann"), [line])
     update_memory(world.user("ann"), ID, MemoryChange({"text": "likes milk"}), None)
-    delete_memory(world.user("ann"), ID, 2)
+    delete_memory(world.user("ann"), ID, [2])
     import_memories(world.user("bob"), [line])
     assert import_memories(world.user("ann"), [line, ImportedRow("other", Kind.NOTE)]).conflicting == []
     assert [m.rev for m in list_memories(world.user("ann"), MemoryFilter(), 10, None)[0]] == [3, 1]
     assert get_memory(world.user("bob"), ID).rev == 1
     with pytest.raises(NeveError, match="precondition_failed"):
-        delete_memory(world.user("ann"), ID, 2)
+        delete_memory(world.user("ann"), ID, [2])
 
 
 def test_nothing_of_a_deleted_text_stays_behind(world: World) -> None:

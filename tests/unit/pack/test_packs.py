@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from neve.domain.errors import NeveError
-from neve.domain.records import Kind, Priority, Status
+from neve.domain.records import Kind, PackManifest, Priority, Status
 from neve.ports import StoreUnavailable
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -18,7 +22,7 @@ from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.mark_used import mark_used
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.pack.build_pack import BuiltPack, build_pack, known_body
 from neve.usecases.pack.read_pack import PackView, preview_pack, read_pack
 from neve.usecases.pack.versions import pack_diff, pack_versions
 from neve.usecases.sessions.read_sessions import get_session
@@ -185,6 +189,14 @@ def _crash() -> None:
     raise KeyboardInterrupt
 
 
+def _json(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    return st.lists(inner) | st.dictionaries(st.sampled_from(["manifest", "text", "layers"]) | st.text(), inner)
+
+
+def _encoded(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
 def test_a_failed_rebuild_keeps_the_old_pack_and_stays_due(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(world, "likes tea")
     before = pack(world)
@@ -287,3 +299,19 @@ def test_rows_of_the_coming_generation_are_not_in_a_pack(world: World) -> None:
     world.table.write([rows.put_memory(world.tenant.keys.of_user("ann"), coming)])
     assert "coming" not in text(pack(world))
     assert "seen" in text(pack(world))
+
+
+@given(st.binary(max_size=200) | st.recursive(st.none() | st.text() | st.integers(), _json).map(_encoded))
+def test_whatever_an_object_holds_is_a_pack_or_none(body: bytes) -> None:
+    assert known_body(body, "0" * 64) is None
+
+
+@given(st.integers(min_value=0), st.binary(min_size=1, max_size=4))
+def test_a_pack_object_with_a_changed_byte_is_the_pack_or_none(at: int, by: bytes) -> None:
+    text = "User keeps bees. \u00e9"
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    manifest = PackManifest("s1", 1, "initial", "2026-03-10T09:00:00.000Z", sha256, 4, "x", {})
+    whole = BuiltPack(manifest, text).body()
+    at %= len(whole)
+    found = known_body(whole[:at] + by + whole[at + len(by) :], manifest.sha256)
+    assert found is None or found.text == text

@@ -14,23 +14,25 @@ NEVE = ROOT / "layers" / "core" / "neve"
 
 ALLOWED: dict[str, set[str]] = {
     "domain": {"domain", "pydantic", "pydantic_core", "Stemmer", "ulid"},
-    "caching": set(),
+    "caching": {"observability", "troubles"},
+    "troubles": set(),
     "observing": {"domain"},
     "ports": {"caching", "domain", "observing"},
     "attribute_values": {"ports"},
     "config": {"pydantic"},
     "correlation": set(),
-    "store": {"attribute_values", "correlation", "domain", "ports", "store", "pydantic", "pydantic_core"},
+    "store": {"attribute_values", "correlation", "domain", "ports", "store", "troubles", "pydantic", "pydantic_core"},
     "scope": {"domain", "ports", "store"},
     "usecases": {
         *("version", "caching", "correlation", "domain", "ports", "observing", "scope", "store", "usecases"),
+        "troubles",
     },
     "observers": {"domain", "ports", "observing", "observers", "pydantic", "pydantic_core"},
     "adapters": {"attribute_values", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
     "aws_ports": {"adapters", "caching", "config", "observers", "observing", "ports", "boto3"},
     "deployment": {"adapters"},
     "wiring": {"aws_ports", "config", "ports"},
-    "observability": {"config", "aws_lambda_powertools"},
+    "observability": {"config", "troubles", "aws_lambda_powertools"},
     "http": {
         *("version", "caching", "correlation", "domain", "ports", "scope", "store", "usecases", "observability"),
         *("http", "pydantic", "pydantic_core"),

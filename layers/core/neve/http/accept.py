@@ -13,7 +13,7 @@ from neve.domain.errors import NeveError, invalid
 from neve.http.calls import Call
 from neve.http.json_body import check_model, decode_utf8, parse_json
 from neve.http.operations import Nothing, Operation, TextBody
-from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_rev
+from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_revs
 from neve.http.request import Request
 from neve.http.schemas.fields import IDENTIFIER, IDENTIFIER_RULE
 from neve.ports import Ports
@@ -29,7 +29,7 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
     _authorize(request, operation)
     ids = _path_ids(request)
     query = _query(request.query(), operation)
-    if_match = read_rev(request.header("If-Match")) if operation.if_match else None
+    if_match = read_revs(request.headers("If-Match")) if operation.if_match else None
     if_none_match = read_entity_tags(request.headers("If-None-Match")) if operation.if_none_match else NO_TAGS
     key = read_idempotency_key(request.header("Idempotency-Key")) if operation.idempotent else None
     body, canonical = _body(raw, operation)

@@ -25,6 +25,10 @@ REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters (Unicode category Cc) other than tab, line feed and carriage return, and lone surrogates."""
 
 
+class _Unreadable(ValueError):
+    """What json would take and we do not; said in our words."""
+
+
 def decode_utf8(raw: bytes) -> str:
     """Raises 400 ``malformed_json``."""
     try:
@@ -41,11 +45,13 @@ def parse_json(text: str, at: str = "") -> Any:
         value = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         position = f"line {error.lineno}, column {error.colno}"
-        raise NeveError("malformed_json", f"{where}{error.msg} at {position}.") from None
+        raise NeveError("malformed_json", f"{where}This is not JSON from {position} on.") from None
     except RecursionError:
         raise NeveError("malformed_json", f"{where}The JSON is nested too deeply.") from None
-    except ValueError as error:
+    except _Unreadable as error:
         raise NeveError("malformed_json", f"{where}{error}") from None
+    except ValueError:
+        raise NeveError("malformed_json", f"{where}A number has more digits than can be read.") from None
     for field, message in _unacceptable(value, at):
         raise invalid(field, message)
     return value
@@ -56,12 +62,12 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(given) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"The name '{shown(repeated)}' occurs twice in one object.")
+        raise _Unreadable(f"The name '{shown(repeated)}' occurs twice in one object.")
     return given
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON.")
+    raise _Unreadable(f"{name} is not JSON.")
 
 
 def _unacceptable(value: Any, at: str) -> Iterator[tuple[str, str]]:

@@ -119,8 +119,7 @@ def _header_parameters(operation: AnyOperation) -> Iterable[Json]:
         key = text | {"minLength": 1, "maxLength": 255, "pattern": "^[\\x21-\\x7e]+$"}
         yield {"name": "Idempotency-Key", "in": "header", "description": _IDEMPOTENCY, "schema": key}
     if operation.if_match:
-        rev = text | {"pattern": '^(\\*|"[0-9]{1,15}")$'}
-        yield {"name": "If-Match", "in": "header", "description": _IF_MATCH, "schema": rev}
+        yield {"name": "If-Match", "in": "header", "description": _IF_MATCH, "schema": text}
     if operation.if_none_match:
         yield {"name": "If-None-Match", "in": "header", "description": _IF_NONE_MATCH, "schema": text}
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from neve.domain.errors import invalid
 
-_ENTITY_TAG = re.compile(r'(W/)?"([\x21\x23-\x7e]*)"')
-_REV = re.compile(r'"([0-9]{1,15})"')
+_LISTED = re.compile(r'[ \t]*(?:(?P<weak>W/)?"(?P<tag>[\x21\x23-\x7e\x80-\xff]*)")?[ \t]*(?:,|$)')
+"""One member of a list of entity tags, which may be empty, with the comma behind it (RFC 9110, 5.6.1 and 8.8.3). A
+comma inside the quotes belongs to the tag."""
+_REV = re.compile(r"[0-9]{1,15}")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 MAX_TAGS = 50
 
@@ -31,30 +33,37 @@ NO_TAGS = EntityTags()
 
 def read_entity_tags(values: Sequence[str]) -> EntityTags:
     """Raises 422 that names the header."""
+    tags = _tags("If-None-Match", values)
+    return EntityTags(any=True) if tags is None else EntityTags(tuple(tag for _, tag in tags))
+
+
+def read_revs(values: Sequence[str]) -> frozenset[int] | None:
+    """The revs that an If-Match names, one of which has to be the current one; None without the header, and for ``*``
+    (any rev). A weak tag and one that is no rev are tags of nothing: If-Match compares strongly (RFC 9110, 13.1.1).
+    Raises 422 that names the header."""
+    tags = _tags("If-Match", values) if values else None
+    if tags is None:
+        return None
+    return frozenset(int(tag) for weak, tag in tags if not weak and _REV.fullmatch(tag))
+
+
+def _tags(header: str, values: Sequence[str]) -> list[tuple[bool, str]] | None:
+    """Whether each is weak, and its text without quotes. None for ``*``."""
     given = ",".join(values).strip()
     if given == "*":
-        return EntityTags(any=True)
-    tags = []
-    for part in (part.strip() for part in given.split(",")):
-        if not part:
-            continue
-        found = _ENTITY_TAG.fullmatch(part)
-        if found is None:
-            raise invalid("header.If-None-Match", 'must be * or a list of entity tags such as "abc", W/"abc"')
-        tags.append(found[2])
-    if len(tags) > MAX_TAGS:
-        raise invalid("header.If-None-Match", f"holds more than {MAX_TAGS} entity tags")
-    return EntityTags(tuple(tags))
-
-
-def read_rev(value: str | None) -> int | None:
-    """The rev of an If-Match; None without one, and for ``*`` (any rev). Raises 422 that names the header."""
-    if value is None or value == "*":
         return None
-    found = _REV.fullmatch(value)
-    if found is None:
-        raise invalid("header.If-Match", 'must be * or one rev in quotes, such as "3"')
-    return int(found[1])
+    tags: list[tuple[bool, str]] = []
+    at = 0
+    while at < len(given):
+        found = _LISTED.match(given, at)
+        if found is None:
+            raise invalid(f"header.{header}", 'must be * or a list of entity tags such as "abc", "def"')
+        if found["tag"] is not None:
+            tags.append((found["weak"] is not None, found["tag"]))
+        at = found.end()
+    if len(tags) > MAX_TAGS:
+        raise invalid(f"header.{header}", f"holds more than {MAX_TAGS} entity tags")
+    return tags
 
 
 def read_idempotency_key(value: str | None) -> str | None:

@@ -25,6 +25,7 @@ class Kind:
 
 
 PROBLEMS: dict[str, Kind] = {
+    "malformed_http": Kind(400, "The request is not well-formed HTTP"),
     "malformed_json": Kind(400, "The body is not well-formed JSON"),
     "unauthorized": Kind(401, "The API key is missing, wrong or revoked"),
     "forbidden": Kind(403, "The API key lacks the scope for this call"),

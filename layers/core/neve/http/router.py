@@ -107,8 +107,10 @@ class Router:
         return response
 
     def _find(self, request: Request) -> tuple[Operation[Any, Any], Run[Any, Any]]:
+        """A HEAD is answered as the GET that it asks about; whoever sends the answer leaves its body out."""
+        method = "GET" if request.method == "HEAD" else request.method
         try:
-            return self._bound[request.method, request.resource]
+            return self._bound[method, request.resource]
         except KeyError:
             raise NeveError("route_not_found", f"No route for {request.method} {request.resource}.") from None
 

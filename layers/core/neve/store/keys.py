@@ -34,6 +34,12 @@ DUE_SHARDS = 8
 UPLOADS = "uploads/"
 """Objects under it expire after a day (infra/data.yaml)."""
 EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
+LEGS = ("lexical", "vector")
+
+
+def leg_health(leg: str) -> Key:
+    """What the functions that recall last said of a leg that fails again and again."""
+    return Key("HEALTH", f"LEG#{leg}")
 
 
 def tenant_row(tenant: str) -> Key:

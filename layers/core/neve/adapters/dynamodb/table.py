@@ -21,9 +21,10 @@ from neve.adapters.dynamodb.requests import (
     transact_item,
     typed_key,
 )
-from neve.adapters.table_cursor import make_cursor, query_name, read_cursor
+from neve.adapters.table_cursor import query_name
 from neve.adapters.table_rules import check_write
 from neve.attribute_values import PUT_ID, plain_item
+from neve.domain.cursors import make_cursor, read_cursor
 from neve.ports import Conflict, Delete, Expect, Index, Item, Key, Page, Put, StoreUnavailable, WriteOp, key_of
 
 if TYPE_CHECKING:

@@ -56,6 +56,11 @@ class BgeSmall:
     def languages(self) -> tuple[str, ...]:
         return ("en",)
 
+    def load(self) -> None:
+        """See ``wiring.Loads``: the first run of the session costs more than the next ones, so it is made here."""
+        if self._encoder is None:
+            self._ready().encode("")
+
     def embed_query(self, text: str) -> bytes:
         encoder = self._ready()
         with self._queries.one():

@@ -6,13 +6,14 @@ observer do not scale. An invalid policy is refused with the numbers, never clam
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from neve.domain.errors import FieldError, NeveError
+from neve.domain.errors import FieldError
 
 Tokens = int
+LARGEST_WINDOW = 10_000_000
 
 
 class Policy(BaseModel):
@@ -20,15 +21,15 @@ class Policy(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    window: Tokens = Field(default=200_000, ge=100, le=10_000_000)
-    session_reflection_trigger: Tokens | None = Field(default=None, ge=0)
-    session_reflection_target: Tokens | None = Field(default=None, ge=0)
-    compaction_trigger: Tokens | None = Field(default=None, ge=0)
-    global_budget: Tokens | None = Field(default=None, ge=0)
-    local_rows_budget: Tokens | None = Field(default=None, ge=0)
-    observer_transcript_cap: Tokens = Field(default=35_000, ge=100)
-    observer_output_cap: Tokens = Field(default=8_000, ge=1)
-    prior_memory_cap: Tokens = Field(default=4_000, ge=0)
+    window: Tokens = Field(default=200_000, ge=100, le=LARGEST_WINDOW)
+    session_reflection_trigger: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
+    session_reflection_target: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
+    compaction_trigger: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
+    global_budget: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
+    local_rows_budget: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
+    observer_transcript_cap: Tokens = Field(default=35_000, ge=100, le=150_000)
+    observer_output_cap: Tokens = Field(default=8_000, ge=1, le=64_000)
+    prior_memory_cap: Tokens = Field(default=4_000, ge=0, le=15_000)
     token_counter: Literal["estimate", "o200k_base"] = "estimate"
     recall_k: int = Field(default=5, ge=1, le=50)
     recall_tool_k: int = Field(default=8, ge=1, le=50)
@@ -74,7 +75,8 @@ class Policy(BaseModel):
         return self.window * thousandths // 1000
 
     def problems(self) -> list[FieldError]:
-        """Why these numbers do not fit together; empty when they do."""
+        """Why these numbers do not fit together; empty when they do. A problem stands under a field that was set: a
+        number that follows the window, under the window."""
         found = []
         for name, target, trigger_name, trigger in (
             (
@@ -84,22 +86,19 @@ class Policy(BaseModel):
                 self.reflection_trigger,
             ),
             ("compaction_trigger", self.compaction_at, "window", self.window),
+            ("session_reflection_trigger", self.reflection_trigger, "window", self.window),
         ):
+            field = self._first_set(name, trigger_name, "window")
             if target <= 0:
-                found.append(FieldError(name, f"must be greater than 0, is {target}"))
+                found.append(FieldError(field, f"{name} must be greater than 0, is {target}"))
             elif target >= trigger:
-                found.append(FieldError(name, f"{target} must be below {trigger_name} = {trigger}"))
-        if self.reflection_trigger >= self.window:
-            found.append(
-                FieldError(
-                    "session_reflection_trigger", f"{self.reflection_trigger} must be below window = {self.window}"
-                )
-            )
+                found.append(FieldError(field, f"{name} = {target} must be below {trigger_name} = {trigger}"))
         total = self.global_layer + self.local_rows + self.reflection_trigger
         if total > self.window:
+            field = self._first_set("global_budget", "local_rows_budget", "session_reflection_trigger", "window")
             found.append(
                 FieldError(
-                    "global_budget",
+                    field,
                     f"global {self.global_layer} + local rows {self.local_rows} + session observations"
                     f" {self.reflection_trigger} = {total} exceed window = {self.window}",
                 )
@@ -107,22 +106,14 @@ class Policy(BaseModel):
         if self.observer_output_cap >= self.observer_transcript_cap:
             found.append(
                 FieldError(
-                    "observer_output_cap",
-                    f"{self.observer_output_cap} must be below"
+                    self._first_set("observer_output_cap", "observer_transcript_cap"),
+                    f"observer_output_cap = {self.observer_output_cap} must be below"
                     f" observer_transcript_cap = {self.observer_transcript_cap}",
                 )
             )
         return found
 
-
-def read_policy(given: dict[str, Any]) -> Policy:
-    """The policy a tenant sent. Raises NeveError ``invalid_policy`` (422) that names every number that does not fit."""
-    try:
-        policy = Policy.model_validate(given)
-    except ValidationError as error:
-        errors = [FieldError(".".join(str(part) for part in e["loc"]), e["msg"]) for e in error.errors()]
-        raise NeveError("invalid_policy", "The policy holds values that cannot be used.", errors=errors) from None
-    problems = policy.problems()
-    if problems:
-        raise NeveError("invalid_policy", "The policy's numbers do not fit together.", errors=problems)
-    return policy
+    def _first_set(self, *names: str) -> str:
+        """Of the fields that meet in a rule, the first that was set; with none of them the defaults hold, which fit."""
+        fields = type(self).model_fields
+        return next((name for name in names if getattr(self, name) != fields[name].default), names[0])

@@ -17,8 +17,8 @@ FIRST_YEAR, LAST_YEAR = 1970, 2200
 MAX_CURSOR = 2048
 
 _IDENTIFIER = re.compile(IDENTIFIER)
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
-_INTEGER = re.compile(r"-?\d{1,12}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+_INTEGER = re.compile(r"-?[0-9]{1,12}")
 
 
 def _identifier(text: str) -> str:

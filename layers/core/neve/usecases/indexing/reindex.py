@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TypeVar
 
 from neve.domain.records import EmbeddingState, Memory, UserHead
-from neve.ports import Clock, Embedder, Ids, IndexingPorts, Ports, SearchIndex, StoreUnavailable, Table
+from neve.ports import Clock, Embedder, Ids, IndexingPorts, SearchIndex, StoreUnavailable, Table
 from neve.store import rows
 from neve.store.keys import INDEXED, MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
@@ -53,7 +53,7 @@ class _Seen:
 
 
 def reindex(
-    ports: Ports,
+    ports: IndexingPorts,
     target: SearchIndex,
     switch: Callable[[], object],
     settle: Callable[[], object],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from neve.ports import Delete, Version, WriteOp
@@ -23,14 +24,14 @@ class Deleted:
     derived: list[str]
 
 
-def delete_memory(scope: UserScope, memory_id: str, if_match: int | None) -> Deleted:
+def delete_memory(scope: UserScope, memory_id: str, if_match: Collection[int] | None) -> Deleted:
     """The row leaves the table and its session's live list in one transaction; the change stream takes it out of the
     search index, and until then hydration hides it. Its last rev stays, for an import of the same id. Raises
     memory_not_found, precondition_failed, erasing, user_closed."""
     return transact(scope.ports, lambda: _delete_once(scope, memory_id, if_match))
 
 
-def _delete_once(scope: UserScope, memory_id: str, if_match: int | None) -> Deleted:
+def _delete_once(scope: UserScope, memory_id: str, if_match: Collection[int] | None) -> Deleted:
     keys = scope.keys
     head, memory = memory_to_change(scope, memory_id, if_match)
     ops: list[WriteOp] = [

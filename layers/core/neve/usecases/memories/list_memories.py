@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
-from neve.domain.errors import invalid, not_found
+from neve.domain.cursors import BadCursor, make_cursor, read_cursor
+from neve.domain.errors import not_found
 from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records import Memory, Status
 from neve.ports import Item
@@ -50,8 +49,9 @@ def list_memories(
     scope: UserScope, where: MemoryFilter, limit: int, cursor: str | None
 ) -> tuple[list[Memory], str | None]:
     """Oldest first. The cursor pins the generation of the first page, so that a replacement that happens between two
-    pages neither repeats nor loses rows. Raises 422 for a cursor that is not one of ours."""
-    pinned, after = _read_cursor(cursor) if cursor else (None, None)
+    pages neither repeats nor loses rows. Raises BadCursor for a cursor of another list:
+    of somebody else, or with other filters."""
+    pinned, after = _read_cursor(_listed(scope, where), cursor) if cursor else (None, None)
     for _ in range(_ATTEMPTS):
         gen = pinned or _gen(scope)
         page = _page(scope, where, limit, after, gen)
@@ -91,7 +91,7 @@ def _page(
     last = None
     for scanned, item in enumerate(_items(scope, after), start=1):
         if len(kept) == limit or scanned > MAX_SCANNED:
-            return kept, _cursor(gen, str(last))
+            return kept, make_cursor(_listed(scope, where), [str(gen), str(last)])
         memory, last = as_seen(item, gen), item["sk"]
         if (item["born_gen"] <= gen) and where.admits(memory, memory.status) and _in_view(memory, where, gen):
             kept.append(memory)
@@ -107,15 +107,14 @@ def _items(scope: UserScope, after: str | None) -> Iterator[Item]:
     return all_rows(scope.ports.table, scope.keys.partition, between=scope.keys.memories_behind(after))
 
 
-def _cursor(gen: int, after: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps([gen, after]).encode()).decode()
+def _listed(scope: UserScope, where: MemoryFilter) -> bytes:
+    """What a cursor is bound to."""
+    return json.dumps([scope.keys.partition, *astuple(where)]).encode()
 
 
-def _read_cursor(cursor: str) -> tuple[int, str]:
-    try:
-        gen, after = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        if type(gen) is int and gen > 0 and isinstance(after, str) and is_memory_key(after):
-            return gen, after
-    except (ValueError, TypeError, binascii.Error):
-        pass
-    raise invalid("query.cursor", "is not a cursor of this list")
+def _read_cursor(listed: bytes, cursor: str) -> tuple[int, str]:
+    """The pinned generation and the row of the page's end. Raises BadCursor."""
+    gen, after = read_cursor(listed, cursor)
+    if not (gen.isdecimal() and is_memory_key(after)):
+        raise BadCursor("not a cursor of this list")
+    return int(gen), after

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from neve.domain.errors import NeveError, not_found
 from neve.domain.records import Memory, UserHead
 from neve.scope import UserScope
 from neve.store import rows
 
 
-def memory_to_change(scope: UserScope, memory_id: str, if_match: int | None) -> tuple[UserHead, Memory]:
-    """One batch read. Raises memory_not_found, precondition_failed (another rev than ``if_match``), erasing,
+def memory_to_change(scope: UserScope, memory_id: str, if_match: Collection[int] | None) -> tuple[UserHead, Memory]:
+    """One batch read. Raises memory_not_found, precondition_failed (a rev that ``if_match`` does not name), erasing,
     user_closed."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.memory(memory_id)])
@@ -18,6 +20,6 @@ def memory_to_change(scope: UserScope, memory_id: str, if_match: int | None) -> 
         raise not_found("memory", memory_id)
     rows.writable(head)
     memory = rows.read_memory(item)
-    if if_match is not None and memory.rev != if_match:
+    if if_match is not None and memory.rev not in if_match:
         raise NeveError("precondition_failed", f"The memory is at rev {memory.rev}.")
     return head, memory

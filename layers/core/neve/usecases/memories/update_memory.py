@@ -3,6 +3,7 @@ label and confidence are not searched by, so they leave it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,12 +28,12 @@ class MemoryChange:
     fields: dict[str, Any]
 
 
-def update_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_match: int | None) -> Memory:
+def update_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None) -> Memory:
     """Raises memory_not_found, precondition_failed (another rev), conflict (a superseded row), erasing, user_closed."""
     return transact(scope.ports, lambda: _update_once(scope, memory_id, change, if_match))
 
 
-def _update_once(scope: UserScope, memory_id: str, change: MemoryChange, if_match: int | None) -> Memory:
+def _update_once(scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None) -> Memory:
     keys, now = scope.keys, scope.ports.clock.now()
     head, memory = memory_to_change(scope, memory_id, if_match)
     if memory.status is Status.SUPERSEDED or memory.died_gen is not None:

@@ -46,12 +46,15 @@ def pointer_to(manifest: PackManifest) -> PackPointer:
 
 
 def read_body(body: bytes | None) -> BuiltPack | None:
-    """None for an object that is not there, or damaged: truncated, empty, not JSON, of another shape."""
+    """None for an object that is not there, or damaged: truncated, empty, not JSON, of another shape, or with a text
+    that is none in UTF-8."""
     try:
         stored = json.loads(body or b"")
-        return BuiltPack(rows.manifest_of(stored["manifest"]), str(stored["text"]))
-    except (ValueError, KeyError, TypeError):
+        pack = BuiltPack(rows.manifest_of(stored["manifest"]), str(stored["text"]))
+        pack.text.encode()
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
+    return pack
 
 
 def known_body(body: bytes | None, sha256: str) -> BuiltPack | None:

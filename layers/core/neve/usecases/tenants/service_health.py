@@ -7,20 +7,22 @@ from typing import Literal
 
 import neve
 from neve.domain.words import STEMMED_LANGUAGES
-from neve.ports import IndexModel, Ports, StoreUnavailable
+from neve.ports import IndexModel, Item, Key, Ports, StoreUnavailable
 from neve.store.embedder_health import read_embedder_health
-from neve.store.keys import EMBEDDER_HEALTH
+from neve.store.keys import EMBEDDER_HEALTH, LEGS, leg_health
+from neve.store.leg_health import read_leg_troubles
+from neve.troubles import Trouble
 
 NO_MODEL = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderState:
-    """``off``: keyword search only, by configuration. ``unavailable``: ``reason`` says why vectors are not being
-    made."""
+    """``off``: keyword search only, by configuration. ``loading``: this process has not got its encoder yet.
+    ``unavailable``: ``reason`` says why vectors are not being made."""
 
     model: IndexModel
-    state: Literal["ready", "unavailable", "off"]
+    state: Literal["ready", "loading", "unavailable", "off"]
     reason: str | None = None
 
 
@@ -45,38 +47,56 @@ class Languages:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``degraded`` when a store does not answer, vectors cannot be made, or the index is of another model."""
+    """``degraded`` when a store does not answer, vectors cannot be made, the index is of another model, or something in
+    ``troubles`` stands. ``loading`` when all that is missing is the encoder of a process that has just started."""
 
-    status: Literal["ok", "degraded"]
+    status: Literal["ok", "loading", "degraded"]
     version: str
     table: Literal["ready", "unavailable"]
     embedder: EmbedderState
     index: IndexState
     observer: str
     languages: Languages
+    troubles: tuple[Trouble, ...] = ()
 
 
 def service_health(ports: Ports) -> Health:
-    """One read of the row store and one question to the index. Raises nothing for a store that is down: it says so."""
-    table, embedder = _embedder(ports)
+    """One batch read of the row store and one question to the index. Raises nothing for a store that is down: it says
+    so."""
+    own = ports.caches.troubles.standing()
+    found = _rows(ports)
+    embedder = _embedder(ports, found, is_loading=any(t.kind == "loading" for t in own))
     index = _index(ports, embedder.model)
-    fine = table == "ready" and embedder.state != "unavailable" and index.state == "ready" and index.match is not False
-    languages = Languages(STEMMED_LANGUAGES, ports.embedder.languages, ports.observer.languages)
-    status: Literal["ok", "degraded"] = "ok" if fine else "degraded"
-    return Health(status, neve.__version__, table, embedder, index, ports.observer.name, languages)
+    of_legs = [] if found is None else read_leg_troubles(found, ports.clock.now())
+    troubles = {(t.what, t.kind): t for t in (*of_legs, *own) if t.kind != "loading"}
+    fine = embedder.state != "unavailable" and index.state == "ready" and index.match is not False and not troubles
+    return Health(
+        status="degraded" if found is None or not fine else "loading" if embedder.state == "loading" else "ok",
+        version=neve.__version__,
+        table="unavailable" if found is None else "ready",
+        embedder=embedder,
+        index=index,
+        observer=ports.observer.name,
+        languages=Languages(STEMMED_LANGUAGES, ports.embedder.languages, ports.observer.languages),
+        troubles=tuple(troubles.values()),
+    )
 
 
-def _embedder(ports: Ports) -> tuple[Literal["ready", "unavailable"], EmbedderState]:
-    model = ports.embedder.model
-    state: Literal["ready", "off"] = "off" if model.tag == NO_MODEL else "ready"
+def _rows(ports: Ports) -> dict[Key, Item] | None:
+    """What other processes have said. None: the row store does not answer."""
     try:
-        item = ports.table.get(EMBEDDER_HEALTH)
+        return ports.table.get_many([EMBEDDER_HEALTH, *map(leg_health, LEGS)])
     except StoreUnavailable:
-        return "unavailable", EmbedderState(model, state)
+        return None
+
+
+def _embedder(ports: Ports, found: dict[Key, Item] | None, *, is_loading: bool) -> EmbedderState:
+    model = ports.embedder.model
+    item = (found or {}).get(EMBEDDER_HEALTH)
     seen = read_embedder_health(item) if item else None
     if seen is not None and seen.model == model and seen.state == "unavailable":
-        return "ready", EmbedderState(model, "unavailable", seen.reason)
-    return "ready", EmbedderState(model, state)
+        return EmbedderState(model, "unavailable", seen.reason)
+    return EmbedderState(model, "off" if model.tag == NO_MODEL else "loading" if is_loading else "ready")
 
 
 def _index(ports: Ports, model: IndexModel) -> IndexState:

@@ -6,6 +6,7 @@ import re
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from neve.domain.errors import invalid
 from neve.domain.records import Kind, Memory, MemoryPassage, Priority, Scope, Status, Trust
@@ -96,24 +97,37 @@ class CreateBody(Body):
         )
 
 
-class UpdateBody(Body):
-    """At least one field. A field that is absent stays as it is."""
+Unset = SkipJsonSchema[None]
+"""A field that is not there. Sent as null it is refused by name, which pydantic alone cannot tell from absent."""
+CLEARED_BY_NULL = {"label", "group"}
 
-    text: Text | None = None
-    priority: PriorityName | None = None
-    importance: Importance | None = None
-    confidence: Confidence | None = None
-    status: Literal["active", "resolved", "archived"] | None = None
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
+
+
+_KEPT: Any = Field(default=None, json_schema_extra=_without_default)
+
+
+class UpdateBody(Body):
+    """At least one field. A field that is absent stays as it is; null takes a label or a group away."""
+
+    text: Text | Unset = _KEPT
+    priority: PriorityName | Unset = _KEPT
+    importance: Importance | Unset = _KEPT
+    confidence: Confidence | Unset = _KEPT
+    status: Literal["active", "resolved", "archived"] | Unset = _KEPT
     label: Label | None = None
     group: Label | None = None
-    tags: Tags | None = None
+    tags: Tags | Unset = _KEPT
 
     def command(self) -> MemoryChange:
-        fields: dict[str, Any] = {
-            name: value for name in self.model_fields_set if (value := getattr(self, name)) is not None
-        }
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
         if not fields:
             raise invalid("body", "names nothing to change")
+        for name in sorted(fields.keys() - CLEARED_BY_NULL):
+            if fields[name] is None:
+                raise invalid(name, "must not be null; leave it out to keep it")
         casts: dict[str, Any] = {"priority": Priority, "status": Status, "tags": tuple}
         return MemoryChange({name: casts.get(name, lambda same: same)(value) for name, value in fields.items()})
 

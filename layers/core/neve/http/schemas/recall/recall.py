@@ -254,11 +254,15 @@ class RecallView(View):
     injection_text: str = Field(description="Markdown for the prompt, labelled as candidates; empty without hits.")
     budget_ms: int
     elapsed_ms: float
+    cold_start_ms: float | None = Field(
+        default=None,
+        description="In the first answer of a process: what its start has cost. The budget began behind it.",
+    )
     recall_id: str | None
     debug: dict[str, JsonValue] | None
 
     @classmethod
-    def of(cls, answer: RecallAnswer) -> RecallView:
+    def of(cls, answer: RecallAnswer, cold_start_ms: float | None = None) -> RecallView:
         return cls(
             result_state=answer.result_state,
             hits=[HitView.of(hit) for hit in answer.hits],
@@ -269,6 +273,7 @@ class RecallView(View):
             injection_text=answer.injection_text,
             budget_ms=answer.budget_ms,
             elapsed_ms=answer.elapsed_ms,
+            cold_start_ms=None if cold_start_ms is None else round(cold_start_ms, 1),
             recall_id=answer.recall_id,
             debug=dict(answer.debug) if answer.debug is not None else None,
         )

@@ -8,8 +8,9 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from neve.domain.tenants.policy import Policy
+from neve.domain.times import iso
 from neve.http.operations import Body, Nothing, Operation, Response, View
-from neve.http.schemas.fields import Filled
+from neve.http.schemas.fields import Filled, Time
 from neve.http.schemas.sessions.sessions import MemoryLagOut
 from neve.store.tenants import set_numbers
 from neve.usecases.tenants.create_key import CreatedKey
@@ -24,7 +25,9 @@ State = Literal["ready", "unavailable"]
 class EmbedderOut(View):
     model: str
     dimensions: int
-    state: Literal["ready", "unavailable", "off"] = Field(description="`off`: keyword search only, by configuration.")
+    state: Literal["ready", "loading", "unavailable", "off"] = Field(
+        description="`off`: keyword search only, by configuration. `loading`: the process has just started."
+    )
     reason: str | None
 
 
@@ -43,14 +46,22 @@ class LanguagesOut(View):
     observer: list[str] = Field(description="In which the observer recognises what to remember.")
 
 
+class TroubleOut(View):
+    what: str = Field(description="A store (`table`, `queue`, `search`, `objects`) or a leg (`lexical`, `vector`).")
+    kind: Literal["failing", "full", "damaged"]
+    reason: str
+    since: Time
+
+
 class HealthOut(View):
-    status: Literal["ok", "degraded"]
+    status: Literal["ok", "loading", "degraded"]
     version: str
     table: State
     embedder: EmbedderOut
     index: IndexOut
     observer: str = Field(description="Who observes: a language model, or `extractive` rules.")
     languages: LanguagesOut
+    troubles: list[TroubleOut] = Field(description="What fails again and again, is full or is damaged.")
 
     @classmethod
     def of(cls, health: Health) -> HealthOut:
@@ -77,6 +88,10 @@ class HealthOut(View):
                 meaning=list(health.languages.meaning),
                 observer=list(health.languages.observer),
             ),
+            troubles=[
+                TroubleOut.model_validate({"what": t.what, "kind": t.kind, "reason": t.reason, "since": iso(t.since)})
+                for t in health.troubles
+            ],
         )
 
 

@@ -1,0 +1,39 @@
+"""Cursors of lists: opaque, and good for the one list that made them. They hold nothing secret and need no key: a
+forged one can only start elsewhere inside what its caller may read anyway."""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+
+DIGEST_BYTES = 9
+
+
+class BadCursor(ValueError):
+    """A cursor that another list made, or nobody."""
+
+
+def make_cursor(listed: bytes, position: Sequence[str]) -> str:
+    """``listed`` tells one list from another: whose it is, its filters, its order; the limit may change from page to
+    page. ``position``: where the page ended."""
+    text = json.dumps(list(position), ensure_ascii=False, separators=(",", ":")).encode()
+    return urlsafe_b64encode(_digest(listed, text) + text).decode()
+
+
+def read_cursor(listed: bytes, cursor: str) -> tuple[str, ...]:
+    """The position of a cursor that ``make_cursor`` made for the same list. Raises BadCursor for any other text."""
+    try:
+        raw = urlsafe_b64decode(cursor.encode("ascii"))
+    except (UnicodeEncodeError, binascii.Error):
+        raise BadCursor("not a cursor") from None
+    digest, text = raw[:DIGEST_BYTES], raw[DIGEST_BYTES:]
+    if digest != _digest(listed, text) or urlsafe_b64encode(raw).decode() != cursor:
+        raise BadCursor("not a cursor of this list")
+    return tuple(json.loads(text))
+
+
+def _digest(listed: bytes, text: bytes) -> bytes:
+    return hashlib.blake2b(text, key=hashlib.blake2b(listed).digest(), digest_size=DIGEST_BYTES).digest()

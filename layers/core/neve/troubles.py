@@ -1,0 +1,84 @@
+"""What goes wrong beneath a process again and again, or for good: for health, and once in the log.
+
+A trouble stands until it is cleared, or nobody has seen it for ``STANDS``; a damaged page stands for good. Each is
+warned of when it begins, and at most once in ``WARNED_EVERY`` while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Literal
+
+Kind = Literal["failing", "full", "damaged", "loading"]
+STANDS = timedelta(minutes=10)
+WARNED_EVERY = timedelta(minutes=5)
+REPEATEDLY = 3
+"""Failures in a row: one is an answer's own affair, which says so itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """``what``: a store (``table``, ``queue``, ``search``, ``objects``), a leg (``lexical``, ``vector``) or the
+    ``embedder``. ``reason``: in words of an adapter, never a caller's."""
+
+    what: str
+    kind: Kind
+    reason: str
+    since: datetime
+    seen: datetime
+
+
+class Troubles:
+    """Safe for threads. ``warn`` is told of a trouble; ``now`` is the time."""
+
+    def __init__(self, now: Callable[[], datetime], warn: Callable[[Trouble], object]) -> None:
+        self._now = now
+        self._warn = warn
+        self._lock = Lock()
+        self._standing: dict[tuple[str, Kind], Trouble] = {}
+        self._warned: dict[tuple[str, Kind], datetime] = {}
+        self._in_a_row: dict[str, int] = {}
+
+    def note(self, what: str, kind: Kind, reason: str) -> bool:
+        """Whether it was time to warn of it."""
+        now, key = self._now(), (what, kind)
+        with self._lock:
+            known = self._standing.get(key)
+            trouble = Trouble(what, kind, reason, now, now) if known is None else replace(known, seen=now)
+            self._standing[key] = trouble
+            warned = self._warned.get(key)
+            is_due = kind != "loading" and (warned is None or abs(now - warned) >= WARNED_EVERY)
+            if is_due:
+                self._warned[key] = now
+        if is_due:
+            self._warn(trouble)
+        return is_due
+
+    def failed(self, what: str, reason: str) -> bool:
+        """A trouble from the third failure in a row on. Whether it was time to warn of it."""
+        with self._lock:
+            self._in_a_row[what] = self._in_a_row.get(what, 0) + 1
+            repeatedly = self._in_a_row[what] >= REPEATEDLY
+        return repeatedly and self.note(what, "failing", reason)
+
+    def worked(self, what: str) -> bool:
+        """It works again, and there is room. Whether that is news."""
+        if not self._in_a_row and not self._standing:
+            return False
+        with self._lock:
+            self._in_a_row.pop(what, None)
+            ended = [self._standing.pop((what, kind), None) for kind in ("failing", "full")]
+        return any(ended)
+
+    def over(self, what: str, kind: Kind) -> None:
+        with self._lock:
+            self._standing.pop((what, kind), None)
+
+    def standing(self) -> tuple[Trouble, ...]:
+        """Oldest first."""
+        now = self._now()
+        with self._lock:
+            found = [t for t in self._standing.values() if t.kind in ("damaged", "loading") or now - t.seen < STANDS]
+        return tuple(sorted(found, key=lambda trouble: trouble.since))

@@ -1,0 +1,148 @@
+"""What queues that are lost held is found again from the rows (docs/rules/jobs.md#lost-queues).
+
+Nothing but the rows says what is to be done, and every worker is idempotent. So the rows that are behind go once more
+through the outbox, as changes, and jobs that did not end are sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from neve.domain.records import Job, SessionMarker
+from neve.ports import Item, Message, Ports, QueueName
+from neve.store import rows
+from neve.store.keys import DELETED_MEMORY, INDEXED, MARKER, MEMORY, SESSION, Keys, SessionKeys, UserKeys
+from neve.store.partitions import all_rows
+from neve.store.stream_records import Change
+from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.compact.request_compaction import compaction_message
+from neve.usecases.indexing.indexed_row import read_indexed
+from neve.usecases.indexing.messages import memory_message
+from neve.usecases.indexing.requeue import requeue_logs
+from neve.usecases.observe.job import observation_job_id, observation_message
+from neve.usecases.sessions.memory_lag import progress_of
+from neve.usecases.tenants.directory import all_tenants, users_of
+
+BATCH_SIZE = 100
+"""Changes that are dispatched together, as in a batch of the stream."""
+
+
+@dataclass
+class Refilled:
+    """``rows``: memories, deletions and events that were told of again."""
+
+    users: int = 0
+    rows: int = 0
+    jobs: int = 0
+
+
+Tell = Callable[[Refilled], object]
+
+
+def refill_queues(ports: Ports, tell: Tell) -> Refilled:
+    """Queue everything that is not indexed, not observed or not done. ``tell`` hears of every user. May be repeated,
+    and run beside the workers. Raises StoreUnavailable."""
+    done = Refilled()
+    for tenant in map(Keys, all_tenants(ports.table)):
+        for user in users_of(ports.table, tenant):
+            done.rows += _tell_again(ports, tenant.of_user(user))
+            done.users += 1
+            tell(done)
+        done.jobs += _send_jobs_again(ports, tenant)
+    tell(done)
+    return done
+
+
+def _tell_again(ports: Ports, keys: UserKeys) -> int:
+    head = rows.read_head(ports.table.get(keys.head))
+    if head.state != "active":
+        return 0
+    told = _send_vectors_again(ports, keys, head.incarnation)
+    batch: list[Change] = []
+    for change in _behind(ports, keys):
+        batch.append(change)
+        if len(batch) == BATCH_SIZE:
+            dispatch_changes(ports, batch)
+            told, batch = told + len(batch), []
+    if batch:
+        dispatch_changes(ports, batch)
+    return told + len(batch)
+
+
+def _send_vectors_again(ports: Ports, keys: UserKeys, incarnation: int) -> int:
+    """Of what is in the index with its words: the outbox has told of it, and the words have handed it on."""
+    memories = map(rows.read_memory, all_rows(ports.table, keys.partition, prefix=MEMORY))
+    messages = [memory_message(keys, incarnation, m.id, m.rev) for m in memories if m.words_at is not None]
+    if messages:
+        ports.queue.send(QueueName.EMBED, messages)
+    sessions = [keys.of_session(item["session_id"]) for item in _rows_of(ports, keys, SESSION)]
+    logs = ((log, one) for log, one in progress_of(ports.table, sessions) if one.indexed.unembedded(one.head.last_seq))
+    return len(messages) + requeue_logs(ports, logs)
+
+
+def _behind(ports: Ports, keys: UserKeys) -> Iterator[Change]:
+    """Of one user, as the changes that made the rows."""
+    for item in all_rows(ports.table, keys.partition, prefix=MEMORY):
+        if rows.read_memory(item).rev_at is not None:
+            yield Change("", None, item)
+    for item in all_rows(ports.table, keys.partition, prefix=DELETED_MEMORY):
+        gone = {"type": "memory", "id": f"mem_{item['sk'].removeprefix(DELETED_MEMORY)}", "rev": item["rev"]}
+        yield Change("", gone | {"tenant_id": keys.tenant, "user_id": keys.user}, None)
+    indexed = {item["session_id"]: read_indexed(item["session_id"], item) for item in _rows_of(ports, keys, INDEXED)}
+    observed = {m.session_id: max(m.observed_seq, m.offered_seq) for m in _markers(ports, keys)}
+    for item in _rows_of(ports, keys, SESSION):
+        session = rows.read_session(item)
+        known = indexed[session.session_id].indexed_seq if session.session_id in indexed else 0
+        first = min(known, observed.get(session.session_id, 0)) + 1
+        log = keys.of_session(session.session_id)
+        for event in all_rows(ports.table, log.log, between=log.events(first, session.last_seq)):
+            yield Change("", None, event)
+
+
+def _rows_of(ports: Ports, keys: UserKeys, prefix: str) -> list[Item]:
+    return list(all_rows(ports.table, keys.partition, prefix=prefix))
+
+
+def _markers(ports: Ports, keys: UserKeys) -> Iterator[SessionMarker]:
+    return map(rows.read_marker, _rows_of(ports, keys, MARKER))
+
+
+def _send_jobs_again(ports: Ports, keys: Keys) -> int:
+    """How many jobs did not end and have been sent."""
+    now = ports.clock.now()
+    live = (item for item in all_rows(ports.table, keys.jobs) if rows.live(item, now))
+    open_jobs = [job for job in map(rows.read_job, live) if job.status in ("queued", "running")]
+    observe = _messages(ports, keys, open_jobs, "observe", _observation_of)
+    compact = _messages(ports, keys, open_jobs, "compact", _compaction_of)
+    if observe:
+        ports.queue.send(QueueName.EXTRACT, observe)
+    if compact:
+        ports.queue.send(QueueName.COMPACT, compact)
+    return len(observe) + len(compact)
+
+
+Again = Callable[[Ports, SessionKeys, int, Job], Message | None]
+
+
+def _messages(ports: Ports, keys: Keys, jobs: Sequence[Job], kind: str, again: Again) -> list[Message]:
+    found = []
+    for job in jobs:
+        if job.kind == kind and job.user_id is not None and job.session_id is not None:
+            log = keys.of_user(job.user_id).of_session(job.session_id)
+            head = rows.read_head(ports.table.get(log.head))
+            if head.state == "active" and (message := again(ports, log, head.incarnation, job)):
+                found.append(message)
+    return found
+
+
+def _observation_of(ports: Ports, log: SessionKeys, incarnation: int, job: Job) -> Message | None:
+    """The id of the job is made of the seq up to which it observes. None for a job of another incarnation."""
+    item = ports.table.get(log.session_head)
+    last = rows.read_session(item).last_seq if item else 0
+    seqs = (seq for seq in range(last, -1, -1) if observation_job_id(log, incarnation, seq) == job.id)
+    seq = next(seqs, None)
+    return None if seq is None else observation_message(log, incarnation, seq)
+
+
+def _compaction_of(_: Ports, log: SessionKeys, incarnation: int, job: Job) -> Message:
+    return compaction_message(log, incarnation, job)

@@ -1,0 +1,66 @@
+"""A process is prepared before its first call, and says once what that has cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from neve import wiring
+from neve.aws_ports import AwsPorts
+from neve.config import SettingsError
+from neve.ports import EmbeddingUnavailable
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wiring, "_installed", [])
+    monkeypatch.setattr(wiring, "_cold_start_ms", [])
+    for name in ("AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "eu-central-1")
+
+
+class Encoder:
+    def __init__(self, *, broken: bool = False) -> None:
+        self.loads, self._broken = 0, broken
+
+    def load(self) -> None:
+        self.loads += 1
+        if self._broken:
+            raise EmbeddingUnavailable("not installed")
+
+
+def prepared(monkeypatch: pytest.MonkeyPatch, encoder: Encoder, **environment: str) -> AwsPorts:
+    monkeypatch.setenv(wiring.LAMBDA, "recall")
+    for name, value in environment.items():
+        monkeypatch.setenv(f"NEVE_{name.upper()}", value)
+    monkeypatch.setattr(AwsPorts, "embedder", encoder)
+    wiring.prepare()
+    ports = wiring.ports()
+    assert isinstance(ports, AwsPorts)
+    return ports
+
+
+def test_under_lambda_every_port_that_is_named_is_made_at_init(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = Encoder()
+    ports = prepared(monkeypatch, encoder, table="t", bucket="b", embed_queue_url="https://q")
+    assert {"table", "objects", "queue"} <= vars(ports).keys()
+    assert encoder.loads == 1
+    first = wiring.ready(ports)
+    assert first is not None
+    assert first > 0
+    assert wiring.ready(ports) is None
+
+
+def test_what_cannot_be_made_is_left_to_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    ports = prepared(monkeypatch, Encoder(broken=True), embedder="none")
+    assert wiring.ready(ports) is None
+    monkeypatch.setattr(wiring, "_installed", [])
+    monkeypatch.setenv("NEVE_OBSERVER", "nobody")
+    wiring.prepare()
+    with pytest.raises(SettingsError, match="NEVE_OBSERVER"):
+        wiring.ports()
+
+
+def test_elsewhere_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(wiring.LAMBDA, raising=False)
+    wiring.prepare()
+    assert wiring._installed == []
