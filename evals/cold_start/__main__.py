@@ -3,7 +3,7 @@ Lambda's own runtime client, on its layers, with the AWS adapters on real server
 ``evals/results/cold_start.json``.
 
 The functions run on this machine's Python and processor, with all of its cores: the numbers compare functions and
-versions, they are not Lambda's. Nothing is compiled beforehand, as in a layer on Lambda."""
+versions, they are not Lambda's. The layers are compiled for this Python, as they are for Lambda's."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ import pytest
 
 from local.api_client import ApiClient
 from local.template import ROOT
+from tests.encoder import need_encoder
 
 PATIENCE_S = 60.0
 
@@ -132,6 +133,24 @@ def test_a_stop_while_functions_and_encoder_are_still_being_loaded_is_orderly(tm
     time.sleep(after_s)
     assert server.stop().rstrip().endswith("Stopped.")
     assert (server.data / "CLEAN").exists()
+
+
+def test_the_first_recall_of_a_fresh_process_waits_for_the_encoder_outside_its_budget(tmp_path: Path) -> None:
+    need_encoder()
+    first = Server(tmp_path, "--embedder", "bge-small", "--test-controls")
+    first.api.expect(201, "POST", "/v1/users/u/memories", {"text": "User keeps bees in Porto."})
+    assert first.control("drain", {})["done"]
+    first.stop()
+    again = Server(tmp_path, "--embedder", "bge-small", "--test-controls")
+    asked = {"query": "Where are the bees?", "mode": "prompt"}
+    found = again.api.expect(200, "POST", "/v1/users/u/recall", asked)
+    assert (found["degraded"], found["budget_ms"]) == ([], 300)
+    assert found["legs"]["vector"]["status"] == "complete"
+    while again.api.expect(200, "GET", "/v1/health")["status"] == "loading":
+        time.sleep(0.02)
+    assert again.api.expect(200, "GET", "/v1/health")["embedder"]["state"] == "ready"
+    assert "cold_start_ms" not in again.api.expect(200, "POST", "/v1/users/u/recall", asked)
+    again.stop()
 
 
 def test_a_damaged_folder_is_moved_aside_and_its_path_reported(tmp_path: Path) -> None:
