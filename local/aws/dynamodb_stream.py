@@ -32,7 +32,7 @@ IDLE_S = 60.0
 """A reader that found nothing for so long looks up its place again."""
 MARKS = "STREAM#MARK"
 """Partition of the rows that ``catch_up`` writes."""
-CATCH_UP_S, MARK_LOOK_S = 60.0, 0.005
+CATCH_UP_S, MARK_LOOK_S = 60.0, 0.01
 LOST_PLACE = frozenset({"ExpiredIteratorException", "TrimmedDataAccessException", "ResourceNotFoundException"})
 
 

@@ -44,6 +44,8 @@ class Worker(Protocol):
 
     def wait(self, timeout_s: float) -> None: ...
 
+    def wait_for_more(self, timeout_s: float) -> None: ...
+
     def settled(self, held: int) -> bool: ...
 
 
@@ -184,13 +186,15 @@ class Driver:
                     self._engine_failed(worker.name, error)
 
     def _hurry(self, worker: Worker, over: threading.Event) -> None:
-        look_s = DRAIN_LOOK_S
+        """What arrives wakes it. A look that finds nothing is not repeated at once: while it lasts the worker seems to
+        be at work, and the drain looks once more."""
         while not over.is_set() and not self._stopping:
-            if self._step(worker, hurry=True):
-                look_s = DRAIN_LOOK_S
-            else:
-                over.wait(look_s)
-                look_s = min(2 * look_s, LONGEST_LOOK_S)
+            if not self._step(worker, hurry=True):
+                try:
+                    worker.wait_for_more(LONGEST_LOOK_S)
+                except Exception as error:
+                    self._engine_failed(worker.name, error)
+                over.wait(DRAIN_LOOK_S)  # a paused worker leaves what arrives where it is
 
     def _tick(self, schedule: Schedule) -> None:
         due = time.monotonic() + FIRST_SCHEDULE_S

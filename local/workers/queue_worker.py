@@ -71,6 +71,10 @@ class QueueWorker:
             timeout_s = min(timeout_s, HIDDEN_LOOK_S)
         self._queue.wait_for_messages([self.spec.name], timeout_s)
 
+    def wait_for_more(self, timeout_s: float) -> None:
+        """Until something was sent or came back, or ``timeout_s`` are over."""
+        self._queue.wait_for_messages([self.spec.name], timeout_s)
+
     def counts(self) -> Counts:
         return self._queue.counts(self.spec.name)
 

@@ -68,6 +68,13 @@ class StreamWorker:
         else:
             self._changes.wait_for_changes(timeout_s)
 
+    def wait_for_more(self, timeout_s: float) -> None:
+        """As ``wait``; while a part of the stream is tried again, a moment."""
+        if self._segments:
+            time.sleep(min(timeout_s, max(0.0, self._retry_in(hurry=True))))
+        else:
+            self._changes.wait_for_changes(timeout_s)
+
     def settled(self, held: int) -> bool:  # noqa: ARG002  (a stream's function calls no model)
         """Everything that was committed has been delivered."""
         self._changes.catch_up()
