@@ -111,7 +111,9 @@ class Service:
         ]
         held = self._controls.holds.inside if self._controls else _never
         sources = Sources(streams, queues, template.schedules)
-        return Driver(sources, invoke, self._ports.clock, held, self._engines.expire)
+        # a test waits for the workers, and other tests run beside it
+        gives_way = self._controls is None
+        return Driver(sources, invoke, self._ports.clock, held, self._engines.expire, gives_way)
 
     def _given_up(self, source: StreamSource) -> GiveUp:
         def tell(changes: Sequence[Change], attempts: int) -> None:

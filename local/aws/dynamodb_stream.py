@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_dynamodbstreams import DynamoDBStreamsClient
 
-LOOK_S = 0.1
+LOOK_S = 0.2
 """How often a waiting reader asks for new records: what an idle change waits before its function hears of it."""
 PAGE = 1000
 """The most that one GetRecords gives."""
@@ -82,6 +82,7 @@ class DynamoDbStream:
         self._waiting: deque[_Read] = deque()
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._arrived = threading.Condition()
 
     def read_changes(self, after: int, limit: int) -> list[Change]:
         """The first ``limit`` changes behind the one numbered ``after``, or behind the last one discarded when there is
@@ -132,12 +133,15 @@ class DynamoDbStream:
             left = end - time.monotonic()
             if left <= 0:
                 return False
-            self._closed.wait(min(LOOK_S, left))
+            with self._arrived:  # somebody else may read on meanwhile
+                self._arrived.wait_for(lambda: self._waiting or self._closed.is_set(), min(LOOK_S, left))
         return False
 
     def close(self) -> None:
         """Whoever waits stops waiting."""
         self._closed.set()
+        with self._arrived:
+            self._arrived.notify_all()
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -186,6 +190,9 @@ class DynamoDbStream:
                 self._waiting.append(_Read(_change(record), shard, place))
             self._read[shard] = place
             self._found_at = time.monotonic()
+        if self._waiting:
+            with self._arrived:
+                self._arrived.notify_all()
 
     def _look_again_when_idle(self) -> None:
         if time.monotonic() - self._found_at > IDLE_S:

@@ -102,9 +102,9 @@ class SqsBroker:
         self._announce(queue)
         return released
 
-    def counts(self, queue: str) -> Counts:
+    def counts(self, queue: str, *, dead: bool = True) -> Counts:
         visible, in_flight, delayed = self._states(self._url(queue))
-        dead_letters = self._specs[queue].dead_letters
+        dead_letters = self._specs[queue].dead_letters if dead else None
         return Counts(visible, in_flight, delayed, sum(self._states(self._url(dead_letters))) if dead_letters else 0)
 
     def wait_for_messages(self, queues: Collection[str], timeout_s: float) -> bool:

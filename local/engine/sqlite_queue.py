@@ -218,9 +218,9 @@ class SqliteQueue:
         for queue in self._definitions:
             self._announce(queue)
 
-    def counts(self, queue: str) -> Counts:
+    def counts(self, queue: str, *, dead: bool = True) -> Counts:
         definition = self._definition(queue)
-        given = {"queue": queue, "dlq": definition.dlq, "now": _ms(self._clock.now())}
+        given = {"queue": queue, "dlq": definition.dlq if dead else None, "now": _ms(self._clock.now())}
         with self._file.reading() as connection:
             return Counts(*connection.execute(COUNTS, given).fetchone())
 

@@ -48,7 +48,8 @@ class Broker(Protocol):
         """Deliver the message again ``delay_s`` from now, or up to a second later. False, and nothing done, unless
         ``receipt`` is that of its last delivery."""
 
-    def counts(self, queue: str) -> Counts: ...
+    def counts(self, queue: str, *, dead: bool = True) -> Counts:
+        """``dead`` False: nobody asks for its dead letters, and 0 is said of them."""
 
     def wait_for_messages(self, queues: Collection[str], timeout_s: float) -> bool:
         """Until one of ``queues`` may have something that the last empty ``receive`` did not see; False when the time

@@ -69,7 +69,8 @@ class Sources:
 
 class Driver:
     """Workers are named after their functions. ``held``: how many passes of one a test keeps inside a model call.
-    ``expire``: removes the rows whose time to live is over; called behind each scheduled run."""
+    ``expire``: removes the rows whose time to live is over; called behind each scheduled run. ``gives_way``: workers
+    run when no request wants to."""
 
     def __init__(
         self,
@@ -78,6 +79,7 @@ class Driver:
         clock: Clock,
         held: Callable[[str], int],
         expire: Callable[[datetime], object],
+        gives_way: bool = True,
     ) -> None:
         self._streams = sources.streams
         self._queues = sources.queues
@@ -87,6 +89,7 @@ class Driver:
         self._clock = clock
         self._held = held
         self._expire = expire
+        self._gives_way = gives_way
         self._state = threading.Condition()
         self._stopping = False
         self._paused: set[str] = set()
@@ -170,8 +173,9 @@ class Driver:
     # --- threads ---------------------------------------------------------------------------------
 
     def _spawn(self, name: str, work: Callable[[], None]) -> None:
-        niceness = EMBED_NICE if name.endswith("embed") else WORKERS_NICE
-        threading.Thread(target=_behind_requests, args=(work, niceness), name=name, daemon=True).start()
+        if self._gives_way:
+            work = partial(_behind_requests, work, EMBED_NICE if name.endswith("embed") else WORKERS_NICE)
+        threading.Thread(target=work, name=name, daemon=True).start()
 
     def _consume(self, worker: Worker) -> None:
         while True:
@@ -245,6 +249,8 @@ class Driver:
         return all(self._busy[worker.name] <= self._held(worker.name) for worker in self._workers)
 
     def _settled(self) -> bool:
+        if not self._at_rest():
+            return False
         steps = self._steps
         for worker in self._workers:
             held = self._held(worker.name)

@@ -64,7 +64,7 @@ class QueueWorker:
 
     def wait(self, timeout_s: float) -> None:
         """Until there may be something to do again, or ``timeout_s`` are over."""
-        counts = self.counts()
+        counts = self._queue.counts(self.spec.name, dead=False)
         if counts.delayed:
             timeout_s = min(timeout_s, DELAYED_LOOK_S)
         elif counts.in_flight:
@@ -80,7 +80,7 @@ class QueueWorker:
 
     def settled(self, held: int) -> bool:
         """Nothing is left to deliver, except to passes that a test holds, or behind them in their FIFO group."""
-        counts = self.counts()
+        counts = self._queue.counts(self.spec.name, dead=False)
         return counts.in_flight <= held and (held > 0 or counts.visible + counts.delayed == 0)
 
     def _receive(self, hurry: bool) -> list[Received]:
