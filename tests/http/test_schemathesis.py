@@ -32,7 +32,7 @@ CHECKED = [
         ]
     ),
 ]
-EXAMPLES = 25
+EXAMPLES = 15
 
 
 @schemathesis.serializer("application/jsonl")
