@@ -144,7 +144,7 @@ def _within(bounds: Bounds, sort: str) -> bool:
     return bool(low.encode() <= sort.encode() <= high.encode())
 
 
-EXAMPLES = {"dynamodb-local": 12, "moto": 12}
+EXAMPLES = {"dynamodb-local": 6, "moto": 6}
 """Of the servers, each of whose steps takes some milliseconds of this machine."""
 
 

@@ -453,7 +453,7 @@ def generated(rounds: int, examples: int) -> Callable[[Callable[..., None]], Cal
 
 @pytest.mark.live
 def test_b41_no_answer_holds_anything_of_another(neighbourhood: Neighbourhood) -> None:
-    @generated(rounds=2, examples=3)
+    @generated(rounds=2, examples=2)
     def whoever_asks(users: tuple[int, int], asked: list[Step]) -> None:
         with neighbourhood.with_users(*users) as neighbours:
             neighbours.settle_in()
