@@ -8,7 +8,7 @@ from neve.domain.errors import NeveError
 from neve.ports import Conflict, Item, Ports, StoreUnavailable, key_of
 from neve.store import rows
 from neve.store.partitions import due_rows
-from neve.usecases.indexing.requeue import logs_behind, requeue_pending
+from neve.usecases.indexing.requeue import logs_behind, requeue_logs, requeue_pending, waiting_for
 from neve.usecases.observe.requeue_passes import requeue_passes
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_rows import ReplacementBusy, resolve_replacement
@@ -31,10 +31,11 @@ def sweep_due(ports: Ports) -> dict[str, int]:
                 done["failed"] += 1
             else:
                 done[count] += 1
-    done["embeddings"] = requeue_pending(ports, older_than=ports.clock.now() - PENDING_FOR)
-    done["passes"] = requeue_passes(ports, PENDING_FOR)
-    now = ports.clock.now()
-    for keys, progress in logs_behind(ports.table):
+    now, behind = ports.clock.now(), logs_behind(ports.table)
+    lost = list(waiting_for(PENDING_FOR, now, behind))
+    done["embeddings"] = requeue_pending(ports, older_than=now - PENDING_FOR) + requeue_logs(ports, lost)
+    done["passes"] = requeue_passes(ports, lost)
+    for keys, progress in behind:
         if progress.lag(now).none:
             leave(ports, keys, progress)
     return done

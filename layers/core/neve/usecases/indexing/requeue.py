@@ -49,12 +49,12 @@ EVERYBODY = WhoseRows()
 
 
 def requeue_pending(ports: Ports, older_than: datetime) -> int:
-    """For the sweep: what has been due since before ``older_than``, important rows first, each at most once in five
-    minutes. How many were queued. Raises StoreUnavailable."""
+    """For the sweep: memories that have been due since before ``older_than``, important ones first, each at most once
+    in five minutes. How many were queued. Raises StoreUnavailable."""
     due = find_due(ports.table, "embed", until=older_than)
     now = ports.clock.now()
     waiting = [(item, m) for item, m in _memories(ports.table, due) if _is_waiting(m, older_than, now)]
-    return requeue(ports, waiting) + requeue_logs(ports, waiting_for(now - older_than, now, logs_behind(ports.table)))
+    return requeue(ports, waiting)
 
 
 def _is_waiting(memory: Memory, older_than: datetime, now: datetime) -> bool:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterable
 
 from neve.ports import Ports, QueueName
 from neve.store import rows
 from neve.store.keys import SessionKeys
-from neve.usecases.indexing.requeue import logs_behind, waiting_for
 from neve.usecases.observe.job import observation_message
+from neve.usecases.sessions.memory_lag import Progress
 
 
-def requeue_passes(ports: Ports, older_than: timedelta) -> int:
-    """Of sessions that were not observed up to their last complete turn for so long. Those whose job has failed wait
+def requeue_passes(ports: Ports, waiting: Iterable[tuple[SessionKeys, Progress]]) -> int:
+    """Of those of the sessions that are not observed up to their last complete turn. Where the job has failed, it waits
     for somebody to ask, or to say more. How many were sent. Raises StoreUnavailable."""
     messages = []
-    for keys, progress in waiting_for(older_than, ports.clock.now(), logs_behind(ports.table)):
+    for keys, progress in waiting:
         if progress.lag(ports.clock.now()).unobserved:
             incarnation = rows.read_head(ports.table.get(keys.head)).incarnation
             message = observation_message(keys, incarnation, progress.head.last_seq)
