@@ -38,7 +38,11 @@ class Server(StrEnum):
     S3 = "s3"
 
 
-WRAPPERS: Final = {Server.OPENSEARCH: "OpenSearchNode.java", Server.DYNAMODB: "DynamoDbOnLoopback.java"}
+WRAPPERS: Final = {
+    Server.OPENSEARCH: "OpenSearchNode.java",
+    Server.DYNAMODB: "DynamoDbOnLoopback.java",
+    Server.SQS: "ElasticMqOnDatabase.java",
+}
 RUNS_EVERY_SERVER: Final = "EndWithParent.java"
 
 

@@ -184,8 +184,6 @@ class _Running:
             code, said = self.process.poll(), self.said()
             if code is not None:
                 return f"ended with exit code {code}"
-            if self.launch.broken_line is not None and self.launch.broken_line in said:
-                return "lacks something that it needs"
             status = self._status() if self.launch.ready_line in said else None
             if status is not None:
                 return None if status == self.launch.status else f"answered with HTTP status {status}"

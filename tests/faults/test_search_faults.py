@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
 
 import pytest
 
-from functions.embed import app as embed_app
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION
-from neve.ports import Owner
+from neve.ports import Owner, QueueName
 from tests.faults.calls import Caller, is_degraded
+from tests.faults.deliveries import deliver, deliver_all
 from tests.unit.recall_world import RecallWorld
 from tests.unit.search_stub import (
     DONE,
@@ -130,13 +129,7 @@ def test_an_index_of_an_older_mapping_is_not_searched(
 # --- writing to the index -----------------------------------------------------------------------
 
 
-def delivered(world: RecallWorld, messages: list[Any]) -> list[str]:
-    """The ids that the embed function names as failed."""
-    records = [{"messageId": message.body["id"], "body": json.dumps(message.body)} for message in messages]
-    return [failed["itemIdentifier"] for failed in embed_app.handler({"Records": records}, None)["batchItemFailures"]]
-
-
-@pytest.mark.parametrize(
+not_taken = pytest.mark.parametrize(
     "failure",
     [
         refusal(429, "es_rejected_execution_exception"),
@@ -147,29 +140,49 @@ def delivered(world: RecallWorld, messages: list[Any]) -> list[str]:
     ],
     ids=["429", "503", "expired credentials", "429 of a line", "mapping conflict"],
 )
-def test_a_memory_that_the_index_did_not_take_stays_due_and_can_be_recalled(
+
+
+@not_taken
+def test_a_memory_whose_words_the_index_did_not_take_stays_due_and_can_be_recalled(
     world: RecallWorld, caller: Caller, stub: SearchStub, failure: Behaviour
 ) -> None:
     identifier = world.remember("a kayak trip on the river")
     messages = world.dispatch()
     stub.next["_bulk"] = [failure]
-    assert delivered(world, messages) == [identifier]
+    assert deliver_all(world, messages) == messages
     assert world.memory(identifier).rev_at is not None
     found_meanwhile = caller.recall().json
     assert [one["id"] for one in found_meanwhile["hits"]] == [identifier], "new rows are read from the table"
-    assert delivered(world, messages) == []
+    assert deliver_all(world, messages) == []
     assert world.memory(identifier).rev_at is None
     assert json.loads(stub.asked["_bulk"][-1].splitlines()[1])["item_id"] == identifier
+
+
+@not_taken
+def test_a_memory_whose_vector_the_index_did_not_take_stays_due_and_can_be_recalled(
+    world: RecallWorld, caller: Caller, stub: SearchStub, failure: Behaviour
+) -> None:
+    identifier = world.remember("a kayak trip on the river")
+    assert deliver(QueueName.INDEX, world.dispatch()) == []
+    messages = world.taken(QueueName.EMBED)
+    stub.next["_bulk"] = [failure]
+    assert deliver(QueueName.EMBED, messages) == messages
+    assert world.memory(identifier).rev_at is not None
+    found_meanwhile = caller.recall().json
+    assert [one["id"] for one in found_meanwhile["hits"]] == [identifier], (
+        "rows without vectors are read from the table"
+    )
+    assert deliver(QueueName.EMBED, messages) == []
+    assert world.memory(identifier).rev_at is None
 
 
 def test_of_a_batch_only_the_row_that_the_index_cannot_take_comes_again(world: RecallWorld, stub: SearchStub) -> None:
     """Lines of one request: the first is taken, the second is not, and then each is tried by itself."""
     good, bad = world.remember("a kayak trip"), world.remember("a tent")
-    messages = world.dispatch()
+    ordered = sorted(world.dispatch(), key=lambda message: message.body["id"] == bad)
     bad_line = item_error(400, "illegal_argument_exception")
     stub.next["_bulk"] = [written(DONE, bad_line), written(DONE), written(bad_line)]
-    ordered = sorted(messages, key=lambda message: message.body["id"] == bad)
-    assert delivered(world, ordered) == [bad]
+    assert deliver_all(world, ordered) == [ordered[1]]
     assert (world.memory(good).rev_at, world.memory(bad).rev_at is None) == (None, False)
-    assert delivered(world, [message for message in messages if message.body["id"] == bad]) == []
+    assert deliver_all(world, [ordered[1]]) == []
     assert world.memory(bad).rev_at is None

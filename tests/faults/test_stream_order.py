@@ -1,9 +1,8 @@
-"""Change records that come twice, in the wrong order and mixed, through the real outbox and embed functions: whatever
-the order, the search index ends in the state of the rows."""
+"""Change records that come twice, in the wrong order and mixed, through the real outbox, index and embed functions:
+whatever the order, the search index ends in the state of the rows."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from functions.embed import app as embed_app
 from functions.outbox import app as outbox_app
 from local.engine.sqlite_table import Change
 from local.workers.worker_events import stream_event
@@ -24,6 +22,7 @@ from neve.domain.records import Memory
 from neve.ports import Message, Owner, Passage, QueueName, SearchFilter, SearchIndex
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from tests.faults.deliveries import deliver
 from tests.unit.recall_world import RecallWorld
 
 SHUFFLED = settings(
@@ -40,18 +39,21 @@ def told(world: RecallWorld) -> list[Change]:
 
 
 def queued(world: RecallWorld, batches: Sequence[Sequence[Change]]) -> list[Message]:
-    """What the outbox function puts on the embed queue for these batches of a stream."""
-    world.queue.sent.clear()
+    """What the outbox function puts on the index queue for these batches of a stream."""
     for batch in batches:
         assert outbox_app.handler(stream_event(batch), None) == {"batchItemFailures": []}
-    return [message for queue, message in world.queue.sent if queue is QueueName.EMBED]
+    return world.taken(QueueName.INDEX)
 
 
-def handled(messages: Sequence[Message]) -> None:
-    """Each by itself, as the embed function gets them when they come apart."""
-    for number, message in enumerate(messages):
-        record = {"messageId": str(number), "body": json.dumps(message.body)}
-        assert embed_app.handler({"Records": [record]}, None) == {"batchItemFailures": []}
+def handled(world: RecallWorld, words: Sequence[Message], order: st.DataObject | None = None) -> None:
+    """Each by itself, as the functions get them when they come apart, and the vectors that they lead to; in any order
+    that is drawn, else one after the other."""
+    waiting = [(QueueName.INDEX, message) for message in words]
+    while waiting:
+        at = order.draw(st.integers(0, len(waiting) - 1), label="next") if order else 0
+        queue, message = waiting.pop(at)
+        assert deliver(queue, [message]) == []
+        waiting += [(QueueName.EMBED, later) for later in world.taken(QueueName.EMBED)]
 
 
 def edit(world: RecallWorld, memory_id: str, text: str) -> None:
@@ -105,7 +107,7 @@ def test_records_in_any_order_and_number(data: st.DataObject) -> None:
         size = data.draw(st.integers(1, len(twice)), label="batch")
         messages = queued(world, [twice[at : at + size] for at in range(0, len(twice), size)])
         again = data.draw(st.lists(st.sampled_from(messages), max_size=5), label="messages that come twice")
-        handled(data.draw(st.permutations([*messages, *again]), label="messages"))
+        handled(world, [*messages, *again], order=data)
         index_is_as_the_rows(world, world.memory(edited), world.memory(kept))
 
     in_a_world(check)
@@ -126,7 +128,7 @@ def test_workers_between_the_changes(data: st.DataObject) -> None:
             seen = changes[-1].seq if changes else seen
             for message in queued(world, [changes] if changes else []):
                 if data.draw(st.booleans(), label="at once"):
-                    handled([message])
+                    handled(world, [message])
                 late.append(message)
 
         world.open()
@@ -138,7 +140,7 @@ def test_workers_between_the_changes(data: st.DataObject) -> None:
         delete_memory(world.user("ann"), deleted, None)
         edit(world, edited, "a canoe")
         work()
-        handled(data.draw(st.permutations(late), label="late"))
+        handled(world, late, order=data)
         index_is_as_the_rows(world, world.memory(edited), world.memory(kept))
 
     in_a_world(check)
@@ -162,21 +164,27 @@ class SlowIndex:
         return getattr(self._inner, name)
 
 
-@pytest.fixture
-def overtaken(world: RecallWorld) -> Callable[[str, Callable[[], None]], None]:
-    """Handles a memory's first message while ``meanwhile`` and all that it leads to are handled to their end."""
+@pytest.fixture(params=[QueueName.INDEX, QueueName.EMBED])
+def overtaken(request: pytest.FixtureRequest, world: RecallWorld) -> Callable[[str, Callable[[], None]], None]:
+    """Handles a memory's first message, about its words or its vector, while ``meanwhile`` and all that it leads to
+    are handled to their end."""
 
     def run(memory_id: str, meanwhile: Callable[[], None]) -> None:
         [message] = [m for m in queued(world, [told(world)]) if m.body["id"] == memory_id]
+        if request.param is QueueName.EMBED:
+            assert deliver(QueueName.INDEX, [message]) == []
+            [message] = world.taken(QueueName.EMBED)
         inner = world.search
 
         def others() -> None:
             meanwhile()
             world.search = inner
-            handled(queued(world, [told(world)]))
+            handled(world, queued(world, [told(world)]))
 
         world.search = SlowIndex(inner, others)
-        handled([message])
+        assert deliver(request.param, [message]) == []
+        later = world.taken(QueueName.EMBED)
+        assert later == [] or deliver(QueueName.EMBED, later) == []
 
     return run
 

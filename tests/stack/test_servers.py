@@ -171,7 +171,7 @@ def test_a_server_that_never_gets_a_port_says_so(
     ("server", "database", "said"),
     [
         (Server.DYNAMODB, "shared-local-instance.db", "dynamodb answered with HTTP status 500"),
-        (Server.SQS, "messages.mv.db", "sqs lacks something that it needs"),
+        (Server.SQS, "messages.mv.db", "sqs ended with exit code 1"),
     ],
 )
 def test_a_server_on_a_damaged_database_does_not_count_as_started(
