@@ -28,6 +28,9 @@ AUTHORIZER = "authorizer"
 Calls = list[tuple[str, str]]
 """Function and port method, in order."""
 
+KNOWN = ("model", "load")
+"""``SearchIndex.model``, which an engine knows since it was opened, and ``load`` of an encoder that is loaded."""
+
 
 def count_port_calls(data: Path, template: Template, embedder: str) -> dict[str, dict[str, Any]]:
     """By operation: ``calls`` by port method, ``steps`` one after the other, ``authorizer`` calls before them, which a
@@ -87,15 +90,15 @@ class _CountedPorts:
 
 
 class _Counted:
-    """Any port: its methods are counted, its properties are not; neither is ``SearchIndex.model``, which an engine
-    knows since it was opened."""
+    """Any port: its methods are counted, its properties are not; neither is what a warm process has already
+    (``KNOWN``)."""
 
     def __init__(self, name: str, port: Any, calls: Calls) -> None:
         self._name, self._port, self._calls = name, port, calls
 
     def __getattr__(self, attribute: str) -> Any:
         found = getattr(self._port, attribute)
-        return self._counted(attribute, found) if callable(found) and attribute != "model" else found
+        return self._counted(attribute, found) if callable(found) and attribute not in KNOWN else found
 
     def _counted(self, method: str, work: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
