@@ -79,6 +79,10 @@ class Faults:
         with self._lock:
             self._faults = faults
 
+    def none(self) -> bool:
+        """Nothing is broken on purpose."""
+        return not self._faults
+
     def strike(self, target: str, text: str = "") -> None:
         """Be slow, then fail, as far as a fault says so. Raises Failure."""
         with self._lock:

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
+from local.functions import STAGE
 from local.http.message import Headers, Request, Response
 from local.http.routing import Match
 
 ACCOUNT = "000000000000"
 API_ID = "local"
-STAGE = "local"
 
 
 class MalformedAnswer(Exception):

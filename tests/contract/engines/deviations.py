@@ -24,6 +24,7 @@ DEVIATIONS: Mapping[tuple[str, str], str] = {
         "elasticmq",
         "test_a_released_message_keeps_its_place_in_the_group",
     ): "a group goes on with a message that came back while a later one is in flight; the order is kept",
+    ("moto", "test_a_message_carries_the_chain_that_it_was_sent_in"): "a batch loses the trace headers of its messages",
     ("moto", "test_a_stale_receipt_deletes_nothing"): "a stale receipt deletes",
     ("moto", "test_what_is_never_handled_ends_as_a_dead_letter"): "a dead letter does not say where it comes from",
     ("moto", "test_a_dedup_id_is_taken_once_also_after_deletion"): "a deduplication id is forgotten with its message",

@@ -18,6 +18,7 @@ from local.http.gateway import Gateway
 from local.http.message import Request, Response
 from local.http.proxy_event import allows
 from local.http.server import HttpServer
+from local.limits.payloads import MAX_PAYLOAD
 from local.template import read_template
 from neve.http.problems import PROBLEMS, type_of
 
@@ -53,7 +54,8 @@ KINDS = {
     "ACCESS_DENIED": 403,
     "MISSING_AUTHENTICATION_TOKEN": 404,
     "REQUEST_TOO_LARGE": 413,
-    "AUTHORIZER_FAILURE": 503,
+    "AUTHORIZER_CONFIGURATION_ERROR": 503,
+    "INTEGRATION_FAILURE": 503,
     "DEFAULT_4XX": 422,
     "DEFAULT_5XX": 500,
 }
@@ -93,6 +95,8 @@ def handler(event, context):
         return {"statusCode": 200, "headers": headers, "body": "AAEC/w==", "isBase64Encoded": True}
     if body == "cookies":
         return {"statusCode": 200, "headers": {"A": "1", "B": "x"}, "multiValueHeaders": {"a": ["2", "3"]}, "body": ""}
+    if body.startswith("answer "):
+        return {"statusCode": 200, "body": body[-1] * int(body.split()[1])}
     if body == "unchanged":
         return {"statusCode": 304, "headers": {"ETag": '"e"'}}
     event["seconds_left"] = context.get_remaining_time_in_millis() / 1000
@@ -249,7 +253,7 @@ def test_an_unknown_route_is_the_gateways_404(client: Client, method: str, path:
         ({"Authorization": ""}, (401, "UNAUTHORIZED")),
         ({"Authorization": "Bearer wrong"}, (401, "UNAUTHORIZED")),
         ({"Authorization": "Bearer denied"}, (403, "ACCESS_DENIED")),
-        ({"Authorization": "Bearer broken"}, (503, "AUTHORIZER_FAILURE")),
+        ({"Authorization": "Bearer broken"}, (503, "AUTHORIZER_CONFIGURATION_ERROR")),
     ],
 )
 def test_what_the_authorizer_says(client: Client, headers: dict[str, str], expected: tuple[int, str]) -> None:
@@ -306,6 +310,18 @@ def test_a_body_over_ten_megabytes_is_the_gateways_413(client: Client) -> None:
     head = b"POST /v1/users/u/things HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunked = client.raw(head + b"A00001\r\n" + body + b"\r\n0\r\n\r\n")
     assert chunked.startswith(b"HTTP/1.1 413 ")
+
+
+def test_lambda_takes_six_megabytes_of_a_request_and_gives_as_many(client: Client) -> None:
+    beside = len('{"statusCode": 200, "body": ""}')
+    status, _, body = client("POST", "/v1/users/u/things", f"answer {MAX_PAYLOAD - beside} x")
+    assert (status, len(body)) == (200, MAX_PAYLOAD - beside)
+    too_much = client("POST", "/v1/users/u/things", f"answer {MAX_PAYLOAD - beside + 1} x")
+    assert problem_of(too_much) == (503, "INTEGRATION_FAILURE")
+    quoted = client("POST", "/v1/users/u/things", f'answer {MAX_PAYLOAD // 2} "')
+    assert problem_of(quoted) == (503, "INTEGRATION_FAILURE")
+    with closing(Client(client.port)) as other:
+        assert problem_of(other("POST", "/v1/users/u/things", b"x" * MAX_PAYLOAD)) == (413, "REQUEST_TOO_LARGE")
 
 
 @pytest.mark.parametrize(
