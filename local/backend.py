@@ -20,9 +20,10 @@ from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
 from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-from neve.adapters.models.anthropic_when_asked import CALL_TIMEOUT_S, AnthropicWhenAsked
+from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
 from neve.adapters.o200k import token_counter
 from neve.caching import Caches
+from neve.domain.observe.time_limits import PASS_S
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observer
@@ -115,4 +116,4 @@ def make_embedder(name: str) -> Embedder:
 def make_observer(anthropic_key: str | None) -> Observer:
     if anthropic_key is None:
         return ExtractiveObserver()
-    return PromptedObserver(AnthropicWhenAsked(lambda: anthropic_key), DEFAULT_MODEL, CALL_TIMEOUT_S)
+    return PromptedObserver(AnthropicWhenAsked(lambda: anthropic_key), DEFAULT_MODEL, PASS_S)

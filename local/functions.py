@@ -73,7 +73,7 @@ class Functions:
         self._handlers: dict[str, Handler] = {}
         self._loading = threading.Lock()
         self.points = points or Points(SystemClock().now)
-        os.environ.setdefault(variable("stage"), STAGE)
+        os.environ[variable("stage")] = STAGE
         for function in functions.values():
             for name, value in function.environment.items():
                 os.environ.setdefault(name, value)

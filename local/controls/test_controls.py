@@ -84,7 +84,7 @@ class TestControls:
         self._reads: dict[str, Callable[[Query], Any]] = {
             "clock": lambda _: self._time(),
             "calls": lambda query: {"calls": controls.calls.entries(query.get("kind"))},
-            "alarms": lambda _: {name: asdict(it) for name, it in alarms.verdicts().items()},
+            "alarms": lambda _: {"alarms": {name: asdict(it) for name, it in alarms.verdicts().items()}},
             "queues": lambda _: _backlog(*driver.backlog()),
             "hold-lease": self._wait_for_hold,
             "raw": self._raw,

@@ -37,7 +37,7 @@ class Gateway:
         self._template = template
         self._router = Router(template.routes)
         self._invoke = invoke
-        self._points = points
+        self.points = points
 
     def handle(self, request: Request) -> Response:
         """Never raises: what goes wrong becomes the template's gateway answer."""
@@ -49,8 +49,8 @@ class Gateway:
         except Exception as error:
             _report(request, request_id, error)
             response = self._gateway_response("DEFAULT_5XX", request_id)
-        if self._points is not None:
-            self._points.add(FAILURES, response.status >= 500)
+        if self.points is not None:
+            self.points.add(FAILURES, response.status >= 500)
         return _with_request_id(response, request_id)
 
     def refuse(self, kind: str) -> Response:
@@ -82,8 +82,6 @@ class Gateway:
         try:
             answer = self._invoke(self._template.authorizer, authorizer_event(request, match, request_id))
         except Exception as error:
-            if str(error) == "Unauthorized":
-                raise Refused("UNAUTHORIZED") from None
             _report(request, request_id, error)
             raise Refused("AUTHORIZER_CONFIGURATION_ERROR") from None
         if not allows(answer["policyDocument"], method_arn(request)):

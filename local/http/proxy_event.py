@@ -1,7 +1,7 @@
 """Turns an HTTP request into the events that API Gateway (REST, Lambda proxy) sends, and a function's answer back.
 
 Differences from the real gateway, on purpose: a body that is not UTF-8 arrives as base64 whatever its type (a stage
-would need the type listed), and nothing cuts a call off after 29 s."""
+would need the type listed), and nothing cuts a call off after 29 s: its function is over after 28."""
 
 from __future__ import annotations
 

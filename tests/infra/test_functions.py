@@ -38,7 +38,7 @@ def test_functions_of_the_api_answer_before_the_gateway_gives_up() -> None:
     }
     timeouts = {logical_id: properties["Timeout"] for logical_id, properties in functions().values()}
     assert len(called) == 5
-    assert {timeouts[logical_id] for logical_id in called} == {29}
+    assert {timeouts[logical_id] for logical_id in called} == {28}
 
 
 @pytest.mark.parametrize("name", NAMES)

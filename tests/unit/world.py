@@ -134,6 +134,12 @@ class ScriptedObserver:
             meanwhile()
 
 
+def time_for(passes: int) -> Callable[[], float]:
+    """How long a worker may still run whose time does for so many passes."""
+    left = iter([ScriptedObserver.longest_s] * passes)
+    return lambda: next(left, 0.0)
+
+
 def kept(text: str, seq_from: int, seq_to: int, **more: Any) -> Observed:
     return Observed(True, (ObservedLine(text, seq_from, seq_to),), "scripted", **more)
 

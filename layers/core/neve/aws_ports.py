@@ -99,10 +99,11 @@ class AwsPorts:
 
             return ExtractiveObserver()
         from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-        from neve.adapters.models.anthropic_when_asked import CALL_TIMEOUT_S, AnthropicWhenAsked
+        from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
+        from neve.domain.observe.time_limits import PASS_S
         from neve.observers.prompted import PromptedObserver
 
-        return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL, CALL_TIMEOUT_S)
+        return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL, PASS_S)
 
     def make_all(self) -> None:
         """Every port that the environment names. Raises SettingsError."""

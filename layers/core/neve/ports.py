@@ -6,6 +6,7 @@ Adapters translate vendor errors into the exceptions defined here; nobody else c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -418,7 +419,8 @@ class Embedder(Protocol):
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One forced tool call. ``content``: blocks ``{"type": "text", "text"}`` or
-    ``{"type": "image", "media_type", "data": base64 | "url"}`` in order."""
+    ``{"type": "image", "media_type", "data": base64 | "url"}`` in order. ``within_s``: seconds that the call may take
+    with all its attempts; later nobody is there to take the answer."""
 
     system: str
     content: tuple[Mapping[str, Any], ...]
@@ -427,6 +429,7 @@ class ModelRequest:
     tool_schema: Mapping[str, Any]
     max_tokens: int
     purpose: str
+    within_s: float = field(default=math.inf, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

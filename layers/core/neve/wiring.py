@@ -43,6 +43,11 @@ def ports() -> Ports:
     return _installed[0]
 
 
+def stage() -> str:
+    """The name of the stage that the process belongs to. Raises SettingsError."""
+    return Settings.from_environment(os.environ).stage
+
+
 def prepare() -> Callable[[], Ports]:
     """Called by a function's module when it is imported. Under Lambda: make every client that the environment names,
     and load the encoder. What cannot be made is left to the first call, which says what is wrong with it. Elsewhere

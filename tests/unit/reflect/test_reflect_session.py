@@ -26,7 +26,7 @@ from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_sessi
 from neve.usecases.reflect.replace_rows import LEASE_S, ReplacementBusy
 from neve.usecases.sessions.read_sessions import get_session
 from neve.usecases.tenants.create_tenant import create_tenant
-from tests.unit.world import World, kept
+from tests.unit.world import World, kept, time_for
 
 
 @pytest.fixture
@@ -68,10 +68,10 @@ def test_a_reflection_that_there_is_no_time_for_is_left_to_another_worker(world:
     assert world.observer.reflected == []
     world.say("And I keep bees", "Good")
     message = observation_message(scope.keys, 1, 8).body
-    first = extract_session(scope, message, lambda: world.observer.longest_s - 1)
+    first = extract_session(scope, message, time_for(1))
     assert first is not None
     assert (first.left_off_at, world.observer.reflected) == ("8.reflect", [])
-    second = extract_session(scope, message, lambda: world.observer.longest_s - 1)
+    second = extract_session(scope, message, time_for(1))
     assert second is not None
     assert (second.left_off_at, second.passes, len(world.observer.reflected)) == (None, 1, 1)
     done = get_job(world.user("ann"), message["job_id"])
