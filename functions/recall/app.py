@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from neve import observability, wiring
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, Router
+from neve.http.router import Answer, Call, Router, fitting
 from neve.http.schemas.recall import recall as r
 from neve.ports import Ports
 from neve.usecases.recall.answer import RecallAnswer
@@ -48,7 +48,7 @@ def search_as_tool(call: Call[Nothing, r.RecallMemoryBody]) -> Answer:
 
 @router.on(r.LIST_RECALLS)
 def recalls(call: Call[r.RecallsQuery, Nothing]) -> Answer:
-    return Answer(body=r.RecallPage.of(*list_recalls(call.user, call.query.limit, call.query.cursor)))
+    return Answer(body=fitting(call.query, lambda n, at: r.RecallPage.of(*list_recalls(call.user, n, at))))
 
 
 @router.on(r.READ_RECALL)

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue
 
 from neve.domain.records import Provenance
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
 from neve.http.schemas.sessions.sessions import MemoryLagOut
 from neve.ports import Source
@@ -311,7 +312,9 @@ class RecallRecordView(View):
         return cls.model_validate(named | {"hits": list(record.hits), "degraded": list(record.degraded)})
 
 
-class RecallPage(View):
+class RecallPage(Page):
+    listed = "recalls"
+
     recalls: list[RecallRecordView]
     next_cursor: str | None
 
