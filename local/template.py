@@ -102,6 +102,8 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Template:
+    """``binary``: functions get every body as the bytes that were sent, in base64."""
+
     functions: Mapping[str, Function]
     authorizer: str
     authorizer_header: str
@@ -111,6 +113,7 @@ class Template:
     queue_sources: tuple[QueueSource, ...]
     stream_sources: tuple[StreamSource, ...]
     schedules: tuple[Schedule, ...]
+    binary: bool = False
     alarms: tuple[Alarm, ...] = ()
 
 
@@ -139,6 +142,7 @@ class _Reading:
             queue_sources=tuple(self._queue_sources()),
             stream_sources=tuple(self._stream_sources()),
             schedules=tuple(self._schedules()),
+            binary="*~1*" in api.get("BinaryMediaTypes", ()),
             alarms=tuple(self._alarms()),
         )
 

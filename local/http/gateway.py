@@ -62,7 +62,7 @@ class Gateway:
         if match is None:
             raise Refused("MISSING_AUTHENTICATION_TOKEN")
         context = None if match.route.public else self._authorize(request, match, request_id)
-        event = proxy_event(request, match, request_id, context)
+        event = proxy_event(request, match, request_id, context, binary=self._template.binary)
         try:
             answer = self._invoke(match.route.function, event)
         except RequestTooLarge:

@@ -87,11 +87,16 @@ def test_traffic_moves_behind_the_check_and_the_alarms() -> None:
             assert "UpdatePolicy" not in alias
             continue
         update = alias["UpdatePolicy"]["CodeDeployLambdaAliasUpdate"]
-        assert update["BeforeAllowTrafficHook"] == {"Ref": "PreTrafficFunction"}
+        checked = {"Ref": "PreTrafficFunction"} if name == "recall" else None
+        assert update.get("BeforeAllowTrafficHook") == checked, "once a stack: a new account runs ten functions at once"
         group = resources[update["DeploymentGroupName"]["Ref"]]["Properties"]
-        alarms = {alarm["Name"]["Ref"] for alarm in group["AlarmConfiguration"]["Alarms"]}
+        condition, watched, ignored = group["AlarmConfiguration"]["Fn::If"]
+        alarms = {alarm["Name"]["Ref"] for alarm in watched["Alarms"]}
+        assert (condition, watched["Enabled"], ignored) == ("Watched", True, {})
         assert alarms == {"ApiFailures", "ApiFunctionFailures", "WorkerFailures"}
         assert {resources[alarm]["Type"] for alarm in alarms} == {"AWS::CloudWatch::Alarm"}
+    assert written(SERVICE)["Parameters"]["DeploymentAlarms"]["Default"] == "watch"
+    assert written(SERVICE)["Conditions"]["Watched"] == {"Fn::Equals": [{"Ref": "DeploymentAlarms"}, "watch"]}
     shifts = {stage: it["Shift"] for stage, it in written(SERVICE)["Mappings"]["Stages"].items()}
     assert shifts["prod"].startswith("Canary") and shifts["staging"].startswith("Canary")
 

@@ -16,10 +16,11 @@ import pytest
 from local.functions import Functions
 from local.http.gateway import Gateway
 from local.http.message import Request, Response
-from local.http.proxy_event import allows
+from local.http.proxy_event import allows, proxy_event
+from local.http.routing import Match
 from local.http.server import HttpServer
 from local.limits.payloads import MAX_PAYLOAD
-from local.template import read_template
+from local.template import Route, read_template
 from neve.http.problems import PROBLEMS, type_of
 
 TEMPLATE = """
@@ -209,9 +210,20 @@ def test_no_query_and_no_body_are_null(client: Client) -> None:
     assert "authorizer" not in event["requestContext"]
 
 
-def test_bytes_travel_as_base64_in_both_directions(client: Client) -> None:
-    event = event_of(client("POST", "/v1/users/u/things", b"\xff\x00"))
-    assert (event["body"], event["isBase64Encoded"]) == (base64.b64encode(b"\xff\x00").decode(), True)
+def test_an_api_without_binary_types_loses_bytes_that_are_no_text(client: Client) -> None:
+    event = event_of(client("POST", "/v1/users/u/things", b"a\xff"))
+    assert (event["body"], event["isBase64Encoded"]) == ("a\ufffd", False)
+
+
+def test_an_api_that_takes_every_body_for_bytes_hands_on_what_was_sent() -> None:
+    """As the template does."""
+    match = Match(Route("POST", "/v1/open", "echo", public=True), {})
+    for sent in (b"a\xff", b"text"):
+        event = proxy_event(Request("POST", "/v1/open", "", [], sent), match, "r", None, binary=read_template().binary)
+        assert (base64.b64decode(event["body"]), event["isBase64Encoded"]) == (sent, True)
+
+
+def test_bytes_travel_as_base64_to_the_caller(client: Client) -> None:
     status, headers, body = client("POST", "/v1/users/u/things", "bytes")
     assert (status, headers["Content-Type"], body) == (200, "image/png", b"\x00\x01\x02\xff")
 
