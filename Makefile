@@ -5,6 +5,7 @@
 # make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies anew
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
+# make emulate the three stacks on an emulator of AWS, and T0 through them (docs/deploy.md)
 #
 # make coverage  of the unit tests, against its floor
 #
@@ -31,7 +32,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage smoke reindex lint bench soak eval-locomo openapi encoder tokens servers lock build layer validate
+.PHONY: run demo test coverage smoke reindex lint bench soak eval-locomo openapi encoder tokens servers lock build layer validate emulate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -69,6 +70,10 @@ lint: .venv/dev.stamp
 validate: .venv-sam/stamp
 	@for template in $(TEMPLATES); do AWS_DEFAULT_REGION=us-east-1 SAM_CLI_TELEMETRY=0 \
 	.venv-sam/bin/sam validate --lint --template-file $$template || exit 1; done
+
+# The templates deployed on loopback, less what the emulator lacks: it says what that is. Not a part of `make test`.
+emulate: .venv-emulate/stamp .venv-sam/stamp encoder servers
+	@$(BIN)/python -m infra.emulate $(ARGS)
 
 bench: .venv/run.stamp encoder
 	@$(BIN)/python -m evals.bench $(ARGS)
@@ -111,7 +116,7 @@ COMPILE = env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(CURDIR)/$(BIN)/uv pip compile
 	--generate-hashes --python-version 3.11 --no-annotate --custom-compile-command "make lock"
 
 lock: .venv/dev.stamp
-	@for set in run dev sam; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
+	@for set in run dev sam emulate; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
 	@cd requirements/layers; for set in core runtime search llm tokens encoder; do \
 	case $$set in core|runtime) without= ;; *) without="--excludes core.txt" ;; esac; \
 	if [ -f $$set.unused ]; then without="$$without --excludes $$set.unused"; fi; \
@@ -140,4 +145,11 @@ lock: .venv/dev.stamp
 	@echo "Installing SAM into .venv-sam (once) ..."
 	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-sam
 	@$(BIN)/uv pip install --quiet --python .venv-sam/bin/python --require-hashes -r requirements/sam.txt
+	@touch $@
+
+# The emulator pins a botocore of its own.
+.venv-emulate/stamp: requirements/emulate.txt .venv/dev.stamp
+	@echo "Installing the emulator into .venv-emulate (once) ..."
+	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-emulate
+	@$(BIN)/uv pip install --quiet --python .venv-emulate/bin/python --require-hashes -r requirements/emulate.txt
 	@touch $@
