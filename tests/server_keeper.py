@@ -66,7 +66,7 @@ class OwnServers:
         missing = [server for server in Server if server in wanted and server not in self._urls]
         if missing:
             try:
-                running = start_servers(missing, self._folder)
+                running = start_servers(missing, self._folder, for_many=True)
             except DidNotStart as failure:
                 self._failures.update(dict.fromkeys(missing, failure))
                 raise

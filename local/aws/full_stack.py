@@ -73,7 +73,7 @@ class FullStack(AwsPorts):
     ) -> None:
         self._recorder = CallRecorder()
         _aim(servers)
-        session = local_session()
+        session = local_session(name.replace("-", ""))
         session.events.register("provide-client-params", self._recorder.aws_call)
         self.template = template if delays else without_delays(template)
         urls = create_queues(aws_client("sqs", session=session), template, delays=delays, prefix=name)

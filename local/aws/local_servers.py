@@ -11,13 +11,15 @@ if TYPE_CHECKING:
 
 REGION = "us-east-1"
 NOBODY = "test"
+OWNED = ("dynamodb", "dynamodbstreams")
 READ_S = 60.0
 """Seconds between two bytes of an answer. Servers that share two cores with everything else may take far longer than
 AWS; what hangs still ends."""
 
 
-def local_session() -> Session:
-    """Talks to nobody but local servers: its credentials are none."""
+def local_session(whose: str = NOBODY) -> Session:
+    """Talks to nobody but local servers: its credentials are none. ``whose``: on servers for many (``start_servers``)
+    a table belongs to whoever made it; letters and digits."""
     import boto3
     from botocore.config import Config
 
@@ -25,7 +27,10 @@ def local_session() -> Session:
     make = session.client
 
     def client(service: Any, *, endpoint_url: str | None, config: Config) -> Any:
-        return make(service, endpoint_url=endpoint_url, config=config.merge(Config(read_timeout=READ_S)))
+        patient = config.merge(Config(read_timeout=READ_S))
+        key = whose if service in OWNED else NOBODY
+        given: Any = {"aws_access_key_id": key, "aws_secret_access_key": NOBODY}
+        return make(service, endpoint_url=endpoint_url, config=patient, **given)
 
     session.client = client  # type: ignore[method-assign,assignment]
     return session

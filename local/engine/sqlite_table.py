@@ -132,7 +132,8 @@ class SqliteTable:
         keys = [operation_key(op) for op in ops]
         images = [_new_image(op) for op in ops]
         newest = None
-        with self._file.writing() as connection:
+        durable = not all(isinstance(op, Put) and not op.durable for op in ops)
+        with self._file.writing(durable=durable) as connection:
             stored = _stored(connection, keys)
             failed = [at for at, op in enumerate(ops) if not _holds(op.expect, stored.get(keys[at]))]
             if failed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,8 @@ from local.stack.jars import HERE, Server, java
 
 SMALL_JVM: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8")
 """One collector thread and the quick compiler: half the memory and half the start of the defaults."""
+
+ONE_DATABASE: Final = "-sharedDb"
 
 LIST_TABLES: Final = {
     "X-Amz-Target": "DynamoDB_20120810.ListTables",
@@ -37,10 +39,14 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def launch_of(server: Server, jars: Path, data: Path, port: int, to_write: Archive | None = None) -> Launch:
+def launch_of(
+    server: Server, jars: Path, data: Path, port: int, to_write: Archive | None = None, *, for_many: bool = False
+) -> Launch:
     """``jars``: the cache folder. ``data``: an existing folder of this server alone. ``to_write``: the class archive
-    that the JVM writes at its end; without it, it uses the one that is there."""
-    return _LAUNCHES[server](_Classes(jars / server, archive_of(jars, server), to_write), data, port)
+    that the JVM writes at its end; without it, it uses the one that is there. ``for_many``: DynamoDB Local keeps a
+    database for each access key: in one, all tables share a stream of changes, and every read of it takes longer."""
+    launch = _LAUNCHES[server](_Classes(jars / server, archive_of(jars, server), to_write), data, port)
+    return replace(launch, command=[part for part in launch.command if part != ONE_DATABASE]) if for_many else launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ def _opensearch(classes: _Classes, data: Path, port: int) -> Launch:
 def _dynamodb(classes: _Classes, data: Path, port: int) -> Launch:
     libraries = classes.folder / "lib"
     native = (f"-Djava.library.path={libraries}", f"-Dsqlite4java.library.path={libraries}")
-    arguments = ("-port", str(port), "-dbPath", str(data), "-sharedDb", "-disableTelemetry")
+    arguments = ("-port", str(port), "-dbPath", str(data), ONE_DATABASE, "-disableTelemetry")
     return Launch(
         _java(classes, 256, "DynamoDbOnLoopback", *arguments, options=native),
         ready_line="READY",

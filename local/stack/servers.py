@@ -81,13 +81,14 @@ class RunningServers:
         self.stop()
 
 
-def start_servers(servers: Collection[Server], data: Path) -> RunningServers:
-    """Returns when all of them answer. ``data/<server>`` holds what a server keeps, ``data/<server>.log`` what it says.
+def start_servers(servers: Collection[Server], data: Path, *, for_many: bool = False) -> RunningServers:
+    """Returns when all of them answer. ``for_many``: several services will work on them, see ``launch_of``.
+    ``data/<server>`` holds what a server keeps, ``data/<server>.log`` what it says.
 
     Fetches the servers first when that was never done. Raises CannotFetch, and DidNotStart, in which case none of them
     is left running."""
     jars = fetched_jars()
-    return _start([_Running(server, jars, data) for server in servers])
+    return _start([_Running(server, jars, data, for_many=for_many) for server in servers])
 
 
 def make_archives() -> None:
@@ -121,6 +122,7 @@ class _Running:
     jars: Path
     data: Path
     to_write: Archive | None = None
+    for_many: bool = False
     port: int = 0
     launch: Launch = field(init=False)
     process: subprocess.Popen[bytes] = field(init=False)
@@ -141,7 +143,9 @@ class _Running:
         folder = self.data / self.server
         folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port() if port is None else port
-        self.launch = launch_of(self.server, self.jars, folder.absolute(), self.port, self.to_write)
+        self.launch = launch_of(
+            self.server, self.jars, folder.absolute(), self.port, self.to_write, for_many=self.for_many
+        )
         with self.log.open("ab") as log:
             self.said_before = log.tell()
             self.process = subprocess.Popen(

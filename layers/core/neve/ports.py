@@ -124,10 +124,14 @@ Expectation = Version | Expect
 @dataclass(frozen=True, slots=True)
 class Put:
     """Write a whole row. The engine sets ``version``: 1 for ABSENT, n + 1 for Version(n), 0 for ANY (such rows are
-    never updated optimistically). An incoming ``version`` attribute is ignored."""
+    never updated optimistically). An incoming ``version`` attribute is ignored.
+
+    ``durable`` False: a row that nobody was promised. A write of nothing else may answer before the disk has it, where
+    an engine would wait for that: it survives the end of the process, and maybe not a power cut."""
 
     item: Item
     expect: Expectation = Expect.ANY
+    durable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,22 @@ def test_writes_are_refused_and_reads_empty_from_the_first_step(world: RecallWor
     assert world.found("Lisbon") == []
 
 
+def test_the_row_of_a_recall_that_ran_into_the_erasure_goes_with_the_second_round(world: RecallWorld) -> None:
+    """A ledger row is a plain write: nobody was promised it, and nothing but the second round stops it."""
+    live(world, "ann")
+    keys = UserKeys(world.tenant.id, "ann")
+
+    def erased() -> None:
+        begin_erasure(world.table, keys)
+        erase_user(world, keys)
+
+    world.rows.before_write = erased
+    assert world.ask("Lisbon").recall_id is not None
+    assert len(left(world, "ann")) == 1
+    assert erase_user(world, keys).rows == 1
+    assert left(world, "ann") == []
+
+
 def test_messages_of_the_old_incarnation_write_nothing(world: RecallWorld) -> None:
     live(world, "ann")
     world.remember(f"Keeps bees, {MARKER}")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.ports import BadCursor, Put
-from neve.store import rows
+from neve.ports import BadCursor
 from neve.usecases.memories.list_memories import get_memory
 from neve.usecases.memories.trace_memory import trace_memory
 from neve.usecases.recall.read_recalls import get_recall, list_recalls
@@ -95,36 +93,6 @@ def test_a_ledger_that_fails_costs_the_recall_its_id_only(world: RecallWorld, fa
     assert [hit.id for hit in answer.hits] == [tea]
     assert (answer.recall_id, answer.degraded, answer.elapsed_ms) == (None, ["ledger:error"], 0)
     assert answer.transparency[-1].startswith("ledger:error")
-
-
-def test_a_row_is_written_although_the_user_changed_meanwhile(world: RecallWorld) -> None:
-    world.remember("tea")
-    world.ask("tea")
-    moved: list[Put] = []
-
-    def move_the_user() -> None:
-        keys = world.tenant.keys
-        moved.append(rows.put_head(keys.of_user("ann"), rows.read_head(world.rows.get(keys.of_user("ann").head))))
-        world.rows.write(moved)
-
-    world.rows.before_write = move_the_user
-    assert world.ask("tea").recall_id is not None
-    assert moved
-
-
-def test_nothing_is_written_for_a_user_who_was_erased_meanwhile(world: RecallWorld) -> None:
-    tea = world.remember("tea")
-    world.ask("tea")
-
-    def erase() -> None:
-        keys = world.tenant.keys
-        head = rows.read_head(world.rows.get(keys.of_user("ann").head))
-        world.rows.write([rows.put_head(keys.of_user("ann"), replace(head, state="erasing", incarnation=2))])
-
-    world.rows.before_write = erase
-    answer = world.ask("tea")
-    assert [hit.id for hit in answer.hits] == [tea]
-    assert answer.recall_id is None and answer.degraded == ["ledger:error"]
 
 
 # --- what follows from the ledger ---------------------------------------------------------------

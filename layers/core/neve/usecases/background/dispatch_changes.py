@@ -30,11 +30,22 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
     observe = _observations(ports, logs)
     if observe:
         ports.queue.send(QueueName.EXTRACT, observe)
-    for change in changes:
-        if change.old is None and change.item.get("type") == "recall":
-            item = change.item
-            answered = [i for i in item["answered"] if event_place(i) is None]
-            note_access(ports, UserKeys(item["tenant_id"], item["user_id"]), answered, item["at"])
+    accessed = _accessed(changes)
+    if accessed:
+        note_access(ports, accessed)
+
+
+# --- recalls ------------------------------------------------------------------------------------
+
+
+def _accessed(changes: Sequence[Change]) -> dict[Key, str]:
+    """The memories that recalls answered with, and when; of several recalls the last."""
+    newest: dict[Key, str] = {}
+    for item in (change.item for change in changes if change.old is None and change.item.get("type") == "recall"):
+        keys = UserKeys(item["tenant_id"], item["user_id"])
+        for key in (keys.memory(i) for i in item["answered"] if event_place(i) is None):
+            newest[key] = max(item["at"], newest.get(key, ""))
+    return newest
 
 
 # --- memories -----------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from neve.domain.errors import NeveError
 from neve.domain.times import iso
 from neve.ports import DeadlineExceeded, IndexModel, StoreUnavailable
 from neve.scope import UserScope
-from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.recall.answer import RecallAnswer, ResultState, degradation_line, fit, injected, transparency
 from neve.usecases.recall.command import RecallCommand, ResolvedRequest, resolve
 from neve.usecases.recall.record_recall import RecallRecord, query_hash, record_recall, recorded_hits, recorded_legs
@@ -85,7 +84,7 @@ def _recorded(scope: UserScope, request: ResolvedRequest, found: Found, answer: 
     deadline_ms = max(answer.budget_ms - answer.elapsed_ms, 0.0) + LEDGER_MS + scope.ports.clock.monotonic_ms()
     try:
         scope.ports.tasks.start(write).result(deadline_ms)
-    except (StoreUnavailable, NeveError, UserErased, DeadlineExceeded):
+    except (StoreUnavailable, NeveError, DeadlineExceeded):
         degraded, told = [*answer.degraded, LEDGER_ERROR], [*answer.transparency, degradation_line(LEDGER_ERROR)]
         return replace(answer, degraded=degraded, transparency=told)
     return replace(answer, recall_id=recall_id)

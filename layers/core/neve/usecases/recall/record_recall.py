@@ -7,7 +7,7 @@ import hmac
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,7 +18,6 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import still_there
 from neve.usecases.recall.answer import Hit
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import Dropped
@@ -49,21 +48,10 @@ class RecallRecord:
 
 
 def record_recall(scope: UserScope, head: UserHead | None, record: RecallRecord) -> None:
-    """Raises StoreUnavailable, and UserErased. ``head``: as the recall read it."""
-    keys = scope.keys
-    seen = head or rows.read_head(scope.ports.table.get(keys.head))
-    again = False
-
-    def attempt() -> None:
-        nonlocal seen, again
-        if again:
-            now = rows.read_head(scope.ports.table.get(keys.head))
-            still_there(now, seen.incarnation)
-            seen = now
-        again = True
-        scope.ports.table.write([put_record(keys, record, seen.incarnation), rows.check_head(keys, seen)])
-
-    transact(scope.ports, attempt)
+    """One plain write, which nothing has to be true for: the second round of an erasure removes the row of a recall
+    that ran into it (docs/rules/erase.md#user). ``head``: as the recall read it. Raises StoreUnavailable."""
+    seen = head or rows.read_head(scope.ports.table.get(scope.keys.head))
+    scope.ports.table.write([put_record(scope.keys, record, seen.incarnation)])
 
 
 def recorded_hits(hits: Sequence[Hit], dropped: Sequence[Dropped]) -> list[dict[str, Any]]:
@@ -75,10 +63,7 @@ def recorded_hits(hits: Sequence[Hit], dropped: Sequence[Dropped]) -> list[dict[
 
 
 def recorded_legs(reports: Mapping[str, LegReport]) -> dict[str, dict[str, Any]]:
-    return {
-        name: {key: value for key, value in asdict(report).items() if value is not None}
-        for name, report in reports.items()
-    }
+    return {name: _given(report) for name, report in reports.items()}
 
 
 # --- rows ---------------------------------------------------------------------------------------
@@ -92,7 +77,7 @@ def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
     ``hits`` is compressed: some hundred candidates with their components are 19 KB of JSON, and a store that is paid by
     the KB written takes a fifth of it."""
     key = keys.recall(record.id)
-    attributes = {name: value for name, value in asdict(record).items() if value is not None}
+    attributes = _given(record)
     attributes |= {name: json.dumps(attributes[name], separators=(",", ":")) for name in _AS_TEXT}
     attributes["hits"] = zlib.compress(attributes["hits"].encode())
     item: Item = {
@@ -106,7 +91,13 @@ def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
         "expires_at": int((datetime.fromisoformat(record.at) + RETENTION).timestamp()),
         **attributes,
     }
-    return Put(item, Expect.ABSENT)
+    return Put(item, durable=False)
+
+
+def _given(record: RecallRecord | LegReport) -> dict[str, Any]:
+    """The fields that are not None. Not ``asdict``, which copies every value of some hundred candidates."""
+    named = ((one.name, getattr(record, one.name)) for one in fields(record))
+    return {name: value for name, value in named if value is not None}
 
 
 def read_record(item: Item) -> RecallRecord:
