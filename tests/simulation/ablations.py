@@ -1,0 +1,238 @@
+"""Safeguards of the product, each with a way to take it out. A run without one of them has to break an invariant within
+so many seeds: that is what a green run is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+from unittest import mock
+
+from neve.domain.times import iso
+from neve.ports import Expect, Passage, Put, Version
+from neve.store import rows
+from neve.store.keys import UserKeys
+from neve.usecases.indexing import index_events, index_memories
+from neve.usecases.memories import delete_memory, mark_used, memory_to_change, note_access, update_memory
+from neve.usecases.observe import commit_pass
+from neve.usecases.observe.lease import LeaseLost
+from neve.usecases.pack import build_pack
+from neve.usecases.sessions import append_events, memory_lag
+from tests.simulation.machine import ports
+from tests.simulation.machine.functions import UseCases
+
+Patch = tuple[Any, str, Any]
+"""An object, the name of its attribute, and what stands there instead."""
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """``without``: the safeguard that is gone. ``within``: the seeds in which a broken invariant has to be found."""
+
+    name: str
+    without: str
+    workload: str
+    within: int
+    patches: Callable[[], list[Patch]]
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            for where, name, instead in self.patches():
+                stack.enter_context(mock.patch.object(where, name, instead))
+            yield
+
+
+# --- what stands in their place -------------------------------------------------------------------
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    return None
+
+
+class _Whatever(int):
+    """A version that every row has."""
+
+    def __eq__(self, _: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class _AnyVersion:
+    """``neve.store.rows``, whose writes of some kinds go through whatever the row's version is by now."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def __getattr__(self, name: str) -> Any:
+        made = getattr(rows, name)
+        return (lambda *given: _blind(made(*given))) if name in self._names else made
+
+
+def _blind(put: Put) -> Put:
+    return Put(put.item, Version(_Whatever(put.expect.n))) if isinstance(put.expect, Version) else put
+
+
+class _NoLastPass:
+    """``neve.store.rows``, whose markers do not say which pass wrote them."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(rows, name)
+
+    @staticmethod
+    def read_marker(item: Any) -> Any:
+        return replace(rows.read_marker(item), last_pass=None)
+
+
+def _only_the_time(marker: Any, _: int, now: Any) -> None:
+    if marker.lease_until is None or marker.lease_until <= iso(now):
+        raise LeaseLost
+
+
+def _forgets_its_try() -> list[Patch]:
+    commit = append_events._Append._commit
+
+    def forgetting(self: Any, *given: Any) -> Any:
+        try:
+            return commit(self, *given)
+        finally:
+            self.tried = None
+
+    return [(append_events._Append, "_commit", forgetting)]
+
+
+def _takes_client_ids_again() -> list[Patch]:
+    row = append_events._Append._client_id_row
+
+    def anyway(self: Any, *given: Any) -> Put:
+        return Put(row(self, *given).item, Expect.ANY)
+
+    cls = append_events._Append
+    return [(cls, "_known_seqs", lambda *_: {}), (cls, "_client_id_row", anyway)]
+
+
+def _unconditional_log() -> list[Patch]:
+    return [
+        (append_events, "rows", _AnyVersion("put_event", "put_session")),
+        (append_events, "Expect", mock.Mock(ABSENT=Expect.ANY)),
+    ]
+
+
+def _swallowed() -> list[Patch]:
+    changes = UseCases.changes
+
+    def done(self: Any, *given: Any) -> set[str]:
+        changes(self, *given)
+        return set()
+
+    return [(UseCases, "changes", done)]
+
+
+def _overwrites() -> list[Patch]:
+    def put(self: Any, key: str, body: bytes, *, content_type: str) -> bool:
+        self.put(key, body, content_type=content_type)
+        return True
+
+    return [(ports.SimObjects, "put_new", put)]
+
+
+def _keeps_the_live_list() -> list[Patch]:
+
+    def without_session(*given: Any) -> Any:
+        head, memory = memory_to_change.memory_to_change(*given)
+        return head, replace(memory, session_id=None)
+
+    return [(delete_memory, "memory_to_change", without_session)]
+
+
+def _one_look() -> list[Patch]:
+    return [(index_events, "CONTEXTS", 1), (index_events, "EmbedAgain", _Never)]
+
+
+class _Never(Exception):
+    pass
+
+
+CHAT = [
+    Ablation(
+        "lease",
+        "the check of the lease before a pass commits",
+        "chat",
+        60,
+        lambda: [(commit_pass, "check_lease", _nothing)],
+    ),
+    Ablation(
+        "fencing", "the fencing token of a lease", "chat", 60, lambda: [(commit_pass, "check_lease", _only_the_time)]
+    ),
+    Ablation("own append", "recognising an append whose answer was lost", "chat", 60, _forgets_its_try),
+    Ablation(
+        "own pass",
+        "recognising a pass whose answer was lost",
+        "chat",
+        60,
+        lambda: [(commit_pass, "rows", _NoLastPass())],
+    ),
+    Ablation("client ids", "looking for the client ids of earlier appends", "chat", 60, _takes_client_ids_again),
+    Ablation("log condition", "the expected versions of an append", "chat", 60, _unconditional_log),
+    Ablation(
+        "leaving",
+        "the expected version of a session that leaves the list of those behind",
+        "chat",
+        60,
+        lambda: [(memory_lag, "rows", _AnyVersion("put_session"))],
+    ),
+    Ablation(
+        "index version", "the external version of a passage", "chat", 60, lambda: [(Passage, "document_version", 0)]
+    ),
+    Ablation("put new", "the one winner of a pack version's object", "chat", 60, _overwrites),
+    Ablation(
+        "pointer",
+        "the expected version of a pack's pointer",
+        "chat",
+        60,
+        lambda: [(build_pack, "rows", _AnyVersion("put_epoch"))],
+    ),
+    Ablation("checkpoint", "reading a batch of the stream again that failed", "chat", 60, _swallowed),
+    Ablation(
+        "tenant",
+        "the tenant in a partition",
+        "chat",
+        60,
+        lambda: [(UserKeys, "partition", property(lambda self: f"T#t1#U#{self.user}"))],
+    ),
+    Ablation(
+        "forgetting",
+        "taking a deleted memory out of the index",
+        "chat",
+        60,
+        lambda: [(index_memories, "_forget", _nothing)],
+    ),
+    Ablation(
+        "citation",
+        "the expected version of a citation",
+        "chat",
+        60,
+        lambda: [(mark_used, "rows", _AnyVersion("put_memory"))],
+    ),
+    Ablation(
+        "access",
+        "the expected version of a note that a memory was answered with",
+        "chat",
+        60,
+        lambda: [(note_access, "rows", _AnyVersion("put_memory"))],
+    ),
+    Ablation(
+        "if-match",
+        "the expected version of an update",
+        "chat",
+        60,
+        lambda: [(update_memory, "rows", _AnyVersion("put_memory"))],
+    ),
+    Ablation("live list", "taking a deleted memory out of the live list", "chat", 60, _keeps_the_live_list),
+    Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
+]
+
+ABLATIONS = {ablation.name: ablation for ablation in CHAT}
