@@ -6,7 +6,7 @@
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
 #
-# make coverage  of the unit tests, against its floor
+# make coverage  of the unit tests, against its floor       make simulate  SEEDS=n: runs in an order drawn from a seed
 #
 # Python 3.11 or newer and make are all that has to be there. PORT, DATA_DIR and ARGS change `make run`; STACK=full runs it
 # on DynamoDB Local, OpenSearch, ElasticMQ and S3Proxy, which need a JDK 17 and Maven.
@@ -31,7 +31,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage smoke reindex lint bench soak eval-locomo openapi encoder tokens servers lock build layer validate
+.PHONY: run demo test coverage simulate smoke reindex lint bench soak eval-locomo openapi encoder tokens servers lock build layer validate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -47,6 +47,11 @@ test: .venv/dev.stamp encoder $(TESTS_NEED)
 # Of the unit tests, lines and branches; below the floor in pyproject.toml it fails.
 coverage: .venv/dev.stamp encoder
 	@$(BIN)/python -m pytest tests/unit -n $(WORKERS) --cov $(ARGS)
+
+# docs/simulation.md. WORKLOAD=chat|records|long|operators|hostile; SEED=n: that one, with its trace; ARGS=--shrink.
+simulate: .venv/dev.stamp
+	@$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),500)) \
+	$(if $(WORKLOAD),--workload $(WORKLOAD)) $(ARGS)
 
 # T0, then every other row that needs nothing but the API. OTHER_KEY: of another tenant, for the rows about isolation.
 # STACK_NAME, such as neve-dev: its schedules are looked at too, with your AWS credentials.

@@ -9,18 +9,36 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
+from neve import worker
 from neve.domain.times import iso
 from neve.ports import Expect, Passage, Put, Version
 from neve.store import rows
 from neve.store.keys import UserKeys
-from neve.usecases.indexing import index_events, index_memories
-from neve.usecases.memories import delete_memory, mark_used, memory_to_change, note_access, update_memory
-from neve.usecases.observe import commit_pass
+from neve.store.transact import transact
+from neve.usecases.compact import compact_session
+from neve.usecases.erase import erase_user
+from neve.usecases.indexing import index_events, index_memories, user_vectors
+from neve.usecases.memories import (
+    delete_memory,
+    list_memories,
+    mark_used,
+    memory_to_change,
+    note_access,
+    update_memory,
+)
+from neve.usecases.observe import commit_pass, observe_session
 from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
-from neve.usecases.sessions import append_events, memory_lag
+from neve.usecases.recall import record_recall
+from neve.usecases.reflect import replace_rows
+from neve.usecases.sessions import append_events
+from tests.simulation.clients import operators
 from tests.simulation.machine import ports
 from tests.simulation.machine.functions import UseCases
+from tests.simulation.seeds import Options, play
+
+INCARNATIONS = (commit_pass, observe_session, compact_session, index_events, user_vectors, record_recall)
+"""Who checks the incarnation."""
 
 Patch = tuple[Any, str, Any]
 """An object, the name of its attribute, and what stands there instead."""
@@ -76,15 +94,10 @@ def _blind(put: Put) -> Put:
     return Put(put.item, Version(_Whatever(put.expect.n))) if isinstance(put.expect, Version) else put
 
 
-class _NoLastPass:
-    """``neve.store.rows``, whose markers do not say which pass wrote them."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(rows, name)
-
-    @staticmethod
-    def read_marker(item: Any) -> Any:
-        return replace(rows.read_marker(item), last_pass=None)
+def _another_id_each_time(self: Any) -> Any:
+    """So that a pass does not find the one that it gave itself."""
+    ports_ = self.scope.ports
+    return transact(ports_, lambda: self._attempt(f"mem_{ports_.ids.ulid(ports_.clock.now())}"))
 
 
 def _only_the_time(marker: Any, _: int, now: Any) -> None:
@@ -156,83 +169,133 @@ class _Never(Exception):
     pass
 
 
-CHAT = [
-    Ablation(
-        "lease",
-        "the check of the lease before a pass commits",
-        "chat",
-        60,
-        lambda: [(commit_pass, "check_lease", _nothing)],
-    ),
-    Ablation(
-        "fencing", "the fencing token of a lease", "chat", 60, lambda: [(commit_pass, "check_lease", _only_the_time)]
-    ),
-    Ablation("own append", "recognising an append whose answer was lost", "chat", 60, _forgets_its_try),
-    Ablation(
-        "own pass",
-        "recognising a pass whose answer was lost",
-        "chat",
-        60,
-        lambda: [(commit_pass, "rows", _NoLastPass())],
-    ),
-    Ablation("client ids", "looking for the client ids of earlier appends", "chat", 60, _takes_client_ids_again),
-    Ablation("log condition", "the expected versions of an append", "chat", 60, _unconditional_log),
-    Ablation(
-        "leaving",
-        "the expected version of a session that leaves the list of those behind",
-        "chat",
-        60,
-        lambda: [(memory_lag, "rows", _AnyVersion("put_session"))],
-    ),
-    Ablation(
-        "index version", "the external version of a passage", "chat", 60, lambda: [(Passage, "document_version", 0)]
-    ),
-    Ablation("put new", "the one winner of a pack version's object", "chat", 60, _overwrites),
-    Ablation(
-        "pointer",
-        "the expected version of a pack's pointer",
-        "chat",
-        60,
-        lambda: [(build_pack, "rows", _AnyVersion("put_epoch"))],
-    ),
-    Ablation("checkpoint", "reading a batch of the stream again that failed", "chat", 60, _swallowed),
-    Ablation(
-        "tenant",
-        "the tenant in a partition",
-        "chat",
-        60,
-        lambda: [(UserKeys, "partition", property(lambda self: f"T#t1#U#{self.user}"))],
-    ),
-    Ablation(
-        "forgetting",
-        "taking a deleted memory out of the index",
-        "chat",
-        60,
-        lambda: [(index_memories, "_forget", _nothing)],
-    ),
-    Ablation(
-        "citation",
-        "the expected version of a citation",
-        "chat",
-        60,
-        lambda: [(mark_used, "rows", _AnyVersion("put_memory"))],
-    ),
-    Ablation(
-        "access",
-        "the expected version of a note that a memory was answered with",
-        "chat",
-        60,
-        lambda: [(note_access, "rows", _AnyVersion("put_memory"))],
-    ),
-    Ablation(
-        "if-match",
-        "the expected version of an update",
-        "chat",
-        60,
-        lambda: [(update_memory, "rows", _AnyVersion("put_memory"))],
-    ),
-    Ablation("live list", "taking a deleted memory out of the live list", "chat", 60, _keeps_the_live_list),
-    Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
-]
+def _unfenced() -> list[Patch]:
+    cls = replace_rows._Replacing
 
-ABLATIONS = {ablation.name: ablation for ablation in CHAT}
+    def write(self: Any, ops: Any) -> None:
+        self.scope.ports.table.write(ops)
+
+    return [(cls, "_write", write)]
+
+
+def _flips_anyway() -> list[Patch]:
+    return [*_unfenced(), (replace_rows, "rows", _AnyVersion("put_head"))]
+
+
+def _every_generation() -> list[Patch]:
+    def as_it_is(memory: Any, _: int) -> Any:
+        return memory.status
+
+    return [(list_memories, "_in_view", lambda *_: True), (list_memories, "status_at", as_it_is)]
+
+
+def _lost_postponement() -> list[Patch]:
+    return [(worker, "_send_again", _nothing)]
+
+
+def _no_second_look() -> list[Patch]:
+    """An erasure ends with its first removal."""
+    removals: list[Any] = []
+
+    def erase(ports_: Any, keys: Any) -> Any:
+        if removals:
+            return None
+        removals.append(keys)
+        return erase_user.erase_user(ports_, keys)
+
+    return [(operators, "erase_user", erase)]
+
+
+ABLATIONS = {
+    ablation.name: ablation
+    for ablation in (
+        Ablation(
+            "lease",
+            "the check of the lease before a pass commits",
+            "hostile",
+            60,
+            lambda: [(commit_pass, "check_lease", _nothing)],
+        ),
+        Ablation(
+            "fencing",
+            "the fencing token of a lease",
+            "hostile",
+            250,
+            lambda: [(commit_pass, "check_lease", _only_the_time)],
+        ),
+        Ablation("own append", "recognising an append whose answer was lost", "chat", 100, _forgets_its_try),
+        Ablation(
+            "own pass",
+            "recognising a pass whose answer was lost",
+            "chat",
+            100,
+            lambda: [(commit_pass.PassCommit, "write", _another_id_each_time)],
+        ),
+        Ablation("client ids", "looking for the client ids of earlier appends", "chat", 250, _takes_client_ids_again),
+        Ablation("log condition", "the expected versions of an append", "chat", 60, _unconditional_log),
+        Ablation(
+            "index version",
+            "the external version of a passage",
+            "records",
+            150,
+            lambda: [(Passage, "document_version", 0)],
+        ),
+        Ablation("put new", "the one winner of a pack version's object", "records", 150, _overwrites),
+        Ablation(
+            "pointer",
+            "the expected version of a pack's pointer",
+            "records",
+            120,
+            lambda: [(build_pack, "rows", _AnyVersion("put_epoch"))],
+        ),
+        Ablation("checkpoint", "reading a batch of the stream again that failed", "records", 300, _swallowed),
+        Ablation(
+            "tenant",
+            "the tenant in a partition",
+            "chat",
+            40,
+            lambda: [(UserKeys, "partition", property(lambda self: f"T#t1#U#{self.user}"))],
+        ),
+        Ablation(
+            "forgetting",
+            "taking a deleted memory out of the index",
+            "records",
+            60,
+            lambda: [(index_memories, "_forget", _nothing)],
+        ),
+        Ablation(
+            "citation",
+            "the expected version of a citation",
+            "records",
+            60,
+            lambda: [(mark_used, "rows", _AnyVersion("put_memory"))],
+        ),
+        Ablation(
+            "access",
+            "the expected version of a note that a memory was answered with",
+            "records",
+            150,
+            lambda: [(note_access, "rows", _AnyVersion("put_memory"))],
+        ),
+        Ablation(
+            "if-match",
+            "the expected version of an update",
+            "records",
+            60,
+            lambda: [(update_memory, "rows", _AnyVersion("put_memory"))],
+        ),
+        Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
+        Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
+        Ablation("generation", "the generation that a list is read in", "long", 400, _every_generation),
+        Ablation("flip", "the expected version of the user's head in a replacement", "long", 200, _flips_anyway),
+        Ablation("postponed", "sending a message again that was postponed", "hostile", 40, _lost_postponement),
+        Ablation("settling", "removing once more what came late", "operators", 60, _no_second_look),
+    )
+}
+
+
+def seeds_until_found(ablation: Ablation) -> int | None:
+    """The first seed, from 0, that breaks an invariant without the safeguard; None when no seed does."""
+    options = Options(ablation.workload)
+    with ablation.applied():
+        return next((seed for seed in range(ablation.within) if play(seed, options).broken), None)

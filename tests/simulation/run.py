@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from neve.ports import QueueName
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.tenants import TenantRow, put_tenant
+from neve.usecases.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.indexing.requeue import WhoseRows, requeue_all
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.sessions.memory_lag import progress_rows, read_progress
@@ -21,6 +22,7 @@ from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.process import START
 from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.workers import FORESEEN, Environment, Functions, start_workers
+from tests.simulation.sometimes import watching
 from tests.simulation.workloads import Workload
 
 CALM_S = 4 * 3600.0
@@ -44,6 +46,7 @@ class Run:
     history: History = field(default_factory=History)
     erased: dict[UserKeys, tuple[float, float]] = field(default_factory=dict)
     clients: int = 0
+    operating: int = 0
 
     def __post_init__(self) -> None:
         self.api: Api = UseCaseApi()
@@ -56,7 +59,7 @@ class Run:
 
     def play(self) -> None:
         """Raises Violation when not everything is done in the end."""
-        with listening(self._heard, self._postponed):
+        with listening(self._heard, self._postponed), watching(self.cloud.sometimes):
             self._make_tenants()
             start_workers(self.cloud, self.functions)
             self._start_clients()
@@ -77,6 +80,16 @@ class Run:
 
         self.cloud.scheduler.start(run, self.cloud.random.random())
 
+    def start_operator(self, work: Callable[[], object]) -> None:
+        """Goes on without faults when the clients are done: what an operator has begun is brought to its end."""
+        self.operating += 1
+
+        def run() -> None:
+            work()
+            self.operating -= 1
+
+        self.cloud.scheduler.start(run, self.cloud.random.random())
+
     def _make_tenants(self) -> None:
         policy = self.workload.policy(self.cloud.random)
         for tenant in self.workload.tenants:
@@ -91,7 +104,8 @@ class Run:
             steps = random.randint(*workload.steps)
             self.start_client(lambda client=client, steps=steps: client.run(steps))  # type: ignore[misc]
         for more in workload.more:
-            self.start_client(lambda more=more: more(self))  # type: ignore[misc]
+            if random.random() < 0.5:
+                self.start_operator(lambda more=more: more(self))  # type: ignore[misc]
 
     def _supervise(self) -> None:
         cloud = self.cloud
@@ -116,12 +130,16 @@ class Run:
         cloud = self.cloud
         if cloud.busy:
             yield f"{cloud.busy} at work"
+        if self.operating:
+            yield f"{self.operating} operators"
         if cloud.dead_changes or cloud.untold():
             yield "stream"
         for queue in QueueName:
             for name in (queue, f"{queue}-dlq"):
                 yield from (f"{name}: {waiting.body}" for waiting in cloud.queues.waiting(name))
         for item in cloud.table.rows.values():
+            if item["type"] == "job" and item["kind"] == KIND and item["status"] == "running":
+                yield f"drain {item['sk']}"
             if "due_pk" in item and "#USAGE" not in item["due_pk"]:
                 yield f"due: {item['due_pk']} {item['due_sk']}"
 
@@ -147,6 +165,9 @@ class Run:
                     for item in cloud.table.rows.values()
                 ):
                     requeue_all(ports, WhoseRows(tenant))
+            for item in list(cloud.table.rows.values()):
+                if item["type"] == "job" and item["kind"] == KIND and item["status"] == "running":
+                    read_drain(tenant_scope(ports, item["pk"].split("#")[1]), f"job_{item['sk']}")
             for keys in self.history.sessions():
                 if self._has_failed(keys):
                     request_observation(

@@ -8,15 +8,19 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from neve.domain.tenants.policy import Policy
+from tests.simulation.clients import operators
+from tests.simulation.machine.chaos import Temper
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
+
+PLAIN = Temper()
 
 
 @dataclass(frozen=True)
 class Workload:
     """``clients`` and ``steps``: fewest and most. ``weights``: of the kinds of calls. ``more``: others that act, beside
-    the clients."""
+    the clients, each in one of two runs. ``temper``: what the run's faults are drawn from."""
 
     name: str
     weights: Mapping[str, int]
@@ -27,10 +31,23 @@ class Workload:
     users: tuple[str, ...] = ("u1",)
     sessions: tuple[str, ...] = ("s1", "s2")
     more: tuple[Callable[[Run], None], ...] = ()
+    temper: Temper = PLAIN
 
 
-def _chat_policy(random: Random) -> Policy:
+def _roomy(random: Random) -> Policy:
     return Policy(observer_transcript_cap=random.choice((100, 35_000)), observer_output_cap=90)
+
+
+def _narrow(random: Random) -> Policy:
+    """Reflections and compactions after a few turns."""
+    trigger = random.choice((20, 60))
+    return Policy(
+        session_reflection_trigger=trigger,
+        session_reflection_target=trigger // 2,
+        compaction_trigger=random.choice((40, 120)),
+        observer_transcript_cap=random.choice((100, 35_000)),
+        observer_output_cap=90,
+    )
 
 
 CHAT = Workload(
@@ -48,7 +65,73 @@ CHAT = Workload(
         "used": 1,
         "observe": 1,
     },
-    _chat_policy,
+    _roomy,
+)
+RECORDS = Workload(
+    "records",
+    {
+        "create": 4,
+        "list": 3,
+        "get": 3,
+        "update": 7,
+        "delete": 2,
+        "used": 5,
+        "recall": 2,
+        "read_pack": 1,
+        "fresh": 3,
+    },
+    _roomy,
+    clients=(3, 4),
+    steps=(6, 12),
+    tenants=("t1",),
+    sessions=("s1",),
+    temper=Temper(think_s=(0.05, 0.3)),
+)
+LONG = Workload(
+    "long",
+    {
+        "append": 10,
+        "read_pack": 4,
+        "list": 4,
+        "observe": 2,
+        "compact": 2,
+        "recall": 1,
+        "create": 1,
+        "delete": 1,
+        "used": 1,
+        "open": 1,
+    },
+    _narrow,
+    clients=(2, 3),
+    steps=(6, 14),
+    tenants=("t1",),
+)
+OPERATORS = Workload(
+    "operators",
+    {"append": 6, "read_log": 1, "open": 2, "create": 3, "delete": 1, "recall": 1, "observe": 1, "list": 1},
+    _roomy,
+    tenants=("t1",),
+    sessions=("s1",),
+    more=(operators.erase_somebody, operators.reindex_everything, operators.drain, operators.exchange_key),
+)
+HOSTILE = Workload(
+    "hostile",
+    {**CHAT.weights, "observe": 3, "compact": 3},
+    _narrow,
+    tenants=("t1",),
+    sessions=("s1",),
+    temper=Temper(
+        harsh=(0.5, 0.9),
+        worker_s=(None, None, 60.0),
+        model_s=(30.0, 80.0, 200.0),
+        visibility_s=(15.0, 75.0),
+        skew_s=(0.0, 40.0, 300.0),
+    ),
 )
 
-WORKLOADS = {workload.name: workload for workload in (CHAT,)}
+WORKLOADS = {workload.name: workload for workload in (CHAT, RECORDS, LONG, OPERATORS, HOSTILE)}
+
+
+def workload_of(seed: int, name: str | None) -> Workload:
+    """By rotation, where none is asked for."""
+    return WORKLOADS[name] if name else list(WORKLOADS.values())[seed % len(WORKLOADS)]

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tests.simulation.checks import answers, log, memories, packs, passes
+from tests.simulation.checks import answers, erased, log, memories, packs, passes
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
 
-INVARIANTS = (*log.INVARIANTS, *passes.INVARIANTS, *packs.INVARIANTS, *memories.INVARIANTS, *answers.INVARIANTS)
+INVARIANTS = (
+    *log.INVARIANTS,
+    *passes.INVARIANTS,
+    *packs.INVARIANTS,
+    *memories.INVARIANTS,
+    *erased.INVARIANTS,
+    *answers.INVARIANTS,
+)
 
 
 def broken(run: Run) -> Iterator[str]:

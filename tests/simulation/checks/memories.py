@@ -93,33 +93,31 @@ def a_rev_never_goes_back(run: Run) -> Found:
 
 
 def readers_see_a_replacement_whole(run: Run) -> Found:
-    """Its sources or its rows, never of both, and of neither only what somebody deleted."""
-    for job in _replacements(run):
+    """Its sources or its rows, never of both, and of neither only what was deleted or replaced once more."""
+    jobs = _replacements(run)
+    replaced = {i for job in jobs for i in job["state"]["old"]}
+    for job in jobs:
         old, new = set(job["state"]["old"]), set(job["state"]["new"])
         for did in run.history.of("list_memories", "recall"):
-            if did.ok and f"T#{did.keys.tenant}#JOB" == job["pk"]:
-                seen = {memory.id for memory in did.value}
-                yield from _torn(run, did, seen & old, seen & new, old)
+            if not did.ok or f"T#{did.keys.tenant}#JOB" != job["pk"]:
+                continue
+            seen = {memory.id for memory in did.value}
+            if seen & old and seen & new:
+                yield f"{did.who} {did.what} at {did.began_s:.1f} saw {sorted(seen & old)} and {sorted(seen & new)}"
+            elif did.what == "list_memories" and not seen & (new | old) and not new & replaced:
+                missing = sorted(i for i in old if _was_there(run, did, i))
+                if missing and all(_was_there(run, did, i) for i in new):
+                    yield f"{did.who} list at {did.began_s:.1f} did not see {missing}, nor what replaced them"
 
 
-def _torn(run: Run, did: Did, seen_old: set[str], seen_new: set[str], old: set[str]) -> Found:
-    if seen_old and seen_new:
-        yield f"{did.who} {did.what} at {did.began_s:.1f} saw {sorted(seen_old)} and {sorted(seen_new)}"
-    owner = UserKeys(did.keys.tenant, did.keys.user)
-    if did.what == "list_memories" and not seen_new and len(seen_old) < len(old):
-        missing = sorted(i for i in old - seen_old if _was_there(run, owner, i, did.began_s, did.ended_s))
-        if missing:
-            yield f"{did.who} list at {did.began_s:.1f} did not see {missing}, nor what replaced them"
-
-
-def _was_there(run: Run, keys: UserKeys, memory_id: str, began_s: float, ended_s: float) -> bool:
-    """From before the list began until after it ended: written, and not deleted."""
-    key, there = keys.memory(memory_id), False
+def _was_there(run: Run, did: Did, memory_id: str) -> bool:
+    """From before the call began until after it ended: written, and not deleted."""
+    key, there = did.keys.memory(memory_id), False
     for written in run.cloud.table.log:
         if written.key == key:
-            if written.at_s > ended_s:
+            if written.at_s > did.ended_s:
                 break
-            there = written.new is not None and (there or written.at_s < began_s)
+            there = written.new is not None and (there or written.at_s < did.began_s)
     return there
 
 

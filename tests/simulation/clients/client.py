@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from neve.domain.errors import NeveError
@@ -99,6 +100,9 @@ class Client:
 
     # --- what it does ---------------------------------------------------------------------------
 
+    def _open(self) -> None:
+        self._ask("open", None, lambda ports: self._api.open(ports, self._keys))
+
     def _append(self) -> None:
         random = self._cloud.random
         keyed = random.random() < self._cloud.settings.keyed
@@ -122,6 +126,12 @@ class Client:
         label = f"{self._name}-{self._said}"
         text = f"{tag_of(keys)} {keys.session} {label} about the {word}"
         return Said(kind, text, label if with_id else None)
+
+    def _fresh(self) -> None:
+        """One more session, which others may open at the same time."""
+        keys = replace(self._keys, session=f"n{self._cloud.random.randrange(3)}")
+        did = Did(self._name, "open", keys, None, 0.0)
+        self._caller.call(did, lambda ports: self._api.open(ports, keys))
 
     def _read_log(self) -> None:
         self._ask("read_log", None, lambda ports: self._api.read_log(ports, self._keys))
@@ -189,7 +199,8 @@ class Client:
         return self._said
 
     def _one(self) -> str | None:
-        return self._cloud.random.choice(list(self._known)) if self._known else None
+        """Of the newest that it knows: clients meet there."""
+        return self._cloud.random.choice(list(self._known)[-2:]) if self._known else None
 
     def _ask(self, what: str, given: object, work: Callable[[SimPorts], object]) -> Did:
         return self._caller.call(Did(self._name, what, self._keys, given, 0.0), work)

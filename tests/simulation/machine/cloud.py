@@ -14,7 +14,7 @@ from tests.simulation.engines.memory_objects import MemoryObjects
 from tests.simulation.engines.memory_queue import MemoryQueue
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.engines.memory_table import MemoryTable, Written
-from tests.simulation.machine.chaos import Chaos, draw
+from tests.simulation.machine.chaos import Chaos, Temper, draw
 from tests.simulation.machine.scheduler import Scheduler
 from tests.simulation.machine.scripted import MODEL
 from tests.simulation.machine.tasks import Bell
@@ -34,17 +34,17 @@ class Cloud:
     def __init__(
         self,
         seed: int,
+        temper: Temper,
         *,
         without: frozenset[str] = frozenset(),
         most: int | None = None,
         keep_trace: bool = False,
     ) -> None:
         self.random = Random(seed)
-        self.settings = draw(self.random, without)
+        self.settings = draw(self.random, temper, without)
         self.chaos = Chaos(self.random, self.settings, most)
         self.scheduler = Scheduler()
         self.trace = Trace(keep=keep_trace)
-        self.crashes = 0
         self.busy = 0
         self.sometimes: Counter[str] = Counter()
         self.unforeseen: list[str] = []
@@ -53,11 +53,13 @@ class Cloud:
         self.table = MemoryTable(lambda: self.scheduler.now_s, lambda: self.chaos.up_to(self.settings.index_lag_s))
         self.queues = MemoryQueue(self.now_ms, _definitions(self.settings.visibility_s), self.random.shuffle)
         self.objects = MemoryObjects(lambda: self.scheduler.now_s)
-        self.search = MemorySearch(
-            MODEL, lambda: self.scheduler.now_s, lambda: self.chaos.up_to(self.settings.search_lag_s)
-        )
+        self.search = self.new_search()
         self.written = Bell(self.scheduler)
         self.bells = {name: Bell(self.scheduler) for name in QueueName}
+
+    def new_search(self) -> MemorySearch:
+        lag_s = self.settings.search_lag_s
+        return MemorySearch(MODEL, lambda: self.scheduler.now_s, lambda: self.chaos.up_to(lag_s))
 
     def now_ms(self) -> int:
         return round(self.scheduler.now_s * 1000)

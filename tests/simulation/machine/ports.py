@@ -29,6 +29,7 @@ from neve.ports import (
     StoreUnavailable,
     WriteOp,
 )
+from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.machine.process import Process
 from tests.simulation.machine.scripted import MODEL, ScriptedEmbedder, ScriptedObserver
 from tests.simulation.machine.tasks import SimTasks
@@ -119,9 +120,14 @@ class SimObjects:
 
 
 class SimSearch:
+    """On the index that is in use at the moment of a call."""
+
     def __init__(self, process: Process) -> None:
         self._process = process
-        self._search = process.cloud.search
+
+    @property
+    def _search(self) -> MemorySearch:
+        return self._process.cloud.search
 
     def model(self) -> IndexModel:
         return MODEL

@@ -39,7 +39,7 @@ class Process:
         """Others may come in between, and the process may die. Raises Crashed."""
         self.wait(self.cloud.chaos.latency_s())
         if self.cloud.chaos.strikes("crash"):
-            self.die("crashed")
+            self.die("crash")
 
     def wait(self, seconds: float) -> None:
         """Raises Crashed when the process is dead by then."""
@@ -51,12 +51,12 @@ class Process:
         if not self.alive:
             raise Crashed
         if self.ends_s is not None and self.cloud.scheduler.now_s >= self.ends_s:
-            self.die("timed out")
+            self.die("worker timed out")
 
     def die(self, why: str) -> None:
         self.alive = False
         self.tell(why)
-        self.cloud.crashes += 1
+        self.cloud.sometimes[why] += 1
         raise Crashed
 
     def tell(self, what: str, outcome: str = "") -> None:

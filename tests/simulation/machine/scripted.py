@@ -81,8 +81,8 @@ class ScriptedObserver:
         if random.random() < 0.2:
             return Observed(False, (), self.name, used_memory_ids=cited, usage=USAGE)
         last = random.choice(seqs) if random.random() < 0.2 else seqs[-1]
-        whose = str(given.events[0].content).split()[0]
-        line = ObservedLine(f"🟡 {whose} was heard from {seqs[0]} to {last}", seqs[0], last)
+        whose, _, label = str(given.events[0].content).split()[:3]
+        line = ObservedLine(f"🟡 {whose} {label} was heard from {seqs[0]} to {last}", seqs[0], last)
         covered = None if last == seqs[-1] else last
         return Observed(True, (line,), self.name, used_memory_ids=cited, usage=USAGE, covered_to=covered)
 
@@ -91,12 +91,12 @@ class ScriptedObserver:
         random, chaos = self._process.cloud.random, self._process.cloud.chaos
         if chaos.strikes("model_down"):
             raise ModelUnavailable("simulated")
-        whose = given.groups[0].text.split()[1]
+        whose, label = given.groups[0].text.split()[1:3]
         cut = random.randint(0, len(given.groups))
         parts = [part for part in (given.groups[:cut], given.groups[cut:]) if part]
         stamp = f"{self._process.cloud.scheduler.now_s:.3f}"
         rows = tuple(
-            ReflectedRow(f"🔴 {whose} in short {stamp} {n}", tuple(one.id for one in part))
+            ReflectedRow(f"🔴 {whose} {label} in short {stamp} {n}", tuple(one.id for one in part))
             for n, part in enumerate(parts)
         )
         return Reflected(rows, self.name, usage=USAGE)
