@@ -15,21 +15,26 @@ from neve.usecases.sessions.memory_lag import progress_rows, read_progress
 from neve.usecases.tenants.policy_in_force import tenant_scope
 from tests.simulation.clients.client import Api, Caller, Client
 from tests.simulation.clients.history import History
+from tests.simulation.clients.over_http import HttpApi
 from tests.simulation.clients.use_cases import UseCaseApi
 from tests.simulation.machine.cloud import Cloud
 from tests.simulation.machine.functions import UseCases, listening
+from tests.simulation.machine.handlers import Handlers, installed
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.process import START
 from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.workers import FORESEEN, Environment, Functions, start_workers
 from tests.simulation.sometimes import watching
-from tests.simulation.workloads import Workload
+from tests.simulation.workloads import WORKLOADS, Workload
 
 CALM_S = 4 * 3600.0
 """After so long without faults everything has to be done: two dozen sweeps."""
 LOOK_EVERY_S = 60.0
 OPERATE_EVERY = 10
 API_PROCESSES = 2
+HTTP_EVERY = 20
+"""One seed in so many goes through the handlers, in rounds of every workload."""
+ROUND = len(WORKLOADS)
 
 
 class Violation(AssertionError):
@@ -49,8 +54,9 @@ class Run:
     operating: int = 0
 
     def __post_init__(self) -> None:
-        self.api: Api = UseCaseApi()
-        self.functions: Functions = UseCases()
+        self.over_http = self.seed // ROUND % HTTP_EVERY == HTTP_EVERY - 1
+        self.api: Api = HttpApi() if self.over_http else UseCaseApi()
+        self.functions: Functions = Handlers() if self.over_http else UseCases()
         self._finished = Bell(self.cloud.scheduler)
         environments = [Environment(self.cloud, f"api{n}") for n in range(API_PROCESSES)]
         self.caller = Caller(self.cloud, self.api, self.history, environments)
@@ -59,7 +65,7 @@ class Run:
 
     def play(self) -> None:
         """Raises Violation when not everything is done in the end."""
-        with listening(self._heard, self._postponed), watching(self.cloud.sometimes):
+        with listening(self._heard, self._postponed), watching(self.cloud.sometimes), installed():
             self._make_tenants()
             start_workers(self.cloud, self.functions)
             self._start_clients()

@@ -197,6 +197,7 @@ class SimPorts:
 
     def __init__(self, process: Process) -> None:
         self.process = process
+        process.ports = self
         self.table = SimTable(process)
         self.queue = SimQueue(process)
         self.objects = SimObjects(process)

@@ -12,12 +12,13 @@ from tests.simulation.machine.scheduler import Crashed
 
 if TYPE_CHECKING:
     from tests.simulation.machine.cloud import Cloud
+    from tests.simulation.machine.ports import SimPorts
 
 T = TypeVar("T")
 START = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
 
 running: ContextVar[Process] = ContextVar("running")
-"""The process that the current actor runs in."""
+"""The process that the current actor runs in, if it runs in one."""
 
 
 class Process:
@@ -28,6 +29,7 @@ class Process:
         self.name = name
         self.alive = True
         self.ends_s: float | None = None
+        self.ports: SimPorts | None = None
         self.skew_s = cloud.random.uniform(-1, 1) * cloud.settings.skew_s
 
     def now(self) -> datetime:
