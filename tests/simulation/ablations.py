@@ -287,6 +287,13 @@ ABLATIONS = {
         Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
         Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
         Ablation("generation", "the generation that a list is read in", "long", 400, _every_generation),
+        Ablation(
+            "sources",
+            "looking whether the sources of a replacement are still there to be replaced",
+            "long",
+            400,
+            lambda: [(replace_rows, "visible", lambda *_: True)],
+        ),
         Ablation("flip", "the expected version of the user's head in a replacement", "long", 200, _flips_anyway),
         Ablation("postponed", "sending a message again that was postponed", "hostile", 40, _lost_postponement),
         Ablation("settling", "removing once more what came late", "operators", 60, _no_second_look),

@@ -110,6 +110,15 @@ def readers_see_a_replacement_whole(run: Run) -> Found:
                     yield f"{did.who} list at {did.began_s:.1f} did not see {missing}, nor what replaced them"
 
 
+def a_source_is_replaced_once(run: Run) -> Found:
+    """By one replacement, which was not undone."""
+    taken: set[str] = set()
+    for job in _replacements(run):
+        if job["status"] == "done":
+            yield from (f"{i} was replaced once more" for i in job["state"]["old"] if i in taken)
+            taken |= set(job["state"]["old"])
+
+
 def _was_there(run: Run, did: Did, memory_id: str) -> bool:
     """From before the call began until after it ended: written, and not deleted."""
     key, there = did.keys.memory(memory_id), False
@@ -126,7 +135,7 @@ def _replacements(run: Run) -> list[Item]:
     found: dict[str, Item] = {}
     for _, item in of_kind(run, "job"):
         if item["kind"] == "replace":
-            found[item["sk"]] = {"pk": item["pk"], "state": rows.read_job(item).state}
+            found[item["sk"]] = {"pk": item["pk"], "status": item["status"], "state": rows.read_job(item).state}
     return list(found.values())
 
 
@@ -136,4 +145,5 @@ INVARIANTS = (
     every_memory_is_settled,
     a_rev_never_goes_back,
     readers_see_a_replacement_whole,
+    a_source_is_replaced_once,
 )

@@ -84,6 +84,16 @@ def test_below_the_trigger_nothing_happens(world: World) -> None:
     assert world.observer.reflected == []
 
 
+def test_sources_that_another_worker_has_folded_meanwhile_are_not_replaced_again(world: World) -> None:
+    fill(world)
+    faster: list[str] = []
+    world.observer.meanwhile = lambda: faster.extend(reflect(world))
+    assert reflect(world) == []
+    assert (len(faster), len(world.observer.reflected)) == (1, 2)
+    assert listed(world) == ["🔴 all of it, condensed"]
+    assert [m.id for m in world.memories() if m.status is Status.ACTIVE] == faster
+
+
 def test_reflections_replace_the_rows(world: World) -> None:
     world.open(session="s2")
     fill(world, passes=2, session="s2")

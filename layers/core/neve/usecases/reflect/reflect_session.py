@@ -28,7 +28,7 @@ from neve.store.memories import active_memories
 from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.usecases.observe.observe_session import SecondsLeft
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
+from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
 
 FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 """What a reflection replaces; note, manual and fact rows stay."""
@@ -40,7 +40,8 @@ class NoTimeToReflect(Exception):
 
 
 def reflect_session(scope: SessionScope, incarnation: int, seconds_left: SecondsLeft | None = None) -> list[str]:
-    """Ids of the new reflections; empty when the trigger is not reached or the observer returned nothing.
+    """Ids of the new reflections; empty when the trigger is not reached, the observer returned nothing, or another
+    worker was faster.
 
     Raises NoTimeToReflect, ModelUnavailable, ModelRefused, ReplacementBusy, StoreUnavailable. A pack that could not be
     rebuilt keeps ``rebuild_due`` and is left to the sweep."""
@@ -65,7 +66,10 @@ def reflect_session(scope: SessionScope, incarnation: int, seconds_left: Seconds
     if not new:
         return []
     wanted = Replacement(tuple(new), tuple(memory.id for memory in sources), REASON)
-    ids = replace_rows(scope, incarnation, wanted)
+    try:
+        ids = replace_rows(scope, incarnation, wanted)
+    except SourcesReplaced:  # while the observer thought, another worker has folded them
+        return []
     with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
         build_pack(scope, "reflection")
     return ids

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Literal
 
 from neve.domain.errors import NeveError, not_found
+from neve.domain.memories.visibility import visible
 from neve.domain.records import Job, LiveRow, Memory, Status, UserHead
 from neve.domain.times import iso
 from neve.ports import Check, Conflict, Delete, Version, WriteOp, key_of
@@ -36,6 +37,10 @@ class ReplacementBusy(Exception):
     """Another replacement of this user is under way."""
 
 
+class SourcesReplaced(Exception):
+    """Another replacement has taken some of the sources since they were read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Replacement:
     """``new`` rows (their ``born_gen`` is set here) take the place of the ``old`` ids in the session's live list."""
@@ -46,8 +51,8 @@ class Replacement:
 
 
 def replace_rows(scope: SessionScope, incarnation: int, wanted: Replacement) -> list[str]:
-    """The ids of the new rows once readers see them. Raises ReplacementBusy; StoreUnavailable leaves a state that the
-    next replacement, or the sweep, resolves."""
+    """The ids of the new rows once readers see them. Raises ReplacementBusy, SourcesReplaced; StoreUnavailable leaves a
+    state that the next replacement, or the sweep, resolves."""
     head = transact(scope.ports, lambda: _begin(scope, incarnation, wanted))
     work = _Replacing(scope, head, str(head.replacement_job), tuple(m.id for m in wanted.new), wanted.old)
     work.write_new(wanted.new)
@@ -58,7 +63,8 @@ def replace_rows(scope: SessionScope, incarnation: int, wanted: Replacement) -> 
 
 
 def _begin(scope: SessionScope, incarnation: int, wanted: Replacement) -> UserHead:
-    """The user's head, which names the replacement's job from now on. Raises Conflict."""
+    """The user's head, which names the replacement's job from now on. Raises Conflict, ReplacementBusy,
+    SourcesReplaced."""
     ports, keys = scope.ports, scope.keys
     head = rows.read_head(ports.table.get(keys.head))
     if head.incarnation != incarnation or head.state != "active":
@@ -66,6 +72,9 @@ def _begin(scope: SessionScope, incarnation: int, wanted: Replacement) -> UserHe
     if head.replacement_job:
         resolve_replacement(scope, head)
         raise Conflict  # the head has moved: read it again
+    sources = memories_of(ports.table, keys, wanted.old)
+    if not all(visible(memory.born_gen, memory.died_gen, head.gen) for memory in sources):
+        raise SourcesReplaced(scope.user)  # another ``died_gen`` would let readers see them again
     now = ports.clock.now()
     job = Job(
         id=f"job_{ports.ids.ulid(now)}",
