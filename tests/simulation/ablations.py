@@ -31,7 +31,7 @@ from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
 from neve.usecases.recall import record_recall
 from neve.usecases.reflect import replace_rows
-from neve.usecases.sessions import append_events
+from neve.usecases.sessions import append_events, memory_lag
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
 from tests.simulation.machine.functions import UseCases
@@ -287,6 +287,27 @@ ABLATIONS = {
         Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
         Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
         Ablation("generation", "the generation that a list is read in", "long", 400, _every_generation),
+        Ablation(
+            "taking over",
+            "taking the fencing token from the worker of a replacement that is undone",
+            "hostile",
+            400,
+            lambda: [(replace_rows, "_taken_over", lambda _, head, *__: head)],
+        ),
+        Ablation(
+            "leaving",
+            "the expected version of a session that leaves the list of those behind",
+            "chat",
+            400,
+            lambda: [(memory_lag, "rows", _AnyVersion("put_session"))],
+        ),
+        Ablation(
+            "incarnation",
+            "the check of a user's incarnation",
+            "operators",
+            400,
+            lambda: [(where, "still_there", _nothing) for where in INCARNATIONS],
+        ),
         Ablation(
             "sources",
             "looking whether the sources of a replacement are still there to be replaced",

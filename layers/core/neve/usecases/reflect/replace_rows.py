@@ -17,7 +17,7 @@ from neve.domain.errors import NeveError, not_found
 from neve.domain.memories.visibility import visible
 from neve.domain.records import Job, LiveRow, Memory, Status, UserHead
 from neve.domain.times import iso
-from neve.ports import Check, Conflict, Delete, Version, WriteOp, key_of
+from neve.ports import Check, Conflict, Delete, Item, Version, WriteOp, key_of
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.memories import memories_of
@@ -99,7 +99,7 @@ def _begin(scope: SessionScope, incarnation: int, wanted: Replacement) -> UserHe
 
 def resolve_replacement(scope: UserScope, head: UserHead) -> None:
     """Finish or undo the replacement that the head names, if its worker is dead. Raises ReplacementBusy if it may
-    live."""
+    live, Conflict when somebody else was faster."""
     item = scope.ports.table.get(scope.keys.job(str(head.replacement_job)))
     if item is None:  # the job row's time to live is over: nothing of it can be in flight
         scope.ports.table.write([rows.put_head(scope.keys, replace(head, replacement_job=None))])
@@ -109,11 +109,22 @@ def resolve_replacement(scope: UserScope, head: UserHead) -> None:
     if state["lease_until"] > iso(scope.ports.clock.now()):
         raise ReplacementBusy(scope.user)
     session = scope.of_session(str(job.session_id))
+    head = _taken_over(scope, head, job, item)
     work = _Replacing(session, head, job.id, tuple(state["new"]), tuple(state["old"]))
     if head.gen >= state["gen"]:
         work.sweep(state["reason"])
     else:
         work.undo()
+
+
+def _taken_over(scope: UserScope, head: UserHead, job: Job, item: Item) -> UserHead:
+    """The head at its next version, before anything else is done: a worker that was taken for dead and is not finds its
+    fencing token gone, and whoever comes next finds a lease. Raises Conflict."""
+    until = iso(scope.ports.clock.now() + timedelta(seconds=LEASE_S))
+    put_job = rows.put_job(scope.keys, replace(job, state=job.state | {"lease_until": until}))
+    put_job.item.update({name: item[name] for name in ("due_pk", "due_sk", "tenant_id")})
+    scope.ports.table.write([rows.put_head(scope.keys, head), put_job])
+    return replace(head, version=head.version + 1)
 
 
 @dataclass
