@@ -15,9 +15,8 @@ from neve.ports import Expect, Passage, Put, Version
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.transact import transact
-from neve.usecases.compact import compact_session
 from neve.usecases.erase import erase_user
-from neve.usecases.indexing import index_events, index_memories, user_vectors
+from neve.usecases.indexing import index_events, index_memories
 from neve.usecases.memories import (
     delete_memory,
     list_memories,
@@ -26,19 +25,15 @@ from neve.usecases.memories import (
     note_access,
     update_memory,
 )
-from neve.usecases.observe import commit_pass, observe_session
+from neve.usecases.observe import commit_pass
 from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
-from neve.usecases.recall import record_recall
 from neve.usecases.reflect import replace_rows
-from neve.usecases.sessions import append_events, memory_lag
+from neve.usecases.sessions import append_events
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
 from tests.simulation.machine.functions import UseCases
 from tests.simulation.seeds import Options, play
-
-INCARNATIONS = (commit_pass, observe_session, compact_session, index_events, user_vectors, record_recall)
-"""Who checks the incarnation."""
 
 Patch = tuple[Any, str, Any]
 """An object, the name of its attribute, and what stands there instead."""
@@ -213,42 +208,42 @@ ABLATIONS = {
             "lease",
             "the check of the lease before a pass commits",
             "hostile",
-            60,
+            100,
             lambda: [(commit_pass, "check_lease", _nothing)],
         ),
         Ablation(
             "fencing",
             "the fencing token of a lease",
             "hostile",
-            250,
+            400,
             lambda: [(commit_pass, "check_lease", _only_the_time)],
         ),
-        Ablation("own append", "recognising an append whose answer was lost", "chat", 100, _forgets_its_try),
+        Ablation("own append", "recognising an append whose answer was lost", "chat", 200, _forgets_its_try),
         Ablation(
             "own pass",
             "recognising a pass whose answer was lost",
             "chat",
-            100,
+            200,
             lambda: [(commit_pass.PassCommit, "write", _another_id_each_time)],
         ),
-        Ablation("client ids", "looking for the client ids of earlier appends", "chat", 250, _takes_client_ids_again),
-        Ablation("log condition", "the expected versions of an append", "chat", 60, _unconditional_log),
+        Ablation("client ids", "looking for the client ids of earlier appends", "chat", 500, _takes_client_ids_again),
+        Ablation("log condition", "the expected versions of an append", "chat", 100, _unconditional_log),
         Ablation(
             "index version",
             "the external version of a passage",
             "records",
-            150,
+            400,
             lambda: [(Passage, "document_version", 0)],
         ),
-        Ablation("put new", "the one winner of a pack version's object", "records", 150, _overwrites),
+        Ablation("put new", "the one winner of a pack version's object", "records", 400, _overwrites),
         Ablation(
             "pointer",
             "the expected version of a pack's pointer",
             "records",
-            120,
+            300,
             lambda: [(build_pack, "rows", _AnyVersion("put_epoch"))],
         ),
-        Ablation("checkpoint", "reading a batch of the stream again that failed", "records", 300, _swallowed),
+        Ablation("checkpoint", "reading a batch of the stream again that failed", "records", 800, _swallowed),
         Ablation(
             "tenant",
             "the tenant in a partition",
@@ -267,26 +262,26 @@ ABLATIONS = {
             "citation",
             "the expected version of a citation",
             "records",
-            60,
+            150,
             lambda: [(mark_used, "rows", _AnyVersion("put_memory"))],
         ),
         Ablation(
             "access",
             "the expected version of a note that a memory was answered with",
             "records",
-            150,
+            300,
             lambda: [(note_access, "rows", _AnyVersion("put_memory"))],
         ),
         Ablation(
             "if-match",
             "the expected version of an update",
             "records",
-            60,
+            100,
             lambda: [(update_memory, "rows", _AnyVersion("put_memory"))],
         ),
         Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
         Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
-        Ablation("generation", "the generation that a list is read in", "long", 400, _every_generation),
+        Ablation("generation", "the generation that a list is read in", "long", 800, _every_generation),
         Ablation(
             "taking over",
             "taking the fencing token from the worker of a replacement that is undone",
@@ -295,28 +290,21 @@ ABLATIONS = {
             lambda: [(replace_rows, "_taken_over", lambda _, head, *__: head)],
         ),
         Ablation(
-            "leaving",
-            "the expected version of a session that leaves the list of those behind",
-            "chat",
-            400,
-            lambda: [(memory_lag, "rows", _AnyVersion("put_session"))],
-        ),
-        Ablation(
-            "incarnation",
-            "the check of a user's incarnation",
+            "erasing",
+            "refusing what is written for a user who is being erased",
             "operators",
-            400,
-            lambda: [(where, "still_there", _nothing) for where in INCARNATIONS],
+            60,
+            lambda: [(rows, "writable", _nothing)],
         ),
         Ablation(
             "sources",
             "looking whether the sources of a replacement are still there to be replaced",
             "long",
-            400,
+            200,
             lambda: [(replace_rows, "visible", lambda *_: True)],
         ),
-        Ablation("flip", "the expected version of the user's head in a replacement", "long", 200, _flips_anyway),
-        Ablation("postponed", "sending a message again that was postponed", "hostile", 40, _lost_postponement),
+        Ablation("flip", "the expected version of the user's head in a replacement", "long", 800, _flips_anyway),
+        Ablation("postponed", "sending a message again that was postponed", "hostile", 60, _lost_postponement),
         Ablation("settling", "removing once more what came late", "operators", 60, _no_second_look),
     )
 }

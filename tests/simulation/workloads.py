@@ -112,6 +112,8 @@ OPERATORS = Workload(
     _roomy,
     tenants=("t1",),
     sessions=("s1",),
+    steps=(4, 9),
+    temper=Temper(harsh=(0.0, 0.4, 0.8), visibility_s=(15.0, 360.0, 360.0)),
     more=(operators.erase_somebody, operators.reindex_everything, operators.drain, operators.exchange_key),
 )
 HOSTILE = Workload(

@@ -60,6 +60,15 @@ def a_row_of_an_erased_user_came_afterwards(run: Run) -> Found:
                 yield f"{key}: written at {at[key]:.1f}, erased at {done_s:.1f}"
 
 
+def nothing_is_accepted_during_an_erasure(run: Run) -> Found:
+    """What was begun after the erasure, and answered before it was done."""
+    for keys, (began_s, done_s) in run.erased.items():
+        for did in run.history.of("append", "create", "update", "delete", "used"):
+            own = (did.keys.tenant, did.keys.user) == (keys.tenant, keys.user)
+            if own and did.ok and did.began_s > began_s and did.ended_s < done_s:
+                yield f"{did.who} {did.what} was accepted at {did.began_s:.1f}, erased from {began_s:.1f} to {done_s:.1f}"
+
+
 def a_revoked_key_is_refused(run: Run) -> Found:
     """At once where the table answers, after a minute where it does not; before, it is taken."""
     for revoked in run.history.of("revoke"):
@@ -75,5 +84,6 @@ def a_revoked_key_is_refused(run: Run) -> Found:
 INVARIANTS = (
     nothing_is_left_of_an_erased_user,
     a_row_of_an_erased_user_came_afterwards,
+    nothing_is_accepted_during_an_erasure,
     a_revoked_key_is_refused,
 )

@@ -19,6 +19,8 @@ from tests.simulation.machine.workers import Environment
 T = TypeVar("T")
 TRIES = 6
 RETRIED_S = (0.05, 1.0, 5.0)
+ERASING_S = 600.0
+"""How long a client waits at most whose user is being erased, before it goes on."""
 UNSURE = frozenset({"conflict", "idempotency_in_progress", "store_unavailable", "internal"})
 """Refusals that do not say that nothing was written."""
 WORDS = ("kayak", "stove", "garden", "violin", "harbour")
@@ -89,6 +91,7 @@ class Client:
         self._weights = weights
         self._said = 0
         self._known: dict[str, int] = {}
+        self._code = ""
 
     def run(self, steps: int) -> None:
         random = self._cloud.random
@@ -97,6 +100,10 @@ class Client:
             self._cloud.scheduler.pause(random.random() * self._cloud.settings.think_s)
             kind = random.choices(list(self._weights), list(self._weights.values()))[0]
             getattr(self, f"_{kind}")()
+            if self._code == "erasing":
+                self._cloud.scheduler.pause(random.uniform(100.0, ERASING_S))
+            elif self._code == "session_not_found":
+                self._open()
 
     # --- what it does ---------------------------------------------------------------------------
 
@@ -203,7 +210,9 @@ class Client:
         return self._cloud.random.choice(list(self._known)[-2:]) if self._known else None
 
     def _ask(self, what: str, given: object, work: Callable[[SimPorts], object]) -> Did:
-        return self._caller.call(Did(self._name, what, self._keys, given, 0.0), work)
+        did = self._caller.call(Did(self._name, what, self._keys, given, 0.0), work)
+        self._code = did.code
+        return did
 
     def _persist(self, what: str, given: object, work: Callable[[SimPorts], object], *, repeat: bool = True) -> Did:
         """Again while the outcome is unknown, if it may be repeated."""

@@ -24,7 +24,8 @@ CALM_LATENCY_S = 0.005
 class Settings:
     """Numbers of one run. ``skew_s``: how far the clocks of two processes are apart at most. ``worker_s``: after so
     long a worker is killed, as Lambda does it; None: never. ``latency_s``: of a port call, at most. ``model_s``: what
-    one answer of the model takes. ``keyed``: how many appends carry client ids or a key. ``workers``: of each queue."""
+    one answer of the model takes. ``keyed``: how many appends carry client ids or a key. ``workers``: of each queue.
+    ``sweep_s``: between two sweeps, until it is calm."""
 
     rates: dict[str, float]
     latency_s: float
@@ -37,6 +38,7 @@ class Settings:
     think_s: float
     keyed: float
     workers: int
+    sweep_s: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ def draw(random: Random, temper: Temper, without: frozenset[str] = frozenset()) 
         think_s=random.choice(temper.think_s),
         keyed=random.choice((0.0, 0.5, 1.0)),
         workers=random.choice((1, 2, 3)),
+        sweep_s=random.choice((600.0, 600.0, 600.0, 15.0)),
     )
 
 
