@@ -66,7 +66,7 @@ def nothing_is_accepted_during_an_erasure(run: Run) -> Found:
         for did in run.history.of("append", "create", "update", "delete", "used"):
             own = (did.keys.tenant, did.keys.user) == (keys.tenant, keys.user)
             if own and did.ok and did.began_s > began_s and did.ended_s < done_s:
-                yield f"{did.who} {did.what} was accepted at {did.began_s:.1f}, erased from {began_s:.1f} to {done_s:.1f}"
+                yield f"{did.who} {did.what} was accepted at {did.began_s:.1f}, erased {began_s:.1f}-{done_s:.1f}"
 
 
 def a_revoked_key_is_refused(run: Run) -> Found:
