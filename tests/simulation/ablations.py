@@ -32,7 +32,6 @@ from neve.usecases.reflect import replace_rows
 from neve.usecases.sessions import append_events
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
-from tests.simulation.machine.functions import UseCases
 from tests.simulation.seeds import Options, play
 
 Patch = tuple[Any, str, Any]
@@ -86,7 +85,11 @@ class _AnyVersion:
 
 
 def _blind(put: Put) -> Put:
-    return Put(put.item, Version(_Whatever(put.expect.n))) if isinstance(put.expect, Version) else put
+    return replace(put, expect=_any_version(put.expect.n)) if isinstance(put.expect, Version) else put
+
+
+def _any_version(n: int) -> Version:
+    return Version(_Whatever(n))
 
 
 def _another_id_each_time(self: Any) -> Any:
@@ -127,16 +130,6 @@ def _unconditional_log() -> list[Patch]:
         (append_events, "rows", _AnyVersion("put_event", "put_session")),
         (append_events, "Expect", mock.Mock(ABSENT=Expect.ANY)),
     ]
-
-
-def _swallowed() -> list[Patch]:
-    changes = UseCases.changes
-
-    def done(self: Any, *given: Any) -> set[str]:
-        changes(self, *given)
-        return set()
-
-    return [(UseCases, "changes", done)]
 
 
 def _overwrites() -> list[Patch]:
@@ -218,7 +211,7 @@ ABLATIONS = {
             400,
             lambda: [(commit_pass, "check_lease", _only_the_time)],
         ),
-        Ablation("own append", "recognising an append whose answer was lost", "chat", 200, _forgets_its_try),
+        Ablation("own append", "recognising an append whose answer was lost", "chat", 300, _forgets_its_try),
         Ablation(
             "own pass",
             "recognising a pass whose answer was lost",
@@ -243,7 +236,6 @@ ABLATIONS = {
             300,
             lambda: [(build_pack, "rows", _AnyVersion("put_epoch"))],
         ),
-        Ablation("checkpoint", "reading a batch of the stream again that failed", "records", 800, _swallowed),
         Ablation(
             "tenant",
             "the tenant in a partition",
@@ -262,7 +254,7 @@ ABLATIONS = {
             "citation",
             "the expected version of a citation",
             "records",
-            150,
+            300,
             lambda: [(mark_used, "rows", _AnyVersion("put_memory"))],
         ),
         Ablation(
@@ -270,13 +262,13 @@ ABLATIONS = {
             "the expected version of a note that a memory was answered with",
             "records",
             300,
-            lambda: [(note_access, "rows", _AnyVersion("put_memory"))],
+            lambda: [(note_access, "Version", _any_version)],
         ),
         Ablation(
             "if-match",
             "the expected version of an update",
             "records",
-            100,
+            400,
             lambda: [(update_memory, "rows", _AnyVersion("put_memory"))],
         ),
         Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
@@ -285,7 +277,7 @@ ABLATIONS = {
         Ablation(
             "taking over",
             "taking the fencing token from the worker of a replacement that is undone",
-            "hostile",
+            "long",
             400,
             lambda: [(replace_rows, "_taken_over", lambda _, head, *__: head)],
         ),
@@ -303,7 +295,7 @@ ABLATIONS = {
             200,
             lambda: [(replace_rows, "visible", lambda *_: True)],
         ),
-        Ablation("flip", "the expected version of the user's head in a replacement", "long", 800, _flips_anyway),
+        Ablation("flip", "the expected version of the user's head in a replacement", "long", 500, _flips_anyway),
         Ablation("postponed", "sending a message again that was postponed", "hostile", 60, _lost_postponement),
         Ablation("settling", "removing once more what came late", "operators", 60, _no_second_look),
     )

@@ -25,7 +25,7 @@ from tests.simulation.machine.process import START
 from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.workers import FORESEEN, Environment, Functions, start_workers
 from tests.simulation.sometimes import watching
-from tests.simulation.workloads import WORKLOADS, Workload
+from tests.simulation.workloads import ROTATION, Workload
 
 CALM_S = 4 * 3600.0
 """After so long without faults everything has to be done: two dozen sweeps."""
@@ -34,7 +34,7 @@ OPERATE_EVERY = 10
 API_PROCESSES = 2
 HTTP_EVERY = 20
 """One seed in so many goes through the handlers, in rounds of every workload."""
-ROUND = len(WORKLOADS)
+ROUND = len(ROTATION)
 
 
 class Violation(AssertionError):

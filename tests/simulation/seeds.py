@@ -10,7 +10,7 @@ from tests.simulation.checks.all_of_them import broken
 from tests.simulation.machine.cloud import Cloud
 from tests.simulation.run import Run, Violation
 from tests.simulation.sometimes import happened
-from tests.simulation.workloads import WORKLOADS
+from tests.simulation.workloads import workload_of
 
 MOST_TOLD = 5
 
@@ -46,8 +46,7 @@ class Result:
 
 def play(seed: int, options: Options = PLAIN) -> Result:
     """Raises what no run may end with: an error of the simulation itself."""
-    names = list(WORKLOADS)
-    workload = WORKLOADS[options.workload or names[seed % len(names)]]
+    workload = workload_of(seed, options.workload)
     cloud = Cloud(seed, workload.temper, without=options.without, most=options.most, keep_trace=options.keep_trace)
     run = Run(seed, workload, cloud)
     try:

@@ -85,7 +85,7 @@ RECORDS = Workload(
     steps=(6, 12),
     tenants=("t1",),
     sessions=("s1",),
-    temper=Temper(think_s=(0.05, 0.3)),
+    temper=Temper(harsh=(0.0, 0.5, 0.9), think_s=(0.05, 0.3)),
 )
 LONG = Workload(
     "long",
@@ -102,9 +102,15 @@ LONG = Workload(
         "open": 1,
     },
     _narrow,
-    clients=(2, 3),
-    steps=(6, 14),
+    clients=(3, 4),
+    steps=(6, 12),
     tenants=("t1",),
+    temper=Temper(
+        skew_s=(0.0, 2.0, 40.0, 300.0),
+        model_s=(0.5, 3.0, 3.0, 30.0),
+        think_s=(0.05, 1.0, 5.0),
+        visibility_s=(15.0, 75.0),
+    ),
 )
 OPERATORS = Workload(
     "operators",
@@ -134,6 +140,9 @@ HOSTILE = Workload(
 WORKLOADS = {workload.name: workload for workload in (CHAT, RECORDS, LONG, OPERATORS, HOSTILE)}
 
 
+ROTATION = (CHAT, RECORDS, OPERATORS, HOSTILE, CHAT, RECORDS, HOSTILE, LONG)
+"""Which workload a seed has where none is asked for: a long session costs three of the others."""
+
+
 def workload_of(seed: int, name: str | None) -> Workload:
-    """By rotation, where none is asked for."""
-    return WORKLOADS[name] if name else list(WORKLOADS.values())[seed % len(WORKLOADS)]
+    return WORKLOADS[name] if name else ROTATION[seed % len(ROTATION)]

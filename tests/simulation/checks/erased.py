@@ -61,11 +61,13 @@ def a_row_of_an_erased_user_came_afterwards(run: Run) -> Found:
 
 
 def nothing_is_accepted_during_an_erasure(run: Run) -> Found:
-    """What was begun after the erasure, and answered before it was done."""
+    """What was begun after the erasure, and answered before it was done. A repeat may be told what its first try came
+    to: that writes nothing."""
     for keys, (began_s, done_s) in run.erased.items():
         for did in run.history.of("append", "create", "update", "delete", "used"):
             own = (did.keys.tenant, did.keys.user) == (keys.tenant, keys.user)
-            if own and did.ok and did.began_s > began_s and did.ended_s < done_s:
+            first = min(other.began_s for other in run.history.of(did.what) if other.given is did.given)
+            if own and did.ok and first > began_s and did.ended_s < done_s:
                 yield f"{did.who} {did.what} was accepted at {did.began_s:.1f}, erased {began_s:.1f}-{done_s:.1f}"
 
 

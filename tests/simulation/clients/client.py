@@ -136,7 +136,7 @@ class Client:
 
     def _fresh(self) -> None:
         """One more session, which others may open at the same time."""
-        keys = replace(self._keys, session=f"n{self._cloud.random.randrange(3)}")
+        keys = replace(self._keys, session=f"n{self._cloud.random.randrange(6)}")
         did = Did(self._name, "open", keys, None, 0.0)
         self._caller.call(did, lambda ports: self._api.open(ports, keys))
 
