@@ -122,7 +122,7 @@ def _ask(client: ApiClient, conversation: Conversation, question: Question, cali
         "mode": "tool",
         "sources": ["event"],
         "threshold": 0,
-        "rerank": False,
+        "rerank": "off",
     }
     hits = client.expect(200, "POST", f"/v1/users/{conversation.id}/recall", body)["hits"]
     utterances = [_utterance(hit, calibration) for hit in hits]

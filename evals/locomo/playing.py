@@ -33,9 +33,9 @@ class System:
 
 
 SYSTEMS = (
-    System("event, keyword leg", ["event"], True, {"legs": ["lexical"], "rerank": False}),
-    System("event, vector leg", ["event"], True, {"legs": ["vector"], "rerank": False}),
-    System("event, RRF", ["event"], True, {"rerank": False}),
+    System("event, keyword leg", ["event"], True, {"legs": ["lexical"], "rerank": "off"}),
+    System("event, vector leg", ["event"], True, {"legs": ["vector"], "rerank": "off"}),
+    System("event, RRF", ["event"], True, {"rerank": "off"}),
     System("event", ["event"], True),
     System("memory", ["memory"], False),
     System("both", ["memory", "event"], False),

@@ -19,7 +19,7 @@ from neve.caching import Caches
 from neve.domain.records import EventType, Memory
 from neve.domain.tenants.policy import Policy
 from neve.observing import Observed, ObservedLine, PassInput, Reflected, ReflectedRow, ReflectInput
-from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, WriteOp
+from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, TokenEncoder, WriteOp
 from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.usecases.sessions.append_events import Appended, NewEvent, append_events
@@ -170,6 +170,10 @@ class World:
     @property
     def embedder(self) -> Embedder:
         raise AssertionError("this test does not embed")
+
+    @property
+    def token_encoder(self) -> TokenEncoder | None:
+        return None
 
     # --- shorthand ------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from neve.domain.errors import invalid
 from neve.domain.recall.query import ShapedQuery, shape
-from neve.domain.tenants.policy import Policy
+from neve.domain.tenants.policy import Policy, Rerank
 from neve.ports import SearchFilter, Source
 
 Leg = Literal["lexical", "vector"]
@@ -56,7 +56,7 @@ class RecallCommand:
     include_superseded: bool = False
     threshold: float | None = None
     budget_ms: int | None = None
-    rerank: bool | None = None
+    rerank: Rerank | None = None
     debug: bool = False
 
 
@@ -69,7 +69,7 @@ class ResolvedRequest:
     k: int
     depth: int
     threshold: float
-    rerank: bool
+    rerank: Rerank
     budget_ms: int
     shaped: ShapedQuery
     vector_text: str
@@ -109,13 +109,13 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
     budget_ms = policy.manual_search_budget_ms if as_tool else policy.prompt_budget_ms
     query = command.query.strip()
     wanted = command.rerank if command.rerank is not None else policy.rerank
-    rerank_them = wanted and len(command.legs) == len(BOTH_LEGS) and Source.EVENT in command.sources
+    rerank_them = wanted != "off" and len(command.legs) == len(BOTH_LEGS) and Source.EVENT in command.sources
     return ResolvedRequest(
         command=command,
         k=k,
         depth=max(RERANK_DEPTH if rerank_them else MIN_DEPTH, 2 * k),
         threshold=command.threshold if command.threshold is not None else policy.recall_threshold,
-        rerank=rerank_them,
+        rerank=wanted if rerank_them else "off",
         budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
         shaped=shape(query),
         vector_text=((command.question or "").strip() or query) if query else "",

@@ -175,7 +175,7 @@ class _Replacing:
         for memory_id in self.new_ids:
             item = self.scope.ports.table.get(keys.memory(memory_id))
             if item is not None and item["born_gen"] == coming:
-                self._write([Delete(key_of(item), Version(item["version"]))])
+                self._write([Delete(key_of(item), Version(item["version"])), Delete(keys.tokens_of(memory_id))])
         self._change_memories(self.old_ids, lambda m: replace(m, died_gen=None), only=lambda m: m.died_gen == coming)
         gone = set(self.new_ids)
         self._change_live(lambda live: tuple(row for row in live if row.id not in gone))

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from neve.domain.records import Provenance
+from neve.domain.tenants.policy import Rerank
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
 from neve.http.schemas.sessions.sessions import MemoryLagOut
@@ -76,8 +77,8 @@ class RecallBody(Body):
         default=None, ge=0, le=1, description="Least calibrated similarity; vector leg only."
     )
     budget_ms: int | None = Field(default=None, ge=-20_000, le=20_000, description="0 or less: overrun from the start.")
-    rerank: bool | None = Field(
-        default=None, description="Whether the rerank stage orders the hits; default the policy's."
+    rerank: Rerank | None = Field(
+        default=None, description="Who orders the hits; default the policy's. `late` needs what a policy of it encodes."
     )
     debug: bool = False
 

@@ -57,7 +57,7 @@ def fuse(
     lexical, not_by_words = _keyword_leg(request, asked, gated, rows, new)
     visible = {i: row for i, row in rows.items() if isinstance(row, RecallRow)}
     ranked = rank_candidates(visible, lexical, vector, now, time_bound=request.time_bound)
-    if request.rerank and lexical is not None and gated.near is not None:
+    if request.rerank != "off" and lexical is not None and gated.near is not None:
         ranked = reranked(request.vector_text, ranked, {c.item_id: reading.nearness(c) for c in gated.near})
     kept, repeats = without_repeats(ranked)
     matched = {*(vector or ()), *(lexical or ())}
