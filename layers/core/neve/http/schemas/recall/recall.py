@@ -140,7 +140,10 @@ class ComponentsView(View):
     importance: float
     kind: float
     prior: float = Field(description="Product of the three, at most 1.35.")
-    final: float = Field(description="RRF times prior.")
+    final: float = Field(description="RRF, with what memories lend, times prior.")
+    lent: float | None = Field(
+        default=None, description="Without rerank: half the RRF of a memory that was made from this utterance."
+    )
     rerank: float | None = Field(
         default=None, description="Log odds by the rerank stage, which orders hits when utterances are among them."
     )

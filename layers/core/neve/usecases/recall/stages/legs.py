@@ -84,12 +84,6 @@ class Reading:
         """Of the vector leg: 0.3 for the median random pair of the model, 0.9 for the median paraphrase, in [0, 1]."""
         return calibrate(candidate.score, self._medians)
 
-    def nearness(self, candidate: Candidate) -> float:
-        """For the rerank stage, which also weighs what the gate keeps out of the fusion: 0 for the median random pair
-        of the model, 1 for the median paraphrase, not clamped."""
-        medians = self._medians
-        return (candidate.score - medians.random_median) / (medians.paraphrase_median - medians.random_median)
-
     @property
     def _medians(self) -> Calibration:
         if self.calibration is None:
