@@ -3,6 +3,7 @@
 # make soak    15 minutes of load, faults and restarts (docs/soak.md)
 # make bench   measures this machine                       make eval-locomo DATA=folder   retrieval on LoCoMo
 # make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies anew
+# make late    fetches the encoder that a policy of `rerank: late` needs
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
 #
@@ -31,7 +32,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage smoke reindex lint bench soak eval-locomo openapi encoder tokens servers lock build layer validate
+.PHONY: run demo test coverage smoke reindex lint bench soak eval-locomo openapi encoder late tokens servers lock build layer validate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -41,11 +42,11 @@ demo: .venv/run.stamp
 
 # Otherwise every process that a test starts compiles the whole of Neve for itself: 1 s of processor time each.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: .venv/dev.stamp encoder $(TESTS_NEED)
+test: .venv/dev.stamp encoder late $(TESTS_NEED)
 	@$(BIN)/python -m pytest $(BESIDE) $(ARGS)
 
 # Of the unit tests, lines and branches; below the floor in pyproject.toml it fails.
-coverage: .venv/dev.stamp encoder
+coverage: .venv/dev.stamp encoder late
 	@$(BIN)/python -m pytest tests/unit -n $(WORKERS) --cov $(ARGS)
 
 # T0, then every other row that needs nothing but the API. OTHER_KEY: of another tenant, for the rows about isolation.
@@ -88,6 +89,13 @@ encoder: layers/encoder/model/model.onnx
 layers/encoder/model/model.onnx: layers/encoder/fetch.py | .venv/run.stamp
 	@echo "Fetching the sentence encoder (once) ..."
 	@$(BIN)/python layers/encoder/fetch.py && touch $@ || echo "Going on without it: recall will be by keyword only."
+
+# The late-interaction encoder (34 MB): only for tenants whose policy says `rerank: late`, who are ranked without it else.
+late: layers/late/model/model.onnx
+
+layers/late/model/model.onnx: layers/late/fetch.py | .venv/run.stamp
+	@echo "Fetching the late-interaction encoder (once) ..."
+	@$(BIN)/python layers/late/fetch.py && touch $@ || echo "Going on without it: 'rerank: late' will rank as 'linear'."
 
 # OpenAI's token table (41 MB): only for tenants whose policy counts tokens with o200k_base.
 tokens: .venv/run.stamp

@@ -1,9 +1,14 @@
 """Makes the basis onto which token vectors are projected: ``basis.bin``, and what it was made from: ``basis.json``.
 
-``python layers/late/make_basis.py`` (with ``layers/core`` on the path) encodes text of our own: this repository's
-documents, the statements and conversations that the observer is measured with, the sample conversation, the statements
-of ``make bench``, and chats put together from ``chat.json``, which was written for this. Then it takes the mean of the
-normalised states and the 64 directions in which they vary most.
+``python layers/late/make_basis.py`` (with ``layers/core`` on the path) encodes text of our own: the statements and
+conversations that the observer is measured with, the sample conversation, and chats put together from ``chat.json``,
+which was written for this. Then it takes the mean of the normalised states and the 64 directions in which they vary
+most, each divided by the fourth root of its variance: two bits say the same of every dimension, so the first ones must
+not be much wider than the last.
+
+Measured on LoCoMo 1-3 (180 questions, MaxSim alone, any@10 / MRR): 384 dimensions as they are 82.2 / 59.4; 64 without
+the division 76.7 / 53.7 in codes, with it 78.9 / 54.5; with the repository's documents among the text 77.8 / 53.8 and
+79.4 / 54.2. On ``paraphrases.jsonl`` (MRR): 89.4; 84.4 and 85.7; with documents 80.5 and 80.3.
 
 The files are committed and not made by a build: the model's arithmetic differs in the last digits between processors, a
 basis made elsewhere would be another one, and vectors of two bases cannot be compared. Whoever makes a new one changes
@@ -27,7 +32,6 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # it is run by its path, from anywhere
 
-from evals.bench.texts import memory_texts, questions
 from neve.adapters.embedders.late_interaction import FETCH, KEPT, STATE, read_basis
 from neve.adapters.embedders.onnx_model import OnnxModel
 from neve.adapters.embedders.token_codes import from_codes, normalised, to_codes
@@ -35,18 +39,11 @@ from neve.adapters.embedders.token_codes import from_codes, normalised, to_codes
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 SEED = 20
-CHATS, BENCH = 4_000, 300
-"""Texts that are put together from ``chat.json`` and from the vocabulary of ``make bench``."""
-CHUNK = 1_500
-"""Characters of a document that are encoded together: some 400 tokens."""
+CHATS = 1_200
+"""Texts that are put together from ``chat.json``."""
+EVENED = -0.25
+"""The power of its variance by which a direction is multiplied."""
 HELD_OUT = ROOT / "layers" / "encoder" / "paraphrases.jsonl"
-
-
-def documents() -> Iterator[str]:
-    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]):
-        text = path.read_text(encoding="utf-8")
-        for start in range(0, len(text), CHUNK):
-            yield f"assistant: {text[start : start + CHUNK]}"
 
 
 def statements() -> Iterator[str]:
@@ -76,7 +73,7 @@ def chats() -> Iterator[str]:
 
 
 def own_texts() -> list[str]:
-    return [*documents(), *statements(), *chats(), *memory_texts(BENCH, SEED), *questions(BENCH, SEED)]
+    return [*statements(), *chats()]
 
 
 def make(texts: Sequence[str]) -> dict[str, Any]:
@@ -92,6 +89,7 @@ def make(texts: Sequence[str]) -> dict[str, Any]:
     values, directions = np.linalg.eigh(products / tokens - np.outer(mean, mean))
     kept = directions[:, ::-1][:, :KEPT]
     kept = kept * np.sign(kept[np.abs(kept).argmax(axis=0), np.arange(KEPT)])  # a direction has no sign of its own
+    kept = kept * values[::-1][:KEPT] ** EVENED
     content = np.vstack([mean[None], kept.T]).astype("<f4").tobytes()
     (FOLDER / "basis.bin").write_bytes(content)
     return {

@@ -212,12 +212,23 @@ def rev_of(document_version: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A passage of the same session, ``distance`` places behind another one (negative: before it), and the rest of its
+    message."""
+
+    distance: int
+    text: str
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev. ``following_known``:
     how many of the ``MOST_FOLLOWING`` passages behind it are there already.
 
-    ``text`` is what the keyword leg reads, with the speaker's name in front where there is one. The four context fields
-    are read by the keyword leg at lower weight (``CONTEXT_WEIGHTS``). ``vector`` is float32 little-endian bytes."""
+    ``text`` is what the keyword leg reads, with the speaker's name in front where there is one; ``rest`` is what its
+    message holds beside it, of which only the length counts. ``date_text`` counts like the text, ``neighbours`` as
+    ``domain.recall.weighted_counts`` says. ``vector`` is float32 little-endian bytes."""
 
     item_id: str
     n: int
@@ -231,9 +242,8 @@ class Passage:
     tier: str
     observed_at: str
     vector: bytes | None = None
-    previous: str = ""
-    following: str = ""
-    near: str = ""
+    rest: str = ""
+    neighbours: tuple[Neighbour, ...] = ()
     date_text: str = ""
     session_id: str | None = None
     category: str | None = None
@@ -278,7 +288,7 @@ class SearchFilter:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """The best passage of one item in one leg. ``score``: BM25 (>= 0) or raw cosine in [-1, 1]. ``version``: the rev of
-    the row that it was made from."""
+    the row that it was made from. ``length``: index terms of the whole message that the passage is a part of."""
 
     item_id: str
     n: int
@@ -286,6 +296,7 @@ class Candidate:
     version: int
     fingerprint: str
     source: Source
+    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,14 +328,6 @@ class SearchIndex(Protocol):
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]: ...
 
     def count(self, owner: Owner) -> int: ...
-
-
-CONTEXT_WEIGHTS: Mapping[str, float] = {"text": 1.0, "date_text": 1.0, "previous": 0.6, "following": 0.3, "near": 0.2}
-"""Weight of each field in the contextual keyword leg (measured on LoCoMo, docs/retrieval.md). A word's counts in the
-fields are weighted and added up before they saturate, as in BM25F (OpenSearch: one field with the weights as term
-frequencies)."""
-BM25_K1 = 0.9
-"""And no length normalisation: b is 0."""
 
 
 # --- objects and queues -------------------------------------------------------------------------

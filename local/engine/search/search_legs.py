@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from local.engine.search.analysis import Term
-from local.engine.search.postings import Impacts
 from local.engine.search.segment import Mask, Rows, Snapshot
+from neve.domain.recall.weighted_counts import K1
 from neve.ports import Candidate, Source, rev_of
 
 _FIRST_BLOCK = 256
@@ -37,8 +37,8 @@ class TermQuery:
 
 
 def keyword_leg(snapshot: Snapshot, query: TermQuery, mask: Mask, depth: int) -> list[Candidate]:
-    """BM25 with b = 0. A term counts once in a passage, by the field in which it weighs most, times its idf over the
-    ``text`` of the user's live passages; the terms of all groups are added up."""
+    """BM25F. A term counts by its weighted count, saturated, times its idf over the ``text`` of the user's live
+    passages; the terms of all groups are added up."""
     scores = np.zeros(len(mask))
     matched = np.zeros(len(mask), np.int16)
     for group in query.groups:
@@ -49,7 +49,7 @@ def keyword_leg(snapshot: Snapshot, query: TermQuery, mask: Mask, depth: int) ->
     for term in query.excluded:
         mask &= ~_in_text(snapshot, term)
     rows = np.flatnonzero(mask).astype(np.int32)
-    return _best_passages(snapshot, rows, scores[rows], depth, query.accepts)
+    return _best_passages(snapshot, rows, _single(scores[rows]), depth, query.accepts)
 
 
 def vector_leg(snapshot: Snapshot, vector: NDArray[np.float32], mask: Mask, depth: int) -> list[Candidate]:
@@ -67,19 +67,23 @@ def _any_row(_row: int) -> bool:
 
 
 def _add_scores(snapshot: Snapshot, group: Sequence[Term], scores: Scores) -> Mask:
-    """Add the scores of a group's terms; returns which passages hold any of them."""
+    """Add the scores of a group's terms; returns which passages hold any of them. Rounded as OpenSearch does it: each
+    term and each sum to single precision, added in double."""
     found = np.zeros(len(scores), np.bool_)
+    of_group = scores if len(group) == 1 else np.zeros(len(scores))
     for term in group:
         in_text = list(snapshot.postings.in_text(term))
-        idf = _idf(snapshot, [rows for rows, _ in in_text])
+        boost = np.float32(_idf(snapshot, [rows for rows, _ in in_text]) * (K1 + 1))
         for rows, impacts in (*in_text, *snapshot.postings.in_context(term)):
-            scores[rows] += idf * _as_scores(impacts)
+            of_group[rows] += boost * impacts
             found[rows] = True
+    if of_group is not scores:
+        scores += _single(of_group)
     return found
 
 
-def _as_scores(impacts: Impacts) -> Scores:
-    return impacts.astype(np.float64)
+def _single(scores: Scores) -> Scores:
+    return scores.astype(np.float32).astype(np.float64)
 
 
 def _idf(snapshot: Snapshot, lists: Sequence[Rows]) -> float:
@@ -116,6 +120,7 @@ def _candidate(snapshot: Snapshot, row: int, score: float) -> Candidate:
         version=rev_of(int(snapshot.columns["version"][row])),
         fingerprint=snapshot.name_of("fingerprint", row),
         source=Source(snapshot.name_of("source", row)),
+        length=int(snapshot.columns["length"][row]),
     )
 
 

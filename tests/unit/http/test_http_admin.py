@@ -139,8 +139,9 @@ def test_stats_of_nobody(api: Api) -> None:
     assert api.call("GET", STATS.path, user_id="nobody").json == {
         "short_term": {"sessions": 0, "events": 0},
         "memories": {"total": 0, "kind": {}, "tier": {"semantic": 0, "episodic": 0}, "status": {}},
-        "embeddings": {"pending": 0, "ready": 0, "failed": 0, "skipped": 0, "vectors": 0},
-        "usage": dict.fromkeys(
+        "embeddings": {"pending": 0, "ready": 0, "failed": 0, "skipped": 0, "vectors": 0, "encoded": 0},
+        "usage": {"encoded_texts": 0}
+        | dict.fromkeys(
             ("embedded_texts", "reused_vectors", "model_calls", "model_input_tokens", "model_output_tokens"), 0
         ),
         "memory_lag": dict.fromkeys(("events", "unindexed", "unembedded", "unobserved", "seconds"), 0),
@@ -171,7 +172,7 @@ def test_stats_count_rows(world: AdminWorld, api: Api, monkeypatch: pytest.Monke
     assert found["memories"]["kind"] == {"note": 5, "manual": 1}
     assert found["memories"]["status"] == {"active": 5, "resolved": 1}
     assert sum(found["memories"]["tier"].values()) == 6
-    assert found["embeddings"] == {"pending": 6, "ready": 0, "failed": 0, "skipped": 0, "vectors": 1}
+    assert found["embeddings"] == {"pending": 6, "ready": 0, "failed": 0, "skipped": 0, "vectors": 1, "encoded": 0}
     assert (found["usage"]["embedded_texts"], found["usage"]["reused_vectors"]) == (3, 1)
 
 

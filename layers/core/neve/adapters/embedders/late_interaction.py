@@ -1,10 +1,10 @@
 """answerai-colbert-small-v1 as an int8 ONNX file inside the process: a vector for each token, English, no network.
 
 The file has no projection of its own: it gives 384 dimensions a token. They are normalised, the mean of our own text is
-taken off, 64 principal directions of it are kept (``basis.bin``, ``layers/late/make_basis.py``), and what is left is
-normalised. A passage is stored at 2 bits a dimension (``token_codes``), a query is compared as it is. [CLS] and [SEP]
-count in a passage and not in a query. There are no marker tokens, and a query is not filled up with masks: with this
-file both make it worse."""
+taken off, 64 principal directions of it are kept, evened out (``basis.bin``, ``layers/late/make_basis.py``), and what
+is left is normalised. A passage is stored at 2 bits a dimension (``token_codes``), a query is compared as it is. [CLS]
+and [SEP] count in a passage and not in a query. There are no marker tokens, and a query is not filled up with masks:
+with this file both make it worse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from neve.adapters.embedders.token_codes import Vectors
 
 MODEL_SHA256 = "4980983628c18e4f0a4c756114abd2d7c097c6ccad9cffc70e77302d21e05df0"
-BASIS_SHA256 = "0" * 64
+BASIS_SHA256 = "8617af4ce492b731e725e99b255a6f7c6aedd1c75186cffe8538e3f3b045ea39"
 MODEL_TAG = f"answerai-colbert-small-int8-{MODEL_SHA256[:8]}-pca64-{BASIS_SHA256[:8]}-2bit"
 STATE, KEPT = 384, 64
 FETCH = "layers/late/fetch.py"

@@ -12,6 +12,8 @@ EXCLUDED = "excluded"
 BELOW_THRESHOLD = "below_threshold"
 CHANGED = "changed_since_indexed"
 REPEATS = "repeats_another"
+LENT = "lent_to_its_utterances"
+"""A memory of whose range utterances are among the candidates."""
 OVER_TOKENS = "over_tokens"
 OVER_K = "over_k"
 

@@ -156,7 +156,7 @@ class _Search:
         fresh = hydrate(self.scope, self.request, None if self.last else read.seen, ids, self.budget.ends_ms)
         known = {**known, **shown(fresh, read.out)}
         late = self.late.similarities(known)
-        ranking = fuse(self.request, reading, gated, known, new, late, self.scope.ports.clock.now())
+        ranking = fuse(self.request, replace(reading, late=late), gated, known, new, self.scope.ports.clock.now())
         return replace(ranking, dropped=(*gated.dropped, *ranking.dropped)), known
 
     def _found(self, ranked: Sequence[Ranked], dropped: Iterable[Dropped], head: UserHead) -> Found:

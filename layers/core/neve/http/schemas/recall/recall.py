@@ -141,9 +141,15 @@ class ComponentsView(View):
     importance: float
     kind: float
     prior: float = Field(description="Product of the three, at most 1.35.")
-    final: float = Field(description="RRF times prior.")
+    final: float = Field(description="RRF, with what memories lend, times prior.")
+    lent: float | None = Field(
+        default=None, description="Without rerank: half the RRF of a memory that was made from this utterance."
+    )
     rerank: float | None = Field(
         default=None, description="Log odds by the rerank stage, which orders hits when utterances are among them."
+    )
+    late: float | None = Field(
+        default=None, description="MaxSim of the query's and the item's token vectors, where it was weighed."
     )
     weighted_70_30: float = Field(description="For comparison; never used to order.")
 

@@ -132,13 +132,15 @@ class MemoriesOut(View):
 
 
 class EmbeddingsOut(View):
-    """Memories by embedding state; `vectors` are the stored (text, model) pairs, events included."""
+    """Memories by embedding state; `vectors` are the stored (text, model) pairs, events included; `encoded` the
+    memories and messages with token vectors, for `rerank: late`."""
 
     pending: int
     ready: int
     failed: int
     skipped: int
     vectors: int
+    encoded: int
 
 
 class StatsOut(View):
@@ -159,7 +161,7 @@ class StatsOut(View):
                 tier={tier: stats.memories_by_tier.get(tier, 0) for tier in ("semantic", "episodic")},
                 status=dict(stats.memories_by_status),
             ),
-            embeddings=EmbeddingsOut(**by_state, vectors=stats.vectors),
+            embeddings=EmbeddingsOut(**by_state, vectors=stats.vectors, encoded=stats.encoded),
             usage=UsageOut.of(stats.usage),
             memory_lag=MemoryLagOut.of(stats.lag),
         )
