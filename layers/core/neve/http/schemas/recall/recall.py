@@ -147,6 +147,9 @@ class ComponentsView(View):
     rerank: float | None = Field(
         default=None, description="Log odds by the rerank stage, which orders hits when utterances are among them."
     )
+    corrects: float | None = Field(
+        default=None, description="What it got to stand before an older statement that it takes back."
+    )
     weighted_70_30: float = Field(description="For comparison; never used to order.")
 
 

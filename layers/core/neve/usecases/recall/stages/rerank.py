@@ -19,8 +19,8 @@ def reranked(question: str, ranked: Sequence[Ranked], cosines: Mapping[str, floa
     its rerank score. ``cosines``: of the whole vector leg, those below the threshold included."""
     if not any(one.row.utterance for one in ranked):
         return list(ranked)
-    considered = [_considered(one, cosines.get(one.row.id)) for one in ranked]
-    scores = rerank_scores(question, considered, min(cosines.values(), default=0.0))
+    candidates = [considered(one, cosines.get(one.row.id)) for one in ranked]
+    scores = rerank_scores(question, candidates, min(cosines.values(), default=0.0))
     standing = (one for one in ranked if one.row.id in scores)
     again = [_scored(one, scores[one.row.id], "rerank", scores[one.row.id]) for one in standing]
     return sorted(again, key=lambda one: -one.final)
@@ -49,7 +49,7 @@ def _scored(one: Ranked, final: float, name: str, component: float) -> Ranked:
     return replace(one, final=final, components={**one.components, name: component})
 
 
-def _considered(one: Ranked, cosine: float | None) -> Considered:
+def considered(one: Ranked, cosine: float | None) -> Considered:
     passage, said = one.row.passages[one.n], one.row.utterance
     return Considered(
         id=one.row.id,
