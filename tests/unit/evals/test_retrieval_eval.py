@@ -117,7 +117,7 @@ def test_scores_by_hand() -> None:
 
 
 def test_intervals_draw_chats_and_not_questions() -> None:
-    """Two chats that differ altogether: the mean of two drawn ones is 0, 50 or 100, however many questions they have."""
+    """Two chats that differ altogether: the mean of two drawn ones is 0, 50 or 100, whatever they are asked."""
     best, none = judge([frozenset("a")], frozenset("a")), judge([], frozenset("a"))
     rows = [Judged(chat, "c", scores) for chat, scores in (("one", best), ("two", none)) for _ in range(50)]
     assert means(rows)["any@10"] == 50.0 and means(rows)["n"] == 100
