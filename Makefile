@@ -1,7 +1,7 @@
 # make run     the service on http://127.0.0.1:8787        make test    every test
 # make demo    a sample conversation against it            make lint    formatting, types, imports
 # make soak    15 minutes of load, faults and restarts (docs/soak.md)
-# make bench   measures this machine                       make eval-locomo DATA=folder   retrieval on LoCoMo
+# make bench   measures this machine                       make eval DATA=folder   retrieval on sets of chats
 # make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies anew
 # make late    fetches the encoder that a policy of `rerank: late` needs
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
@@ -26,13 +26,14 @@ NAMED := $(filter tests/%,$(ARGS))
 NAMED_FOLDERS := $(filter-out %.py,$(foreach name,$(NAMED),$(firstword $(subst ::, ,$(name)))))
 TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp),.venv-sam/stamp servers)
 BESIDE := $(if $(NAMED),$(if $(NAMED_FOLDERS),-n $(WORKERS)),-n $(WORKERS))
-DATA ?= ../shared/data/locomo
+DATA ?= ../shared/data
+SETS ?=
 TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml
 
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage smoke reindex lint bench soak eval-locomo openapi encoder late tokens servers lock build layer validate
+.PHONY: run demo test coverage smoke reindex lint bench soak eval openapi encoder late tokens servers lock build layer validate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -77,8 +78,8 @@ bench: .venv/run.stamp encoder
 soak: .venv/run.stamp servers
 	@$(BIN)/python -m evals.soak $(ARGS)
 
-eval-locomo: .venv/run.stamp encoder
-	@$(BIN)/python -m evals.locomo --data $(DATA) $(ARGS)
+eval: .venv/run.stamp encoder
+	@$(BIN)/python -m evals.retrieval --data $(DATA) $(if $(SETS),--sets $(SETS)) $(ARGS)
 
 openapi: .venv/run.stamp
 	@$(BIN)/python -m local.openapi

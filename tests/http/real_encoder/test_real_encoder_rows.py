@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.off_topic.messages import OFF_TOPIC
+from evals.retrieval.off_topic import OFF_TOPIC
 from local.api_client import ApiClient
 from local.running import start_server
 from local.template import ROOT

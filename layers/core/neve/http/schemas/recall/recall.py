@@ -151,6 +151,9 @@ class ComponentsView(View):
     late: float | None = Field(
         default=None, description="MaxSim of the query's and the item's token vectors, where it was weighed."
     )
+    corrects: float | None = Field(
+        default=None, description="What it got to stand before an older statement that it takes back."
+    )
     weighted_70_30: float = Field(description="For comparison; never used to order.")
 
 

@@ -14,6 +14,7 @@ from neve.ports import Candidate, Item
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import CHANGED, LENT, REPEATS, Dropped, LeftOut
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
+from neve.usecases.recall.stages.corrections import with_corrections_first
 from neve.usecases.recall.stages.gate import Gated
 from neve.usecases.recall.stages.hydrate import Hydrated
 from neve.usecases.recall.stages.legs import Reading
@@ -62,7 +63,7 @@ def fuse(
         ordered = reranked(request.vector_text, ranked, {c.item_id: c.score for c in gated.near}, reading.late)
     else:
         ordered = with_what_memories_lend(ranked)
-    kept, repeats = without_repeats(ordered)
+    kept, repeats = without_repeats(with_corrections_first(ordered))
     matched = {*(vector or ()), *(lexical or ())}
     dropped = (one for one in (*not_near, *not_by_words) if one.reason not in REFUSALS or one.id not in matched)
     standing = {one.row.id for one in ordered}

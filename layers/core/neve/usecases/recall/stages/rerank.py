@@ -22,8 +22,8 @@ def reranked(
     candidates that have token vectors."""
     if not any(one.row.utterance for one in ranked):
         return list(ranked)
-    considered = [_considered(one, cosines.get(one.row.id), late.get(one.row.id)) for one in ranked]
-    scores = rerank_scores(question, considered, min(cosines.values(), default=0.0))
+    candidates = [considered(one, cosines.get(one.row.id), late.get(one.row.id)) for one in ranked]
+    scores = rerank_scores(question, candidates, min(cosines.values(), default=0.0))
     standing = (one for one in ranked if one.row.id in scores)
     again = [_scored(one, scores[one.row.id], "rerank", scores[one.row.id]) for one in standing]
     again = [_with(one, "late", late[one.row.id]) if one.row.id in late else one for one in again]
@@ -57,7 +57,7 @@ def _with(one: Ranked, name: str, component: float) -> Ranked:
     return replace(one, components={**one.components, name: component})
 
 
-def _considered(one: Ranked, cosine: float | None, late: float | None) -> Considered:
+def considered(one: Ranked, cosine: float | None, late: float | None = None) -> Considered:
     passage, said = one.row.passages[one.n], one.row.utterance
     return Considered(
         id=one.row.id,

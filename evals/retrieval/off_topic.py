@@ -1,4 +1,4 @@
-"""Thirty messages of ours that ask nothing about their sender: what people ask an assistant besides."""
+"""Messages of ours that memory has nothing to say to."""
 
 from __future__ import annotations
 
@@ -34,3 +34,28 @@ OFF_TOPIC = (
     "What causes inflation in an economy?",
     "Generate a random password of sixteen characters.",
 )
+"""They ask nothing about their sender: what people ask an assistant besides."""
+
+SMALL_TALK = (
+    "ok",
+    "Thanks!",
+    "Good morning!",
+    "haha nice",
+    "See you tomorrow",
+    "Sounds good, talk later",
+    "👍",
+    "You're the best, thank you so much for your help!",
+    "hmm",
+    "How are you doing today?",
+    "Yes please.",
+    "Alright, go ahead.",
+    "No worries, take your time.",
+    "That makes sense, thanks for explaining.",
+    "Wow, that's amazing!",
+    "Can you say that again?",
+    "I'm back.",
+    "Never mind.",
+    "Great, let's continue.",
+    "What do you think?",
+)
+"""What people say to keep a conversation going."""
