@@ -259,6 +259,21 @@ def test_a_counter_that_is_not_installed_is_refused_at_once(api: Api, monkeypatc
     assert api.call("GET", READ_POLICY.path).json["rev"] == 1
 
 
+@pytest.mark.parametrize(("stored", "read"), [(True, "linear"), (False, "off"), ("late", "late")])
+def test_a_policy_from_before_there_were_three_ways_to_rank_is_read(stored: Any, read: str) -> None:
+    assert Policy.stored({"rerank": stored, "recall_k": 3}).rerank == read
+    assert Policy.stored({"recall_k": 3}).rerank == "linear"
+
+
+def test_a_policy_of_late_interaction_says_how_many_users_are_left(api: Api) -> None:
+    assert "encoding_users" not in put_policy(api, {"recall_k": 3}).json
+    written = put_policy(api, {"rerank": "late"})
+    assert (written.status, written.json["in_force"]["rerank"]) == (200, "late")
+    assert api.call("GET", READ_POLICY.path).json["encoding_users"] == 0
+    refused = put_policy(api, {"rerank": "sometimes"})
+    assert (refused.status, refused.fields) == (422, ["rerank"])
+
+
 def test_policy_with_if_match(api: Api) -> None:
     assert put_policy(api, {"recall_k": 3}, '"1"').status == 200
     reply = put_policy(api, {"recall_k": 4}, '"1"')

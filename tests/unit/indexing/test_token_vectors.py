@@ -14,6 +14,7 @@ from neve.ports import Delete, Message, QueueName
 from neve.store.keys import UserKeys, leg_health
 from neve.store.leg_health import read_leg_troubles
 from neve.store.token_vectors import TokenVectors, read_late_progress, read_token_vectors
+from neve.usecases.background.refill_queues import refill_queues
 from neve.usecases.erase.erase_user import begin_erasure, erase_user
 from neve.usecases.indexing import embed_rows as worker
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
@@ -298,6 +299,15 @@ def test_the_index_of_those_at_work_holds_nothing_when_all_is_done(full: RecallW
     assert job.result["pending"] == 1, "the tenant itself, whose users are not told yet"
     full.pump()
     assert read_drain(full.scope, job.id).status == "done"
+
+
+def test_a_queue_that_was_lost_is_filled_again(full: RecallWorld) -> None:
+    full.with_policy(rerank="late")
+    full.embed(full.dispatch())
+    full.taken(QueueName.EMBED)
+    refill_queues(full, lambda _: None)
+    full.pump()
+    assert len(encoded(full)) == EVERYTHING
 
 
 def test_what_cannot_be_recalled_is_not_encoded(world: RecallWorld) -> None:
