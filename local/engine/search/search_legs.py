@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import log
 from typing import Any
 
@@ -40,10 +42,16 @@ def keyword_leg(snapshot: Snapshot, query: TermQuery, mask: Mask, depth: int) ->
     """BM25F. A term counts by its weighted count, saturated, times its idf over the ``text`` of the user's live
     passages; the terms of all groups are added up."""
     scores = np.zeros(len(mask))
-    matched = np.zeros(len(mask), np.int16)
-    for group in query.groups:
-        matched += _add_scores(snapshot, group, scores)
-    mask &= matched >= query.min_match
+    if query.min_match > 1:
+        matched = np.zeros(len(mask), np.int16)
+        for group in query.groups:
+            of_group = np.zeros(len(mask))
+            matched += _add_scores(snapshot, Counter(group), of_group)
+            scores += _single(of_group)
+        mask &= matched >= query.min_match
+    else:
+        found = _add_scores(snapshot, Counter(chain.from_iterable(query.groups)), scores)
+        mask &= found | (query.min_match == 0)
     for term in query.required:
         mask &= _in_text(snapshot, term)
     for term in query.excluded:
@@ -66,19 +74,18 @@ def _any_row(_row: int) -> bool:
     return True
 
 
-def _add_scores(snapshot: Snapshot, group: Sequence[Term], scores: Scores) -> Mask:
-    """Add the scores of a group's terms; returns which passages hold any of them. Rounded as OpenSearch does it: each
-    term and each sum to single precision, added in double."""
+def _add_scores(snapshot: Snapshot, terms: Mapping[Term, int], scores: Scores) -> Mask:
+    """Add the scores of terms, each with how often it is asked for; returns which passages hold any of them. In single
+    precision, added in double, as Lucene does it: it takes the alternatives of all groups for one disjunction, and a
+    term that comes again for one with the sum of the boosts."""
     found = np.zeros(len(scores), np.bool_)
-    of_group = scores if len(group) == 1 else np.zeros(len(scores))
-    for term in group:
+    for term, times in terms.items():
         in_text = list(snapshot.postings.in_text(term))
-        boost = np.float32(_idf(snapshot, [rows for rows, _ in in_text]) * (K1 + 1))
+        once = np.float32(_idf(snapshot, [rows for rows, _ in in_text]) * (K1 + 1))
+        boost = np.float32(times * float(once))
         for rows, impacts in (*in_text, *snapshot.postings.in_context(term)):
-            of_group[rows] += boost * impacts
+            scores[rows] += boost * impacts
             found[rows] = True
-    if of_group is not scores:
-        scores += _single(of_group)
     return found
 
 
