@@ -285,6 +285,10 @@ class FaultyTokenEncoder:
     def model(self) -> str:
         return self._inner.model
 
+    def load(self) -> None:
+        if isinstance(self._inner, Loads):
+            self._inner.load()
+
     def encode_query(self, text: str) -> bytes:
         _strike_encoder(self._faults, "late", [text])
         return self._inner.encode_query(text)
