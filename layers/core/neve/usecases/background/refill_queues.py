@@ -18,7 +18,7 @@ from neve.store.tenants import read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.compact.request_compaction import compaction_message
 from neve.usecases.indexing.indexed_row import read_indexed
-from neve.usecases.indexing.late.encode_everything import encode_again
+from neve.usecases.indexing.late.begin import encode_again
 from neve.usecases.indexing.messages import memory_message
 from neve.usecases.indexing.requeue import requeue_logs
 from neve.usecases.observe.job import observation_job_id, observation_message

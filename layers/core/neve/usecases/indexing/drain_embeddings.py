@@ -9,7 +9,7 @@ from neve.domain.times import iso
 from neve.ports import Conflict
 from neve.scope import TenantScope
 from neve.store import rows
-from neve.usecases.indexing.late.encode_everything import encode_again, users_being_encoded
+from neve.usecases.indexing.late.begin import encode_again, users_being_encoded
 from neve.usecases.indexing.requeue import WhoseRows, find_due, logs_behind, requeue_all
 from neve.usecases.jobs.read_jobs import get_tenant_job
 

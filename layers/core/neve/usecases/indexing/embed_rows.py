@@ -13,8 +13,9 @@ from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.indexing.indexed_row import Span
-from neve.usecases.indexing.late.encode_everything import begin_tenant, encode_user
+from neve.usecases.indexing.late.begin import begin_tenant
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
+from neve.usecases.indexing.late.encode_user import encode_user
 from neve.usecases.indexing.messages import tokens_message
 from neve.usecases.indexing.utterances import event_id
 
