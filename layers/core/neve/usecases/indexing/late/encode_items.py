@@ -35,7 +35,10 @@ from neve.usecases.tenants.usage import usage_put
 
 ITEMS = 16
 """Named by one message, and written by one transaction: with a check of each memory, of the user and the usage row it
-stays below 100 actions, and at 0.6 to 8 KB an item far below 4 MB."""
+stays below 100 actions, and with ``MOST_PASSAGES`` of each item at 3.2 MB below 4 MB."""
+MOST_PASSAGES = 24
+"""Of one item, at most 200 KB: some 12,000 tokens. What a longer message says behind them is found and ranked by its
+words and its vectors alone."""
 TOGETHER = 4
 """Texts that are encoded between two looks at the clock: a long one takes 0.15 s."""
 LATE = "late"
@@ -43,7 +46,7 @@ LATE = "late"
 
 @dataclass(frozen=True, slots=True)
 class _Lacking:
-    """An item without the token vectors of the text that it has now."""
+    """An item without the token vectors of the text that it has now. ``passages``: at most ``MOST_PASSAGES``."""
 
     id: str
     row: Item
@@ -91,7 +94,7 @@ def _lacking(
         passages = _passages(row, head) if row else []
         held = found.get(keys.tokens_of(identifier))
         if row and passages and not (held and read_token_vectors(held).good_for(passages[0].fingerprint, model)):
-            yield _Lacking(identifier, row, passages)
+            yield _Lacking(identifier, row, passages[:MOST_PASSAGES])
 
 
 def _passages(row: Item, head: UserHead) -> Sequence[Passage]:
