@@ -295,6 +295,20 @@ def test_of_two_deliveries_of_one_message_one_goes_on(full: RecallWorld) -> None
     assert user_stats(full.user()).usage.encoded_texts <= EVERYTHING + ITEMS, "at most one page is encoded twice"
 
 
+def test_a_tenant_of_many_users_is_told_in_parts(full: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    full.with_policy(rerank="late")
+    [begin] = full.dispatch()
+    monkeypatch.setattr(worker, "ENCODING_MS", 0)
+    worker.embed_rows(full, told([begin]))
+    [again] = full.taken(QueueName.EMBED)
+    assert again.body["after"] == "" and read_policy(full.scope).encoding_users == 1, "the tenant itself"
+    monkeypatch.undo()
+    behind_ann = Message({**again.body, "after": "ann"}, again.group)
+    worker.embed_rows(full, told([behind_ann]))
+    assert [message.body["user"] for message in full.taken(QueueName.EMBED)] == ["bob"]
+    assert read_policy(full.scope).encoding_users == 1, "bob"
+
+
 def test_a_tenant_whose_policy_stays_late_is_not_gone_through_again(full: RecallWorld) -> None:
     full.with_policy(rerank="late")
     full.pump()

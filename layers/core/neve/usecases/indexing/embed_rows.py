@@ -91,14 +91,17 @@ def _event_ids(body: Mapping[str, Any]) -> list[str]:
 def _encode(ports: Ports, body: Mapping[str, Any], ends_ms: float) -> None:
     """Raises EmbedAgain, StoreUnavailable."""
     with correlated(body):
-        if body["kind"] == "late_tenant":
-            begin_tenant(ports, body["tenant"], body["round"])
-            return
-        keys = UserKeys(body["tenant"], body["user"])
-        if body["kind"] == "late_user":
-            rest = encode_user(ports, keys, ends_ms)
-        else:
-            left = encode_items(ports, keys, body["ids"], body["incarnation"], ends_ms)
-            rest = tokens_message(keys, body["incarnation"], left) if left else None
+        rest = _encoded(ports, body, ends_ms)
         if rest is not None:
             ports.queue.send(QueueName.EMBED, [rest])
+
+
+def _encoded(ports: Ports, body: Mapping[str, Any], ends_ms: float) -> Message | None:
+    """What to send when there was no time for all of it."""
+    if body["kind"] == "late_tenant":
+        return begin_tenant(ports, body["tenant"], body["round"], body["after"], ends_ms)
+    keys = UserKeys(body["tenant"], body["user"])
+    if body["kind"] == "late_user":
+        return encode_user(ports, keys, ends_ms)
+    left = encode_items(ports, keys, body["ids"], body["incarnation"], ends_ms)
+    return tokens_message(keys, body["incarnation"], left) if left else None

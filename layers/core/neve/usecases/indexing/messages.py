@@ -55,10 +55,10 @@ def late_user_message(keys: UserKeys) -> Message:
     return Message(carried(body), group=_group(keys))
 
 
-def late_tenant_message(tenant: str, asked: str) -> Message:
-    """And so may everything of every user of the tenant. ``asked``: what asked for it; a user who was told already for
-    the same reason is not told again."""
-    return Message(carried({"kind": "late_tenant", "tenant": tenant, "round": asked}), group=tenant)
+def late_tenant_message(tenant: str, asked: str, after: str = "") -> Message:
+    """And so may everything of every user of the tenant behind the id ``after``. ``asked``: what asked for it; a user
+    who was told already for the same reason is not told again."""
+    return Message(carried({"kind": "late_tenant", "tenant": tenant, "round": asked, "after": after}), group=tenant)
 
 
 def _group(keys: UserKeys) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from neve.ports import Conflict, Index, Ports, QueueName, Table
+from neve.ports import Conflict, Index, Message, Ports, QueueName, Table
 from neve.store.keys import Keys, UserKeys
 from neve.store.token_vectors import LateProgress, put_late_users, read_late_progress
 from neve.usecases.indexing.messages import late_tenant_message, late_user_message
@@ -13,15 +13,22 @@ MOST_USERS = 2_000
 """Counted, of those who are not done."""
 
 
-def begin_tenant(ports: Ports, tenant: str, asked: str) -> None:
-    """Tell each user of the tenant, unless it was told for the same reason. Raises StoreUnavailable; can be
-    repeated."""
+def begin_tenant(ports: Ports, tenant: str, asked: str, after: str, ends_ms: float) -> Message | None:
+    """Tell each user of the tenant behind ``after``, unless it was told for the same reason; what to send when there
+    was no time for the rest. Raises StoreUnavailable; can be repeated."""
     keys = Keys(tenant)
-    ports.table.write([put_late_users(keys, asked, done=False)])
-    for user in map(keys.of_user, users_of(ports.table, keys)):
-        if _begin_user(ports.table, user, asked):
-            ports.queue.send(QueueName.EMBED, [late_user_message(user)])
+    if not after:
+        ports.table.write([put_late_users(keys, asked, done=False)])
+    for user in users_of(ports.table, keys):
+        if user <= after:
+            continue
+        if ports.clock.monotonic_ms() >= ends_ms:
+            return late_tenant_message(tenant, asked, after)
+        if _begin_user(ports.table, keys.of_user(user), asked):
+            ports.queue.send(QueueName.EMBED, [late_user_message(keys.of_user(user))])
+        after = user
     ports.table.write([put_late_users(keys, asked, done=True)])
+    return None
 
 
 def encode_again(ports: Ports, keys: Keys, user: str | None, asked: str) -> None:
