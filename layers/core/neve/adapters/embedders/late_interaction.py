@@ -90,9 +90,9 @@ class _Encoder:
         return to_codes(self._projected(text))
 
     def _projected(self, text: str) -> Vectors:
-        from neve.adapters.embedders.token_codes import normalised
+        from neve.adapters.embedders.token_codes import normalised, product
 
-        return normalised((normalised(self._model.states(text)) - self._mean) @ self._directions)
+        return normalised(product(normalised(self._model.states(text)) - self._mean, self._directions))
 
 
 def read_basis(path: Path) -> tuple[Any, Any]:

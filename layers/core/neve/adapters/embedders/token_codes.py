@@ -21,6 +21,10 @@ STRIDE = 64
 """Tokens between the beginnings of two windows; a window is two strides. A long answer would otherwise collect the best
 token for each word of a query from all over itself."""
 
+SMALL_PRODUCT = 2**18
+"""Multiplications that numpy's BLAS does in the calling thread; of more it makes a task for each core, and waits for
+all of them. On a busy machine 56 ms were measured where 0.3 ms of work were to be done."""
+
 _SHIFTS = np.array([0, 2, 4, 6], dtype=np.uint8)
 _VALUES: Vectors = (((np.arange(256)[:, None] >> _SHIFTS) & 3).astype(np.float32) - 2 + np.float32(0.5)) * STEP
 """The four values of each byte."""
@@ -30,6 +34,15 @@ def normalised(vectors: Vectors) -> Vectors:
     """Of length 1; zero stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
+
+
+def product(left: Vectors, right: Vectors) -> Vectors:
+    """``left @ right``, as many rows at a time as BLAS multiplies in the calling thread (``SMALL_PRODUCT``)."""
+    some = max(1, SMALL_PRODUCT // right.size)
+    found = np.empty((len(left), right.shape[1]), dtype=np.float32)
+    for start in range(0, len(left), some):
+        found[start : start + some] = left[start : start + some] @ right
+    return found
 
 
 def to_codes(vectors: Vectors) -> bytes:
@@ -53,9 +66,25 @@ def max_sims(query: Vectors, messages: Sequence[Sequence[bytes]]) -> list[float]
     if not parts or not len(query):
         return [0.0] * len(messages)
     blocks, starts = _blocks([len(part) // CODE_BYTES for part in parts])
-    best = np.maximum.reduceat(query @ from_codes(b"".join(parts)).T, blocks, axis=1)
+    best = np.maximum.reduceat(_dots(query, b"".join(parts)), blocks, axis=1)
     scores = iter(_best_windows(best, starts))
     return [max((next(scores) for part in message if part), default=0.0) for message in messages]
+
+
+def _dots(query: Vectors, codes: bytes) -> Vectors:
+    """Query tokens x tokens. The four dimensions of a byte are multiplied apart from each other, as levels; their step
+    and their middle are made good for at the end, so nothing is decoded. 27,000 tokens: 4 ms, and 35 decoded."""
+    tokens = np.frombuffer(codes, dtype=np.uint8).reshape(-1, CODE_BYTES)
+    dots = np.empty((len(query), len(tokens)), dtype=np.float32)
+    apart = [np.ascontiguousarray(query[:, first::4]) for first in range(4)]
+    some = max(1, SMALL_PRODUCT // (len(query) * CODE_BYTES))
+    for start in range(0, len(tokens), some):
+        part = tokens[start : start + some]
+        levels = (((part >> shift) & 3).astype(np.float32) for shift in _SHIFTS)
+        dots[:, start : start + some] = sum(one @ level.T for one, level in zip(apart, levels, strict=True))
+    dots -= query.sum(axis=1, keepdims=True) * np.float32(1.5)
+    dots *= STEP
+    return dots
 
 
 def _blocks(lengths: Sequence[int]) -> tuple[NDArray[np.intp], list[int]]:
