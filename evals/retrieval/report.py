@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from evals.retrieval.chats import TUNED_ON
 from evals.retrieval.scoring import MEASURES
 
-DOCUMENT = Path("docs/retrieval.md")
+DOCUMENT, README = Path("docs/retrieval.md"), Path("README.md")
+BEGIN, END = "<!-- retrieval:begin -->", "<!-- retrieval:end -->"
 NOT_HELD_OUT = "not held out"
 HALVES = {"reported": "reported", "tuned": "tuned on"}
 SPREAD = ("any@10", "mrr@10")
+SHOWN: Mapping[str, str] = {
+    "both": "memories and utterances (the default)",
+    "event": "utterances",
+    "RRF": "utterances, RRF without rerank",
+    "BM25": "plain BM25 over the same messages",
+}
+"""In the README."""
 
 
 def console_table(result: dict[str, Any]) -> str:
@@ -21,14 +30,46 @@ def console_table(result: dict[str, Any]) -> str:
     )
 
 
-def write_markdown(result: dict[str, Any], document: Path = DOCUMENT) -> None:
-    """Replace what stands between the markers of the document."""
+def write_markdown(result: dict[str, Any], document: Path = DOCUMENT, readme: Path = README) -> None:
+    """Replace what stands between the markers of both. Raises ValueError where there are none."""
+    _replace(document, "\n".join([*_about(result), "", console_table(result).rstrip()]))
+    _replace(readme, "\n".join(side_by_side(result)))
+
+
+def _replace(document: Path, tables: str) -> None:
     text = document.read_text()
-    begin, end = "<!-- retrieval:begin -->", "<!-- retrieval:end -->"
-    if begin not in text or end not in text:
-        raise ValueError(f"{document} has no markers {begin} {end}")
-    tables = "\n".join([begin, *_about(result), "", console_table(result).rstrip(), end])
-    document.write_text(re.sub(f"{begin}.*{end}", lambda _: tables, text, flags=re.DOTALL))
+    if BEGIN not in text or END not in text:
+        raise ValueError(f"{document} has no markers {BEGIN} {END}")
+    document.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n{tables}\n{END}", text, flags=re.DOTALL))
+
+
+def side_by_side(result: dict[str, Any], systems: Mapping[str, str] = SHOWN) -> Iterator[str]:
+    """any@10 / MRR@10 of the sets beside each other, the reported halves first. ``systems``: what each is called."""
+    halves = [(s, half) for half in HALVES for s in result["sets"] if half in result["sets"][s]]
+    yield (
+        "| any@10 / MRR@10 | " + " | ".join(f"{_numbers(result, s, half)}, {HALVES[half]}" for s, half in halves) + " |"
+    )
+    yield "| --- |" + " --- |" * len(halves)
+    for system, name in systems.items():
+        tables = [(s, half, result["sets"][s][half]["systems"].get(system)) for s, half in halves]
+        if all(table for _, _, table in tables):
+            cells = " | ".join(_pair(result, s, half, system, table) for s, half, table in tables if table)
+            yield f"| {name} | {cells} |"
+
+
+def _pair(result: dict[str, Any], chat_set: str, half: str, system: str, table: dict[str, Any]) -> str:
+    mark = "" if _held_out(result, chat_set, half, system) else f" ({NOT_HELD_OUT})"
+    return f"{table['any@10']:.1f} / {table['mrr@10']:.1f}{mark}"
+
+
+def _held_out(result: dict[str, Any], chat_set: str, half: str, system: str) -> bool:
+    """Of a tuned half nobody expects it."""
+    return half == "tuned" or bool(result["held_out"][chat_set].get(system, True))
+
+
+def _numbers(result: dict[str, Any], chat_set: str, half: str) -> str:
+    numbers = [n for n in result["settings"]["chats"][chat_set] if (n <= TUNED_ON) == (half == "tuned")]
+    return f"{chat_set} {numbers[0]}-{numbers[-1]}"
 
 
 def _about(result: dict[str, Any]) -> Iterator[str]:
@@ -45,16 +86,15 @@ def _tables(result: dict[str, Any], chat_set: str) -> Iterator[str]:
         found = result["sets"][chat_set].get(half)
         if found is None:
             continue
-        numbers = [n for n in result["settings"]["chats"][chat_set] if (n <= 5) == (half == "tuned")]
         questions = next(iter(found["systems"].values()))["n"]
-        yield f"**{chat_set} {numbers[0]}-{numbers[-1]}**, {name}, {questions} questions:"
+        yield f"**{_numbers(result, chat_set, half)}**, {name}, {questions} questions:"
         yield ""
         yield f"| | {' | '.join(MEASURES)} |"
         yield "| --- |" + " --- |" * len(MEASURES)
         for system, table in found["systems"].items():
-            held_out = half == "tuned" or result["held_out"][chat_set].get(system, True)
+            mark = "" if _held_out(result, chat_set, half, system) else f" ({NOT_HELD_OUT})"
             cells = " | ".join(_cell(table, measure) for measure in MEASURES)
-            yield f"| {system}{'' if held_out else f' ({NOT_HELD_OUT})'} | {cells} |"
+            yield f"| {system}{mark} | {cells} |"
         yield ""
 
 

@@ -69,14 +69,16 @@ def test_beam_as_chats(data: Path) -> None:
     ]
     assert (first.indexed_text, answer.indexed_text) == ("user: my kayak is red", "assistant: nice")
     assert (f"{first.at:%F}", f"{later.at:%F}") == ("2024-03-15", "2024-03-29"), "two weeks apart"
-    assert [(q.category, q.evidence) for q in chats[0].questions] == [("update", {"2"})]
+    assert [(q.category, q.evidence) for q in chats[0].questions] == [("update", frozenset({"2"}))]
 
 
 def test_locomo_as_chats(data: Path) -> None:
     [chat] = load(data, "locomo")
     assert [m.session for m in chat.messages] == ["session-1", "session-1", "session-2", "session-10"]
     assert chat.messages[1].indexed_text == "Bob: I paddle [shares a river]"
-    assert [(q.text, q.category, q.evidence) for q in chat.questions] == [("What does Bob do?", "single-hop", {"D1:2"})]
+    assert [(q.text, q.category, q.evidence) for q in chat.questions] == [
+        ("What does Bob do?", "single-hop", frozenset({"D1:2"}))
+    ]
 
 
 def test_what_cannot_be_loaded_is_named(data: Path, tmp_path: Path) -> None:
@@ -98,7 +100,7 @@ def test_a_digest_is_of_what_is_sent(data: Path) -> None:
 
 def test_plain_bm25_ranks_by_words(data: Path) -> None:
     [chat] = load(data, "locomo")
-    assert PlainBm25(chat).rank("paddling", 5) == [{"D1:2"}]
+    assert PlainBm25(chat).rank("paddling", 5) == [frozenset({"D1:2"})]
 
 
 def test_scores_by_hand() -> None:

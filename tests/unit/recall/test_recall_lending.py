@@ -69,13 +69,13 @@ def test_a_memory_of_no_range_stands_always(world: RecallWorld) -> None:
 
 
 def test_what_a_memory_lends_is_said_in_the_components(world: RecallWorld) -> None:
-    """Half of its RRF, before the priors."""
+    """A quarter of its RRF, before the priors."""
     world.say("I paddle a kayak")
     world.pump()
     remember(world, "User has a red kayak", (1, 1))
     [hit] = world.ask("kayak", rerank="off", threshold=0.0).hits
     found = hit.components
-    assert found["lent"] > 0
+    assert found["lent"] == pytest.approx(0.25 * 2 / 62, rel=0.05)
     assert found["final"] == hit.score == pytest.approx((found["rrf"] + found["lent"]) * found["prior"], abs=1e-12)
 
 

@@ -17,6 +17,6 @@ def test_another_session_is_another_range() -> None:
     assert lenders({"m": Range("s3", 1, 9)}, SAID) == {}
 
 
-def test_an_utterance_borrows_half_of_the_best() -> None:
+def test_an_utterance_borrows_a_quarter_of_the_best() -> None:
     lending = {"m": ["u1", "u2"], "n": ["u2"]}
-    assert best_lent(lending, {"m": -0.4, "n": 2.0, "other": 9.0}) == {"u1": -0.2, "u2": 1.0}
+    assert best_lent(lending, {"m": -0.4, "n": 2.0, "other": 9.0}) == {"u1": -0.1, "u2": 0.5}

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-SHARE = 0.5
-"""Of a memory's score, to each utterance of its range. Of several memories the best counts."""
+SHARE = 0.25
+"""Of a memory's score, to each utterance of its range. Of several memories the best counts (docs/retrieval.md)."""
 
 Place = tuple[str, int]
 """Session and seq."""

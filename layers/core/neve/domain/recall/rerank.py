@@ -3,7 +3,8 @@
 RRF forgets how good a match was and knows nothing of the conversation around it. This stage re-orders the candidates by
 a small linear model over what the legs and the rows already say. What surrounds a message, and what kind of sentence it
 is, tells something of a short chat turn and nothing of a page that an assistant wrote: those features fade with the
-length of the message (``weighted_counts.gate``), and the matches themselves decide.
+length of the message (``weighted_counts.gate``), and the matches themselves decide. What surrounds a message is taken
+as its deviation from the mean of the candidates, so that to be short is no merit by itself.
 
 Weights: ``python -m evals.retrieval.fit`` (docs/retrieval.md). Few and small, because about half of such a gain carries
 over to other chats."""
@@ -13,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.recall.lending import Place, Range, best_lent, lenders
@@ -22,14 +23,14 @@ from neve.domain.recall.weighted_counts import gate
 Weights = Mapping[str, float]
 
 LINEAR: Weights = {
-    "keyword": 3.0,
-    "similarity": 0.4,
-    "previous": 0.4,
-    "following": 0.3,
-    "session": 0.5,
-    "speaker": 1.6,
-    "time": 1.0,
-    "question": -0.4,
+    "keyword": 3.3,
+    "similarity": 0.45,
+    "previous": 0.9,
+    "following": 0.5,
+    "session": 0.75,
+    "speaker": 1.8,
+    "time": 1.7,
+    "question": -0.8,
 }
 LATE: Weights = {
     "keyword": 2.4,
@@ -43,6 +44,11 @@ LATE: Weights = {
     "question": -0.4,
 }
 """Where candidates have a late-interaction score."""
+MATCHES = frozenset({"keyword", "similarity", "late"})
+"""What a memory is weighed by when it lends."""
+MOST, FURTHEST = 2.0, 11.0
+"""Bounds of a keyword score and of a standardised one, for a memory may match far better than every utterance. No
+utterance among 120 candidates reaches them."""
 BEST_OF_SESSION = 3
 KEYWORD_FOR_LATE = 0.7
 """The standardised keyword score stands in for the late-interaction score of a candidate that has none yet."""
@@ -81,67 +87,75 @@ class Considered:
 def rerank_scores(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, float]:
     """A score for each id, larger is better: the log odds of its features, its prior included. A memory that lends has
     none. ``floor``: the cosine of the worst that the vector leg found, which nothing that it did not find exceeds."""
-    return weigh(candidates, features(question, candidates, floor))
-
-
-def weigh(candidates: Sequence[Considered], found: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     weights = LATE if any(one.late is not None for one in candidates) else LINEAR
-    scores: dict[str, float] = {}
-    for one in candidates:
-        if one.id in found:
-            values = found[one.id]
-            weighed = sum(weight * values[name] for name, weight in weights.items())
-            scores[one.id] = round(weighed + values["lent"] + math.log(one.prior), 6)
-    return scores
+    found = features(question, candidates, floor)
+    lending = lenders(
+        {one.id: one.made_from for one in candidates if one.place is None},
+        {one.id: one.place for one in candidates if one.place is not None},
+    )
+    lent = best_lent(lending, {memory: _weighed(found[memory], weights, MATCHES) for memory in lending})
+    return {
+        one.id: round(_weighed(found[one.id], weights) + lent.get(one.id, 0.0) + math.log(one.prior), 6)
+        for one in candidates
+        if one.id not in lending
+    }
+
+
+def _weighed(values: Mapping[str, float], weights: Weights, names: Collection[str] | None = None) -> float:
+    return sum(weight * values[name] for name, weight in weights.items() if names is None or name in names)
 
 
 def features(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, dict[str, float]]:
-    """What the weights weigh, by id and name, of everything that stands; ``lent`` is added as it is."""
+    """What the weights weigh, by id and name."""
     by_name = _Features(question, candidates, floor)
-    return {one.id: by_name.of(one) for one in candidates if one.id not in by_name.lending}
+    return {one.id: by_name.of(one) for one in candidates}
 
 
 class _Features:
-    """What the features of one candidate need to know of the others."""
+    """What the features of one candidate need to know of the others. What is compared with are the utterances: the
+    memories beside them move nobody's score."""
 
     def __init__(self, question: str, candidates: Sequence[Considered], floor: float) -> None:
         self._asks_when = bool(_ASKS_WHEN.match(question))
-        said = [one for one in candidates if one.place is not None]
-        self._named = _named(question, {one.speaker for one in said if one.speaker})
-        best = max((one.bm25 or 0.0 for one in candidates), default=0.0) or 1.0
-        self._keyword = {c.id: c.share if c.bm25 is None else c.bm25 / best for c in candidates}
+        said = {one.id: one.place for one in candidates if one.place is not None}
+        self._named = _named(question, {one.speaker for one in candidates if one.speaker})
+        best = max((one.bm25 or 0.0 for one in candidates if one.id in said), default=0.0) or 1.0
+        self._keyword = {c.id: c.share if c.bm25 is None else min(MOST, c.bm25 / best) for c in candidates}
         cosines = {one.id: floor if one.cosine is None else one.cosine for one in candidates}
-        self._similarity = _standardised(cosines)
+        self._similarity = _standardised(cosines, said)
         late = {one.id: one.late for one in candidates if one.late is not None}
-        words = {i: KEYWORD_FOR_LATE * z for i, z in _standardised(self._keyword).items()}
-        self._late = words | _standardised(late) if late else dict.fromkeys(cosines, 0.0)
-        self._nearness = _from_worst_to_best(late or cosines)
-        self._at = {one.place: one.id for one in said}
-        self._sessions = self._best_of_sessions(said)
-        self.lending = lenders(
-            {one.id: one.made_from for one in candidates if one.place is None},
-            {one.id: one.place for one in said if one.place is not None},
-        )
-        self._lent = best_lent(self.lending, self._similarity)
+        words = {i: KEYWORD_FOR_LATE * z for i, z in _standardised(self._keyword, said).items()}
+        self._late = words | _standardised(late, said) if late else dict.fromkeys(cosines, 0.0)
+        self._nearness = _from_worst_to_best({i: value for i, value in (late or cosines).items() if i in said})
+        self._at = {place: identifier for identifier, place in said.items()}
+        self._around = self._surroundings(said)
+        self._mean = {name: _mean(values.values()) for name, values in self._around.items()}
 
     def of(self, one: Considered) -> dict[str, float]:
         matches = {
             "keyword": self._keyword[one.id],
             "similarity": self._similarity[one.id],
             "late": self._late[one.id],
-            "lent": self._lent.get(one.id, 0.0),
         }
         if one.place is None:
             return {**matches, **_OF_A_MEMORY}
-        (session, seq), short = one.place, gate(one.length)
+        short = gate(one.length)
+        around = {name: short * (values[one.id] - self._mean[name]) for name, values in self._around.items()}
         return {
             **matches,
-            "previous": short * self._near((session, seq - 1)),
-            "following": short * self._near((session, seq + 1)),
-            "session": short * self._sessions[session],
+            **around,
             "speaker": self._speaker(one),
             "time": short * (self._asks_when and _TIME_WORD.search(one.text) is not None),
             "question": short * one.text.rstrip().endswith("?"),
+        }
+
+    def _surroundings(self, said: Mapping[str, Place]) -> dict[str, dict[str, float]]:
+        """What stands around each utterance, by feature and id."""
+        sessions = self._best_of_sessions(said)
+        return {
+            "previous": {i: self._near((session, seq - 1)) for i, (session, seq) in said.items()},
+            "following": {i: self._near((session, seq + 1)) for i, (session, seq) in said.items()},
+            "session": {i: sessions[session] for i, (session, _) in said.items()},
         }
 
     def _near(self, place: Place) -> float:
@@ -149,12 +163,11 @@ class _Features:
         identifier = self._at.get(place)
         return 0.0 if identifier is None else self._nearness.get(identifier, 0.0)
 
-    def _best_of_sessions(self, said: Iterable[Considered]) -> dict[str, float]:
+    def _best_of_sessions(self, said: Mapping[str, Place]) -> dict[str, float]:
         """A third of the sum of each session's three best: a conversation about the matter lifts all of its lines."""
         found: dict[str, list[float]] = defaultdict(list)
-        for one in said:
-            if one.place is not None:
-                found[one.place[0]].append(self._keyword[one.id] + self._nearness.get(one.id, 0.0))
+        for identifier, (session, _) in said.items():
+            found[session].append(self._keyword[identifier] + self._nearness.get(identifier, 0.0))
         return {s: sum(sorted(values)[-BEST_OF_SESSION:]) / BEST_OF_SESSION for s, values in found.items()}
 
     def _speaker(self, one: Considered) -> float:
@@ -175,13 +188,20 @@ _OF_A_MEMORY = {
 }
 
 
-def _standardised(values: Mapping[str, float]) -> dict[str, float]:
-    """Deviations from the mean in standard deviations; 0 where all are alike."""
-    if not values:
-        return {}
-    mean = math.fsum(values.values()) / len(values)
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values.values()) / len(values))
-    return {i: (value - mean) / deviation if deviation else 0.0 for i, value in values.items()}
+def _standardised(values: Mapping[str, float], of: Collection[str]) -> dict[str, float]:
+    """Deviations from the mean of those in ``of``, in their standard deviations; 0 where they are all alike."""
+    known = [value for i, value in values.items() if i in of]
+    mean = _mean(known)
+    deviation = math.sqrt(_mean([(value - mean) ** 2 for value in known]))
+    return {i: _between((value - mean) / deviation) if deviation else 0.0 for i, value in values.items()}
+
+
+def _between(deviations: float) -> float:
+    return max(-FURTHEST, min(FURTHEST, deviations))
+
+
+def _mean(values: Collection[float]) -> float:
+    return math.fsum(values) / len(values) if values else 0.0
 
 
 def _from_worst_to_best(values: Mapping[str, float]) -> dict[str, float]:

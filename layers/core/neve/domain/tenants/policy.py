@@ -37,6 +37,7 @@ class Policy(BaseModel):
     recall_k: int = Field(default=5, ge=1, le=50)
     recall_tool_k: int = Field(default=8, ge=1, le=50)
     recall_threshold: float = Field(default=0.7, ge=0.0, le=1.0)
+    prompt_share: float = Field(default=0.5, ge=0.0, le=1.0)
     rerank: Rerank = "linear"
     prompt_budget_ms: int = Field(default=300, ge=1, le=20_000)
     session_start_budget_ms: int = Field(default=500, ge=1, le=20_000)

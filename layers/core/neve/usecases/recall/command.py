@@ -19,8 +19,7 @@ MAX_K = 50
 MIN_DEPTH = 30
 """Items of a leg: max(30, 2k) (docs/rules/recall.md#legs)."""
 RERANK_DEPTH = 60
-"""The same where utterances are searched: the rerank stage re-orders them. On LoCoMo 1-5 its any@10 is 86.6 from 30
-items of a leg, 87.6 from 60 and 88.2 from 100; each more is a row to be read."""
+"""The same where utterances are searched, which the rerank stage re-orders (docs/rules/recall.md#legs)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +61,15 @@ class RecallCommand:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRequest:
-    """A command with every number filled in. ``where`` leaves out ``exclude_ids``; what the pack holds is not known
-    yet."""
+    """A command with every number filled in. ``least_share``: of the query's terms in one candidate, which makes up for
+    a similarity below the threshold (docs/rules/recall.md#off-topic). ``where`` leaves out ``exclude_ids``; what the
+    pack holds is not known yet."""
 
     command: RecallCommand
     k: int
     depth: int
     threshold: float
+    least_share: float
     rerank: Rerank
     budget_ms: int
     shaped: ShapedQuery
@@ -115,6 +116,7 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
         k=k,
         depth=max(RERANK_DEPTH if rerank_them else MIN_DEPTH, 2 * k),
         threshold=command.threshold if command.threshold is not None else policy.recall_threshold,
+        least_share=0.0 if as_tool else policy.prompt_share,
         rerank=wanted if rerank_them else "off",
         budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
         shaped=shape(query),

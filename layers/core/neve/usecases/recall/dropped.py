@@ -17,7 +17,10 @@ LENT = "lent_to_its_utterances"
 OVER_TOKENS = "over_tokens"
 OVER_K = "over_k"
 
-_NOT_HIDDEN = (BELOW_THRESHOLD, CHANGED)
+OFF_TOPIC = "off_topic"
+"""The message of a prompt has nothing to do with any candidate."""
+
+_NOT_HIDDEN = (BELOW_THRESHOLD, CHANGED, OFF_TOPIC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from neve.domain.records import UserHead
 from neve.domain.terms import terms
 from neve.ports import Candidate, Item
 from neve.usecases.recall.command import ResolvedRequest
-from neve.usecases.recall.dropped import CHANGED, LENT, REPEATS, Dropped, LeftOut
+from neve.usecases.recall.dropped import CHANGED, LENT, OFF_TOPIC, REPEATS, Dropped, LeftOut
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
 from neve.usecases.recall.stages.corrections import with_corrections_first
 from neve.usecases.recall.stages.gate import Gated
@@ -68,7 +68,21 @@ def fuse(
     dropped = (one for one in (*not_near, *not_by_words) if one.reason not in REFUSALS or one.id not in matched)
     standing = {one.row.id for one in ordered}
     lent = (Dropped(one.row.id, LENT, one.components) for one in ranked if one.row.id not in standing)
+    if _off_topic(request, reading, gated, ranked):
+        return Ranking((), (*dropped, *(Dropped(one.row.id, OFF_TOPIC, one.components) for one in ranked)))
     return Ranking(kept, (*dropped, *lent, *(Dropped(one.row.id, REPEATS) for one in repeats)))
+
+
+def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked: Sequence[Ranked]) -> bool:
+    """Whether nothing that was found has to do with a prompt (docs/rules/recall.md#off-topic). Nobody can say it of
+    what has no vector yet: not among the nearest, though fewer were found than were asked for."""
+    near = {candidate.item_id for candidate in gated.near or ()}
+    unknown = gated.near is None or (
+        len(reading.vector or ()) < reading.depth and any(one.row.id not in near for one in ranked)
+    )
+    if unknown or any(one.share >= request.least_share for one in ranked):
+        return False
+    return bool(ranked) and not gated.vector
 
 
 Leg = tuple[dict[str, Match] | None, list[Dropped]]
