@@ -87,7 +87,7 @@ def test_what_corrects_stands_before_what_it_corrects(world: RecallWorld) -> Non
     world.say("The glaze workshop starts at ten. When does the glaze workshop start? At ten.", "Noted")
     world.clock.move(days=3)
     world.open("s2")
-    world.say("Correction: the workshop begins at two, not at ten", session="s2")
+    world.say("Correction: the glaze workshop begins at two, not at ten", session="s2")
     world.pump()
     answer = world.ask("When does the glaze workshop start?", threshold=0.0)
     assert order(answer)[:2] == ["evt:s2:1", "evt:s1:1"]

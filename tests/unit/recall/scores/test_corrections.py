@@ -16,8 +16,8 @@ NEW = Statement("new", "2026-02-01", "Ann", "Correction: the glaze workshop star
     "text",
     [
         "Correction: the glaze workshop starts at two.",
-        "Actually the glaze workshop is on Sunday",
-        "The workshop was moved from Saturday to Sunday.",
+        "My mistake, the glaze workshop starts on Sunday",
+        "The glaze workshop was moved from Saturday to Sunday.",
         "There is no longer a glaze workshop on Saturday",
     ],
 )
@@ -30,11 +30,12 @@ def test_a_newer_statement_that_takes_an_older_one_back_is_to_stand_before_it(te
     [
         replace(NEW, text="The glaze workshop starts at ten on Saturday, I hope."),
         replace(NEW, text="Correction: my sister lives in Kyoto."),
+        replace(NEW, text="I just updated the workshop list to version six on Saturday evening at home"),
         replace(NEW, speaker="Bob"),
         replace(NEW, at="2025-12-01"),
         replace(NEW, length=300),
     ],
-    ids=["no cue", "another subject", "another speaker", "older", "a page"],
+    ids=["no cue", "another subject", "nothing taken back", "another speaker", "older", "a page"],
 )
 def test_nothing_else_moves(newer: Statement) -> None:
     assert corrections_first([OLD, newer]) == []
