@@ -136,6 +136,13 @@ def test_a_late_score_orders_what_matches_alike() -> None:
     assert order("q", replace(PLAIN, late=0.3), replace(OTHER, late=0.6)) == "ba"
 
 
+def test_a_late_score_fades_with_length() -> None:
+    given = replace(PLAIN, late=0.3), replace(OTHER, late=0.6)
+    short = rerank_scores("q", given, FLOOR)
+    long = rerank_scores("q", [replace(one, length=LONG) for one in given], FLOOR)
+    assert short["b"] - short["a"] > 10 * abs(long["b"] - long["a"])
+
+
 def test_words_stand_in_for_the_late_score_of_what_has_none_yet() -> None:
     """Of the two with words of equal weight the one below has none; its place follows its words."""
     scored = [replace(PLAIN, late=0.5), replace(OTHER, late=0.5)]
