@@ -112,12 +112,10 @@ def test_a_memory_lifts_what_it_was_made_from_and_takes_no_place() -> None:
     assert order("q", PLAIN, OTHER, replace(memory, bm25=None)) == "ab"
 
 
-def test_a_memory_moves_nobody_whom_it_does_not_lend_to() -> None:
-    memory = replace(MEMORY, cosine=0.9, bm25=9.0, made_from=Range("s1", 19, 20))
-    weak = replace(PLAIN, id="w", place=("s1", 40), cosine=0.4)
-    alone, beside = (rerank_scores("q", [PLAIN, OTHER, weak, *more], FLOOR) for more in ([], [memory]))
-    assert {i: beside[i] - alone[i] > 0 for i in alone} == {"a": False, "b": True, "w": False}
-    assert (alone["a"], alone["w"]) == (beside["a"], beside["w"])
+def test_the_only_utterance_is_as_similar_as_it_is_beside_memories() -> None:
+    """It is nearer than the memories, and that counts though there is no other utterance to be compared with."""
+    memories = [replace(MEMORY, id=f"m{n}", cosine=0.3 + n / 20, bm25=None) for n in range(3)]
+    assert order("q", replace(PLAIN, cosine=0.9, bm25=None), *memories)[0] == "a"
 
 
 def test_a_memory_of_which_nothing_is_there_stands_by_its_match() -> None:

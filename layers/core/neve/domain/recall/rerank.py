@@ -48,9 +48,8 @@ that an assistant wrote less than nothing. Not fitted: they stand to LINEAR as t
 (docs/retrieval.md)."""
 MATCHES = frozenset({"keyword", "similarity", "late"})
 """What a memory is weighed by when it lends."""
-MOST, FURTHEST = 2.0, 11.0
-"""Bounds of a keyword score and of a standardised one, for a memory may match far better than every utterance. No
-utterance among 120 candidates reaches them."""
+MOST = 2.0
+"""Of a keyword score: a memory may match far better than the best utterance."""
 BEST_OF_SESSION = 3
 KEYWORD_FOR_LATE = 0.7
 """The standardised keyword score stands in for the late-interaction score of a candidate that has none yet."""
@@ -114,8 +113,8 @@ def features(question: str, candidates: Sequence[Considered], floor: float) -> d
 
 
 class _Features:
-    """What the features of one candidate need to know of the others. What is compared with are the utterances: the
-    memories beside them move nobody's score."""
+    """What the features of one candidate need to know of the others. Similarities are standardised over all of them;
+    everything else is compared with the utterances."""
 
     def __init__(self, question: str, candidates: Sequence[Considered], floor: float) -> None:
         self._asks_when = bool(_ASKS_WHEN.match(question))
@@ -124,10 +123,10 @@ class _Features:
         best = max((one.bm25 or 0.0 for one in candidates if one.id in said), default=0.0) or 1.0
         self._keyword = {c.id: c.share if c.bm25 is None else min(MOST, c.bm25 / best) for c in candidates}
         cosines = {one.id: floor if one.cosine is None else one.cosine for one in candidates}
-        self._similarity = _standardised(cosines, said)
+        self._similarity = _standardised(cosines)
         late = {one.id: one.late for one in candidates if one.late is not None}
-        words = {i: KEYWORD_FOR_LATE * z for i, z in _standardised(self._keyword, said).items()}
-        self._late = words | _standardised(late, said) if late else dict.fromkeys(cosines, 0.0)
+        words = {i: KEYWORD_FOR_LATE * z for i, z in _standardised(self._keyword).items()}
+        self._late = words | _standardised(late) if late else dict.fromkeys(cosines, 0.0)
         self._nearness = _from_worst_to_best({i: value for i, value in (late or cosines).items() if i in said})
         self._at = {place: identifier for identifier, place in said.items()}
         self._around = self._surroundings(said)
@@ -190,16 +189,11 @@ _OF_A_MEMORY = {
 }
 
 
-def _standardised(values: Mapping[str, float], of: Collection[str]) -> dict[str, float]:
-    """Deviations from the mean of those in ``of``, in their standard deviations; 0 where they are all alike."""
-    known = [value for i, value in values.items() if i in of]
-    mean = _mean(known)
-    deviation = math.sqrt(_mean([(value - mean) ** 2 for value in known]))
-    return {i: _between((value - mean) / deviation) if deviation else 0.0 for i, value in values.items()}
-
-
-def _between(deviations: float) -> float:
-    return max(-FURTHEST, min(FURTHEST, deviations))
+def _standardised(values: Mapping[str, float]) -> dict[str, float]:
+    """Deviations from the mean in standard deviations; 0 where all are alike."""
+    mean = _mean(values.values())
+    deviation = math.sqrt(_mean([(value - mean) ** 2 for value in values.values()]))
+    return {i: (value - mean) / deviation if deviation else 0.0 for i, value in values.items()}
 
 
 def _mean(values: Collection[float]) -> float:
