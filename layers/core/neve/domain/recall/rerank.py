@@ -127,7 +127,7 @@ class _Features:
         late = {one.id: one.late for one in candidates if one.late is not None}
         words = {i: KEYWORD_FOR_LATE * z for i, z in _standardised(self._keyword).items()}
         self._late = words | _standardised(late) if late else dict.fromkeys(cosines, 0.0)
-        self._nearness = _from_worst_to_best({i: value for i, value in (late or cosines).items() if i in said})
+        self._nearness = _from_worst_to_best({i: value for i, value in cosines.items() if i in said})
         self._at = {place: identifier for identifier, place in said.items()}
         self._around = self._surroundings(said)
         self._mean = {name: _mean(values.values()) for name, values in self._around.items()}
