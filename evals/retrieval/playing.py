@@ -56,8 +56,8 @@ SYSTEMS = (
     System("memory", memories=True, fields=_MEMORIES),
     System("both, RRF", memories=True, fields=_BOTH | {"rerank": "off"}),
     System("both", memories=True, fields=_BOTH),
-    System("event, late", memories=False, fields=_UTTERANCES | {"rerank": "late"}),
-    System("both, late", memories=True, fields=_BOTH | {"rerank": "late"}),
+    System("event late", memories=False, fields=_UTTERANCES | {"rerank": "late"}),
+    System("both late", memories=True, fields=_BOTH | {"rerank": "late"}),
     System("prompt", memories=True),
 )
 """``event`` and ``both`` with the rerank stage, as the policy has it. ``prompt``: the defaults of every message."""
