@@ -1,12 +1,14 @@
 # make run     the service on http://127.0.0.1:8787        make test    every test
 # make demo    a sample conversation against it            make lint    formatting, types, imports
 # make soak    15 minutes of load, faults and restarts (docs/soak.md)
-# make bench   measures this machine                       make eval-locomo DATA=folder   retrieval on LoCoMo
+# make bench   measures this machine                       make eval DATA=folder   retrieval on sets of chats
 # make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies anew
+# make late    fetches the encoder that a policy of `rerank: late` needs
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
+# make emulate the three stacks on an emulator of AWS, and T0 through them (docs/deploy.md)
 #
-# make coverage  of the unit tests, against its floor
+# make coverage  of the unit tests, against its floor       make simulate  SEEDS=n: runs in an order drawn from a seed
 #
 # Python 3.11 or newer and make are all that has to be there. PORT, DATA_DIR and ARGS change `make run`; STACK=full runs it
 # on DynamoDB Local, OpenSearch, ElasticMQ and S3Proxy, which need a JDK 17 and Maven.
@@ -25,13 +27,14 @@ NAMED := $(filter tests/%,$(ARGS))
 NAMED_FOLDERS := $(filter-out %.py,$(foreach name,$(NAMED),$(firstword $(subst ::, ,$(name)))))
 TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp),.venv-sam/stamp servers)
 BESIDE := $(if $(NAMED),$(if $(NAMED_FOLDERS),-n $(WORKERS)),-n $(WORKERS))
-DATA ?= ../shared/data/locomo
+DATA ?= ../shared/data
+SETS ?=
 TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml
 
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage smoke reindex lint bench soak eval-locomo openapi encoder tokens servers lock build layer validate
+.PHONY: run demo test coverage simulate smoke reindex lint bench soak eval openapi encoder late tokens servers lock build layer validate emulate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -41,12 +44,17 @@ demo: .venv/run.stamp
 
 # Otherwise every process that a test starts compiles the whole of Neve for itself: 1 s of processor time each.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: .venv/dev.stamp encoder $(TESTS_NEED)
+test: .venv/dev.stamp encoder late $(TESTS_NEED)
 	@$(BIN)/python -m pytest $(BESIDE) $(ARGS)
 
 # Of the unit tests, lines and branches; below the floor in pyproject.toml it fails.
-coverage: .venv/dev.stamp encoder
+coverage: .venv/dev.stamp encoder late
 	@$(BIN)/python -m pytest tests/unit -n $(WORKERS) --cov $(ARGS)
+
+# docs/simulation.md. WORKLOAD=chat|records|long|operators|hostile; SEED=n: that one, with its trace; ARGS=--shrink.
+simulate: .venv/dev.stamp
+	@$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),500)) \
+	$(if $(WORKLOAD),--workload $(WORKLOAD)) $(ARGS)
 
 # T0, then every other row that needs nothing but the API. OTHER_KEY: of another tenant, for the rows about isolation.
 # STACK_NAME, such as neve-dev: its schedules are looked at too, with your AWS credentials.
@@ -70,14 +78,18 @@ validate: .venv-sam/stamp
 	@for template in $(TEMPLATES); do AWS_DEFAULT_REGION=us-east-1 SAM_CLI_TELEMETRY=0 \
 	.venv-sam/bin/sam validate --lint --template-file $$template || exit 1; done
 
+# The templates deployed on loopback, less what the emulator lacks: it says what that is. Not a part of `make test`.
+emulate: .venv-emulate/stamp .venv-sam/stamp encoder servers
+	@$(BIN)/python -m infra.emulate $(ARGS)
+
 bench: .venv/run.stamp encoder
 	@$(BIN)/python -m evals.bench $(ARGS)
 
 soak: .venv/run.stamp servers
 	@$(BIN)/python -m evals.soak $(ARGS)
 
-eval-locomo: .venv/run.stamp encoder
-	@$(BIN)/python -m evals.locomo --data $(DATA) $(ARGS)
+eval: .venv/run.stamp encoder
+	@$(BIN)/python -m evals.retrieval --data $(DATA) $(if $(SETS),--sets $(SETS)) $(ARGS)
 
 openapi: .venv/run.stamp
 	@$(BIN)/python -m local.openapi
@@ -88,6 +100,13 @@ encoder: layers/encoder/model/model.onnx
 layers/encoder/model/model.onnx: layers/encoder/fetch.py | .venv/run.stamp
 	@echo "Fetching the sentence encoder (once) ..."
 	@$(BIN)/python layers/encoder/fetch.py && touch $@ || echo "Going on without it: recall will be by keyword only."
+
+# The late-interaction encoder (34 MB): only for tenants whose policy says `rerank: late`, who are ranked without it else.
+late: layers/late/model/model.onnx
+
+layers/late/model/model.onnx: layers/late/fetch.py | .venv/run.stamp
+	@echo "Fetching the late-interaction encoder (once) ..."
+	@$(BIN)/python layers/late/fetch.py && touch $@ || echo "Going on without it: 'rerank: late' will rank as 'linear'."
 
 # OpenAI's token table (41 MB): only for tenants whose policy counts tokens with o200k_base.
 tokens: .venv/run.stamp
@@ -111,7 +130,7 @@ COMPILE = env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(CURDIR)/$(BIN)/uv pip compile
 	--generate-hashes --python-version 3.11 --no-annotate --custom-compile-command "make lock"
 
 lock: .venv/dev.stamp
-	@for set in run dev sam; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
+	@for set in run dev sam emulate; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
 	@cd requirements/layers; for set in core runtime search llm tokens encoder; do \
 	case $$set in core|runtime) without= ;; *) without="--excludes core.txt" ;; esac; \
 	if [ -f $$set.unused ]; then without="$$without --excludes $$set.unused"; fi; \
@@ -140,4 +159,11 @@ lock: .venv/dev.stamp
 	@echo "Installing SAM into .venv-sam (once) ..."
 	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-sam
 	@$(BIN)/uv pip install --quiet --python .venv-sam/bin/python --require-hashes -r requirements/sam.txt
+	@touch $@
+
+# The emulator pins a botocore of its own.
+.venv-emulate/stamp: requirements/emulate.txt .venv/dev.stamp
+	@echo "Installing the emulator into .venv-emulate (once) ..."
+	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-emulate
+	@$(BIN)/uv pip install --quiet --python .venv-emulate/bin/python --require-hashes -r requirements/emulate.txt
 	@touch $@

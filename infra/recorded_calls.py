@@ -56,11 +56,14 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("dynamodb:GetItem", "table"): "reads a row again that somebody changed meanwhile",
     },
     "embed": {
+        ("sqs:SendMessage", "queue/embed"): "only for a tenant that reranks late",
+        ("dynamodb:Query", "table/index/recent"): "as above, when it begins to",
         ("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process",
         ("es:ESHttpGet", "search"): "as for admin",
         ("es:ESHttpPut", "search"): "the first write of all makes the index; the local server has made it before",
     },
     "outbox": {
+        ("sqs:SendMessage", "queue/embed"): "only for a tenant that begins to rerank late",
         ("dynamodb:DescribeStream", "table/stream"): "the event source mapping reads with the function's role",
         ("dynamodb:GetRecords", "table/stream"): "as above",
         ("dynamodb:GetShardIterator", "table/stream"): "as above",

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from local.controls.fixture_embedder import FixtureEmbedder
+from local.controls.fixture_token_encoder import FixtureTokenEncoder
 from local.controls.search_cut import FileCut
 from local.controls.search_swap import remove_unfinished
 from local.engine.file_objects import FileObjects
@@ -18,18 +19,21 @@ from local.recovery.take_over import take_over
 from local.template import ROOT, Template
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
 from neve.adapters.embedders.bge_small import BgeSmall
+from neve.adapters.embedders.late_interaction import LateInteraction
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-from neve.adapters.models.anthropic_when_asked import CALL_TIMEOUT_S, AnthropicWhenAsked
+from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
 from neve.adapters.o200k import token_counter
 from neve.caching import Caches
+from neve.domain.observe.time_limits import PASS_S
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observer
-from neve.ports import Embedder
+from neve.ports import Embedder, TokenEncoder
 
 EMBEDDERS = ("bge-small", "none", "fixture")
 ENCODER = ROOT / "layers" / "encoder"
+LATE = ROOT / "layers" / "late"
 TABLE, QUEUE, SEARCH, OBJECTS = "table.db", "queue.db", "search.db", "objects"
 
 
@@ -59,6 +63,7 @@ class EmbeddedPorts:
         self.queue = SqliteQueue(folder / QUEUE, self.clock, queue_definitions(template), self.caches.troubles)
         self.objects = FileObjects(folder / OBJECTS, self.clock, base_url, self.caches.troubles)
         self.embedder = make_embedder(choices.embedder)
+        self.token_encoder = make_token_encoder(choices.embedder)
         self.observer = make_observer(choices.anthropic_key)
         remove_unfinished(folder / SEARCH)
         self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model, troubles=self.caches.troubles)
@@ -112,7 +117,14 @@ def make_embedder(name: str) -> Embedder:
     return BgeSmall(ENCODER)
 
 
+def make_token_encoder(embedder: str) -> TokenEncoder | None:
+    """The one beside an embedder. Nothing is loaded until a tenant's policy asks for it."""
+    if embedder == "none":
+        return None
+    return FixtureTokenEncoder() if embedder == "fixture" else LateInteraction(LATE)
+
+
 def make_observer(anthropic_key: str | None) -> Observer:
     if anthropic_key is None:
         return ExtractiveObserver()
-    return PromptedObserver(AnthropicWhenAsked(lambda: anthropic_key), DEFAULT_MODEL, CALL_TIMEOUT_S)
+    return PromptedObserver(AnthropicWhenAsked(lambda: anthropic_key), DEFAULT_MODEL, PASS_S)

@@ -29,8 +29,11 @@ LOCK, FORMAT, CLEAN = "LOCK", "FORMAT", "CLEAN"
 PARTIAL = ".partial"
 FOLDERS = {"embedded": ".neve", "full": ".neve-full"}
 """Where a service of each stack keeps its data unless it is told otherwise."""
-FORMAT_NUMBER = 2
-DERIVED = ("queue.db", "search.db")
+FORMAT_NUMBER = 3
+"""Raise it with any change of what ``search.db`` holds: of its columns, of a term in ``neve.domain.terms``, of a count
+in ``neve.domain.recall.weighted_counts``. The next start makes the search index anew from the table."""
+SEARCH = "search.db"
+DERIVED = ("queue.db", SEARCH)
 READ_AT_ONCE = 64 * 1024 * 1024
 """Bytes of a database that is read through at each start: 0.03 s from memory, 0.2 s from a disk."""
 WITHOUT_EXPIRY = 1
@@ -135,13 +138,17 @@ def _prepare(path: Path) -> tuple[dict[str, str], tuple[Path, ...]]:
     (path / CLEAN).unlink(missing_ok=True)
     sync_folder(path)
     lost = marker.lost | checked.damaged
-    if checked.damaged:
-        _write_format(path, marker.holds, lost)  # first: the removal must not look like a new, empty database
+    if marker.number < FORMAT_NUMBER and SEARCH in marker.holds:
+        lost.setdefault(SEARCH, f"{SEARCH} is of an older layout")
+    if lost != marker.lost:
+        # first: the removal must not look like a new, empty database
+        _write_format(path, marker.holds, lost, marker.number)
     for name in lost:
         _remove_database(path / name)
     if marker.number == WITHOUT_EXPIRY:
         for database in path.glob("*.db"):
             add_expiry_column(database)
+    if marker.number < FORMAT_NUMBER:
         _write_format(path, marker.holds, lost)
     return lost, checked.unread
 
@@ -256,15 +263,15 @@ def _read_format(path: Path) -> _Format:
     number = marker.get("format") if marker else None
     if isinstance(number, int) and number > FORMAT_NUMBER:
         raise DataFolderError(f"{path} has format {number}; this version reads up to {FORMAT_NUMBER}.")
-    if marker is None or number not in (WITHOUT_EXPIRY, FORMAT_NUMBER) or not isinstance(marker.get("holds"), list):
+    if marker is None or not isinstance(number, int) or number < 1 or not isinstance(marker.get("holds"), list):
         raise _Damaged(f"{FORMAT} is missing or unreadable")
     lost = marker.get("lost") or {}
     return _Format(number, [str(name) for name in marker["holds"]], {name: str(why) for name, why in lost.items()})
 
 
-def _write_format(path: Path, holds: Iterable[str], lost: dict[str, str]) -> None:
+def _write_format(path: Path, holds: Iterable[str], lost: dict[str, str], number: int = FORMAT_NUMBER) -> None:
     """``lost`` is not written when there is nothing, as in every folder of an older version."""
-    content = {"format": FORMAT_NUMBER, "holds": sorted(holds)}
+    content = {"format": number, "holds": sorted(holds)}
     _write(path / FORMAT, content | ({"lost": lost} if lost else {}))
 
 

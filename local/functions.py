@@ -1,4 +1,5 @@
-"""Loads ``functions/<name>/app.py`` and calls its handler as the Lambda runtime would, in this process."""
+"""Loads ``functions/<name>/app.py`` and calls its handler as the Lambda runtime would, in this process, within Lambda's
+limits (``local/limits``)."""
 
 from __future__ import annotations
 
@@ -13,55 +14,103 @@ from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
 
+from local.limits import lineage
+from local.limits.mortal_ports import Killed, seconds_left
+from local.limits.payloads import check_answer, check_event
+from local.limits.points import LAMBDA, Points, Series
 from local.template import Function
+from neve.adapters.clock import SystemClock
+from neve.config import variable
 
 Handler = Callable[[Any, Any], Any]
+STAGE = "local"
+"""The name of this machine's stage, in the address of a method and in ``NEVE_STAGE``."""
 
 current_function: ContextVar[str] = ContextVar("current_function", default="")
 """Name of the function whose handler is running; the empty text outside."""
 
 
+class TimedOut(Exception):
+    """The function was at work for longer than its ``Timeout``."""
+
+
 class LambdaContext:
-    """The context object of one invocation. ``invoked_function_arn`` names no account: this is one machine."""
+    """The context object of one invocation. ``invoked_function_arn`` names no account: this is one machine.
+    ``monotonic``: the seconds that its time is measured in."""
 
     function_version = "$LATEST"
     client_context = None
     identity = None
 
-    def __init__(self, function: Function, request_id: str) -> None:
+    def __init__(self, function: Function, request_id: str, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.aws_request_id = request_id
         self.function_name = function.name
         self.memory_limit_in_mb = function.memory_mb
         self.invoked_function_arn = f"arn:aws:lambda:local:000000000000:function:{function.name}"
         self.log_group_name = f"/aws/lambda/{function.name}"
         self.log_stream_name = "local"
-        self._ends_at = time.monotonic() + function.timeout_s
+        self._monotonic = monotonic
+        self._ends_at = monotonic() + function.timeout_s
 
     def get_remaining_time_in_millis(self) -> int:
-        return max(0, int((self._ends_at - time.monotonic()) * 1000))
+        return max(0, int((self._ends_at - self._monotonic()) * 1000))
 
 
 class Functions:
     """Every function of the template by name; a module is imported when it is first needed.
 
-    All functions share one process, so their environment variables have to agree: the first value wins."""
+    All functions share one process, so their environment variables have to agree: the first value wins. ``points``:
+    what CloudWatch would be told of them."""
 
-    def __init__(self, functions: Mapping[str, Function]) -> None:
+    def __init__(
+        self,
+        functions: Mapping[str, Function],
+        points: Points | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._functions = functions
+        self._monotonic = monotonic
         self._handlers: dict[str, Handler] = {}
         self._loading = threading.Lock()
+        self.points = points or Points(SystemClock().now)
+        os.environ[variable("stage")] = STAGE
         for function in functions.values():
             for name, value in function.environment.items():
                 os.environ.setdefault(name, value)
 
     def invoke(self, name: str, event: Any) -> Any:
-        """The handler's answer. Raises whatever the handler raises, KeyError for an unknown function."""
+        """The handler's answer. Raises whatever the handler raises, TimedOut, AnswerTooLarge; RequestTooLarge and
+        RecursionStopped, in which case it was not called; KeyError for an unknown function."""
+        function = self._functions[name]
         handler = self._handlers.get(name) or self.load(name)
-        running = current_function.set(name)
+        check_event(event)
         try:
-            return handler(event, LambdaContext(self._functions[name], str(uuid.uuid4())))
+            with lineage.invoked(name, event, may_recurse=function.may_recurse):
+                answer = self._run(function, handler, event)
+        except lineage.RecursionStopped:
+            self.points.add(Series(LAMBDA, "RecursiveInvocationsDropped", name), 1)
+            raise
+        except Exception:
+            self.points.add(Series(LAMBDA, "Errors", name), 1)
+            raise
+        return answer
+
+    def _run(self, function: Function, handler: Handler, event: Any) -> Any:
+        """Raises TimedOut for a handler that took longer than it may, whatever it did and answered."""
+        context = LambdaContext(function, str(uuid.uuid4()), self._monotonic)
+        running = current_function.set(function.name)
+        left = seconds_left.set(lambda: context.get_remaining_time_in_millis() / 1000)
+        try:
+            answer = handler(event, context)
+        except Killed:
+            raise TimedOut(f"{function.name} ran for {function.timeout_s} s") from None
         finally:
+            seconds_left.reset(left)
             current_function.reset(running)
+        if not context.get_remaining_time_in_millis():
+            raise TimedOut(f"{function.name} ran for {function.timeout_s} s")
+        check_answer(answer)
+        return answer
 
     def load(self, name: str) -> Handler:
         """Import the function's module under a name of its own (every one of them is called ``app``)."""

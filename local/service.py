@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +22,9 @@ from local.functions import Functions
 from local.http.front import Front
 from local.http.gateway import Gateway
 from local.http.server import HOST, HttpServer
+from local.limits.alarms import Alarms
+from local.limits.mortal_ports import MortalPorts
+from local.limits.points import Points
 from local.recovery.rebuild import rebuild_lost
 from local.template import ROOT, StreamSource, Template, read_template
 from local.workers.deliveries import Deliveries
@@ -62,7 +66,8 @@ class Service:
         self._ports: Ports = ControlledPorts(self._engines, self._controls) if self._controls else self._engines
         os.environ.setdefault(BPE_DIR_VARIABLE, str(ROOT / "layers" / "tokens" / "bpe"))
         os.environ.setdefault("POWERTOOLS_METRICS_DISABLED", "true")
-        self._functions = Functions(self._template.functions)
+        self.points = self._make_points()
+        self._functions = Functions(self._template.functions, self.points, self._monotonic)
         self._deliveries = Deliveries(self._functions.invoke, self._template.queue_sources)
         self._driver = self._make_driver()
         self._stopping = False
@@ -72,14 +77,14 @@ class Service:
     def start(self) -> None:
         """Answers requests once this returns; the functions and the encoder are loaded meanwhile. Raises what
         ``rebuild_lost`` raises."""
-        wiring.install(self._ports)
+        wiring.install(MortalPorts(self._ports))
         if isinstance(self._engines.embedder, BgeSmall):
             self._engines.caches.troubles.note("embedder", "loading", "the encoder is being loaded")
         self.rebuilding = True
         rebuild_lost(self._engines, self.folder)
         self.rebuilding = False
         self._engines.take_over()
-        gateway = Gateway(self._template, self._functions.invoke)
+        gateway = Gateway(self._template, self._functions.invoke, self.points)
         self._server.start(Front(gateway, self._engines.uploads, self._test_controls()))
         self._driver.start(schedules=self._controls is None)
         self._warming.start()
@@ -97,6 +102,16 @@ class Service:
         self._engines.close()
         self.folder.close()
         return finished
+
+    def _make_points(self) -> Points:
+        """By the clock of a test, which does not count what it breaks on purpose."""
+        if self._controls is None:
+            return Points(self._engines.clock.now)
+        return Points(self._controls.clock.now, self._controls.faults.none)
+
+    def _monotonic(self) -> float:
+        """Seconds by which a function's time is measured: a test's own, so that a slow machine ends no function."""
+        return time.monotonic() if self._controls is None else self._controls.clock.monotonic_ms() / 1000
 
     def _make_driver(self) -> Driver:
         clock, invoke, template = self._engines.clock, self._functions.invoke, self._template
@@ -126,7 +141,8 @@ class Service:
     def _test_controls(self) -> TestControls | None:
         if self._controls is None:
             return None
-        return TestControls(self._controls, self._driver, self._deliveries, self._engines, self.folder.path)
+        alarms = Alarms(self._template.alarms, self.points)
+        return TestControls(self._controls, self._driver, self._deliveries, self._engines, self.folder.path, alarms)
 
     def _warmed_up(self) -> bool:
         """Loading the encoder cannot be broken off, and native code in a thread that the interpreter's end takes away

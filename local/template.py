@@ -13,19 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from local.cloudformation import TemplateError, read_yaml, resource_of, text_of
+from local.limits.alarms import PERIOD_S, Alarm
+from local.limits.points import Series
 from local.workers.event_filter import Pattern, check_pattern
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "template.yaml"
 SHARED_VARIABLES = "POWERTOOLS_"
 """How the names of variables begin that mean the same on one machine."""
+SUMMED = "SUM(FILL(METRICS(), 0))"
+"""The one expression over the metrics of an alarm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """``name`` is the folder under ``functions/``; ``handler`` is ``<module>.<callable>`` inside ``code``.
     ``environment``: what is the same wherever the function runs. The product's own variables are not among them: they
-    name deployed stores and folders of layers."""
+    name deployed stores and folders of layers. ``may_recurse``: Lambda lets it send to its own queue for ever."""
 
     name: str
     code: Path
@@ -33,6 +37,7 @@ class Function:
     timeout_s: int
     memory_mb: int
     environment: Mapping[str, str]
+    may_recurse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,8 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Template:
+    """``binary``: functions get every body as the bytes that were sent, in base64."""
+
     functions: Mapping[str, Function]
     authorizer: str
     authorizer_header: str
@@ -106,6 +113,8 @@ class Template:
     queue_sources: tuple[QueueSource, ...]
     stream_sources: tuple[StreamSource, ...]
     schedules: tuple[Schedule, ...]
+    binary: bool = False
+    alarms: tuple[Alarm, ...] = ()
 
 
 def read_template(path: Path = TEMPLATE) -> Template:
@@ -133,6 +142,8 @@ class _Reading:
             queue_sources=tuple(self._queue_sources()),
             stream_sources=tuple(self._stream_sources()),
             schedules=tuple(self._schedules()),
+            binary="*~1*" in api.get("BinaryMediaTypes", ()),
+            alarms=tuple(self._alarms()),
         )
 
     def _of_type(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -158,6 +169,7 @@ class _Reading:
                 timeout_s=merged["Timeout"],
                 memory_mb=merged["MemorySize"],
                 environment=dict(self._environment([common, properties])),
+                may_recurse=merged.get("RecursiveLoop", "Terminate") == "Allow",
             )
 
     def _environment(self, given: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -229,6 +241,28 @@ class _Reading:
     def _schedules(self) -> Iterator[Schedule]:
         for function, event in self._events("ScheduleV2"):
             yield Schedule(function, _rate(event["ScheduleExpression"]), event["Input"])
+
+    def _alarms(self) -> Iterator[Alarm]:
+        for _, alarm in self._of_type("AWS::CloudWatch::Alarm"):
+            stats = [it["MetricStat"] for it in alarm.get("Metrics", ()) if "MetricStat" in it]
+            together = [it["Expression"] for it in alarm.get("Metrics", ()) if "Expression" in it]
+            statistic = {it["Stat"] for it in stats} or {alarm["Statistic"]}
+            periods = {it["Period"] for it in stats} or {alarm["Period"]}
+            if statistic not in ({"Sum"}, {"Average"}) or periods != {PERIOD_S} or together not in ([], [SUMMED]):
+                raise TemplateError(f"alarm {text_of(alarm['AlarmName'])} cannot be evaluated on one machine")
+            yield Alarm(
+                name=text_of(alarm["AlarmName"]).removeprefix("${AWS::StackName}-"),
+                series=tuple(self._series(metric) for metric in ([it["Metric"] for it in stats] or [alarm])),
+                statistic=statistic.pop(),
+                threshold=alarm["Threshold"],
+                datapoints=alarm["DatapointsToAlarm"],
+                periods=alarm["EvaluationPeriods"],
+            )
+
+    def _series(self, metric: Mapping[str, Any]) -> Series:
+        functions = [it["Value"] for it in metric["Dimensions"] if it["Name"] == "FunctionName"]
+        of = self._function_name(resource_of(functions[0])) if functions else ""
+        return Series(metric["Namespace"], metric["MetricName"], of)
 
 
 def _reports_partial_failures(event: Mapping[str, Any]) -> bool:

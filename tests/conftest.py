@@ -11,7 +11,7 @@ import pytest
 from local.api_client import ApiClient
 from tests import server_keeper
 from tests.distribution import Groups, long_first
-from tests.encoder import NO_ENCODER, need_encoder
+from tests.encoder import NO_ENCODER, need_encoder, need_late_encoder
 from tests.no_network import forbid_the_network
 from tests.patience import PATIENCE_S
 from tests.servers import NO_SERVERS
@@ -59,6 +59,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def encoder_files() -> None:
     """The test is about the real encoder."""
     need_encoder()
+
+
+@pytest.fixture(scope="session")
+def late_files() -> None:
+    """The test is about the real late-interaction encoder."""
+    need_late_encoder()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 from neve import wiring
 from neve.ports import QueueName
 from neve.usecases.compact.asked_for import asked_for
-from neve.worker import POSTPONED_S, process_fifo
+from neve.worker import process_fifo
 
 wiring.prepare()
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return process_fifo(wiring.ports(), event, context, QueueName.COMPACT, asked_for, POSTPONED_S)
+    return process_fifo(wiring.ports(), event, context, QueueName.COMPACT, asked_for)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve import wiring
 from neve.http.job_answers import job_answer
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, Router, once
+from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.sessions import events as e
 from neve.usecases.compact.request_compaction import request_compaction
@@ -27,8 +27,8 @@ def append(call: Call[Nothing, e.AppendBody]) -> Answer:
 
 @router.on(e.LIST_EVENTS)
 def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
-    page = list_events(call.session, call.query.from_seq, call.query.limit)
-    return Answer(body=e.EventsPage.of(page))
+    first = call.query.from_seq
+    return Answer(body=fitting(call.query, lambda n, _: e.EventsPage.of(list_events(call.session, first, n))))
 
 
 @router.on(e.CREATE_UPLOAD)

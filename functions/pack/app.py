@@ -7,7 +7,7 @@ from dataclasses import replace
 from neve import wiring
 from neve.http.operations import Nothing
 from neve.http.pack_answers import held, pack_answer
-from neve.http.router import Answer, Call, Router, once
+from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.pack import packs as p
 from neve.http.schemas.sessions import sessions as s
 from neve.store.idempotency import StoredReply
@@ -36,7 +36,7 @@ def open_(call: Call[Nothing, s.OpenSessionBody]) -> Answer:
 
 @router.on(s.LIST_SESSIONS)
 def sessions(call: Call[s.Paging, Nothing]) -> Answer:
-    return Answer(body=s.SessionPage.of(*list_sessions(call.user, call.query.limit, call.query.cursor)))
+    return Answer(body=fitting(call.query, lambda n, at: s.SessionPage.of(*list_sessions(call.user, n, at))))
 
 
 @router.on(p.READ_PACK)
@@ -50,8 +50,8 @@ def pack(call: Call[p.PackQuery, Nothing]) -> Answer:
 
 @router.on(p.PACK_VERSIONS)
 def versions(call: Call[p.PackVersionsQuery, Nothing]) -> Answer:
-    q = call.query
-    return Answer(body=p.PackVersions.of(*pack_versions(call.user.of_session(q.session_id), q.limit, q.cursor)))
+    q, session = call.query, call.user.of_session(call.query.session_id)
+    return Answer(body=fitting(q, lambda n, at: p.PackVersions.of(*pack_versions(session, n, at))))
 
 
 @router.on(p.PACK_DIFF)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve import wiring
 from neve.domain.records import Memory
 from neve.http.operations import Nothing
-from neve.http.router import Answer, Call, Router, once
+from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.memories import memories as m
 from neve.http.schemas.memories.traces import TRACE_MEMORY, TraceView
 from neve.usecases.memories.create_memory import create_memory, wait_until_embedded
@@ -30,8 +30,8 @@ def _memory(memory: Memory, status: int = 200) -> Answer:
 
 @router.on(m.LIST_MEMORIES)
 def listed(call: Call[m.ListQuery, Nothing]) -> Answer:
-    q = call.query
-    return Answer(body=m.MemoryPage.of(*list_memories(call.user, q.filter(), q.limit, q.cursor)))
+    where = call.query.filter()
+    return Answer(body=fitting(call.query, lambda n, at: m.MemoryPage.of(*list_memories(call.user, where, n, at))))
 
 
 @router.on(m.CREATE_MEMORY)

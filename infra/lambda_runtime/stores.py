@@ -13,6 +13,7 @@ from boto3 import Session
 from local.aws.data_definitions import create_table
 from local.aws.queues import create
 from local.aws.sqs_consumer import SqsBroker
+from local.functions import STAGE
 from local.stack.jars import Server
 from local.template import Template
 from neve.adapters.aws.clients import aws_client
@@ -76,7 +77,7 @@ def make_stores(urls: Mapping[Server, str], template: Template) -> Stores:
     ports.table = DynamoDbTable(dynamodb, name)
     create_tenant(ports, PROBE)
     given = {
-        "stage": "dev",
+        "stage": STAGE,
         "table": name,
         "bucket": name,
         "search_endpoint": urls[Server.OPENSEARCH],

@@ -12,7 +12,7 @@ import time
 from boto3 import Session
 
 from infra.operate.reindexing import reindex_stage
-from infra.operate.stages import NoSuchStage, settings_of
+from infra.operate.stages import NoAccount, NoSuchStage, settings_of
 from local.template import ROOT
 from neve.aws_ports import AwsPorts
 from neve.config import SettingsError, needed
@@ -30,7 +30,7 @@ from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.directory import all_tenants
 
 FAILURES = (
-    *(NoSuchStage, NoSuchTenant, NoSuchUser, NeveError, StoreUnavailable, Conflict, SettingsError),
+    *(NoAccount, NoSuchStage, NoSuchTenant, NoSuchUser, NeveError, StoreUnavailable, Conflict, SettingsError),
     *(EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain),
 )
 EMBEDDERS = ("bge-small", "titan", "none")

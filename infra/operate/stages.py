@@ -19,9 +19,17 @@ class NoSuchStage(LookupError):
     """The message says what is missing."""
 
 
+class NoAccount(LookupError):
+    """Nobody has said which account and region; the message says how to."""
+
+
 def settings_of(stage: str | None, session: Session, **chosen: Any) -> Settings:
     """Where the stores of a deployed stage are; ``stage`` None: what NEVE_TABLE and the other variables say.
-    ``chosen``: settings that the stage does not say. Raises NoSuchStage."""
+    ``chosen``: settings that the stage does not say. Raises NoSuchStage, NoAccount."""
+    if session.region_name is None:
+        raise NoAccount("no region: export AWS_DEFAULT_REGION (boto3 does not read AWS_REGION), or name a profile")
+    if session.get_credentials() is None:
+        raise NoAccount("no AWS credentials: sign in, or export AWS_PROFILE")
     if stage is None:
         given = Settings.from_environment(os.environ).model_dump(exclude_unset=True)
     else:

@@ -17,17 +17,18 @@ AWS_SERVICES = ("bedrock-runtime", "codedeploy", "dynamodb", "lambda", "s3", "se
 class Layer:
     """``logical_id`` in template.yaml. ``content``: folders and files of the repository by their place in the layer,
     which is under /opt on Lambda. ``fetch``: the script that downloads part of the content. ``dropped``: folders of
-    installed packages that nothing here imports, under ``python/``."""
+    installed packages that nothing here imports, under ``python/``. ``packages``: whether it has any of its own."""
 
     name: str
     logical_id: str
     content: Mapping[str, str]
     fetch: str | None = None
     dropped: tuple[str, ...] = ()
+    packages: bool = True
 
     @property
     def lock(self) -> Path:
-        """Pinned, hashed requirements."""
+        """Pinned, hashed requirements of its packages."""
         return LOCKS / f"{self.name}.txt"
 
 
@@ -47,6 +48,13 @@ LAYERS: Mapping[str, Layer] = {
                 *("onnxruntime/backend", "onnxruntime/quantization", "onnxruntime/tools", "onnxruntime/transformers"),
                 "numpy/f2py",
             ),
+        ),
+        Layer(
+            "late",
+            "LateLayer",
+            {"late/model": "layers/late/model", "late/basis.bin": "layers/late/basis.bin"},
+            fetch="layers/late/fetch.py",
+            packages=False,
         ),
     )
 }

@@ -16,7 +16,7 @@ from local.aws.dynamodb_stream import DynamoDbStream
 from local.aws.local_servers import READ_S, local_session
 from local.aws.queues import STACK, create_queues, without_delays
 from local.aws.sqs_consumer import SqsBroker
-from local.backend import Choices, make_embedder, make_observer
+from local.backend import Choices, make_embedder, make_observer, make_token_encoder
 from local.controls.search_cut import ServerCut
 from local.stack.servers import RunningServers, Server, start_servers
 from local.stack.shared import SharedServers, name_of
@@ -30,7 +30,7 @@ from neve.adapters.opensearch.places import prepare_index
 from neve.aws_ports import AwsPorts
 from neve.config import Settings
 from neve.observing import Observer
-from neve.ports import Embedder, QueueName
+from neve.ports import Embedder, QueueName, TokenEncoder
 
 if TYPE_CHECKING:
     from boto3 import Session
@@ -102,6 +102,10 @@ class FullStack(AwsPorts):
     @cached_property
     def embedder(self) -> Embedder:
         return make_embedder(self._choices.embedder)
+
+    @cached_property
+    def token_encoder(self) -> TokenEncoder | None:
+        return make_token_encoder(self._choices.embedder)
 
     @cached_property
     def observer(self) -> Observer:

@@ -9,8 +9,9 @@ import math
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from local.limits.lineage import HEADER, trace_header
 from local.template import QueueSpec
 from local.workers.broker import Counts, Received
 from neve.adapters.aws.errors import translated
@@ -47,6 +48,7 @@ class SqsBroker:
         self._moves = dict.fromkeys(urls, 1)
         self._looked = dict.fromkeys(urls, 0)
         self._closed = False
+        client.meta.events.register("provide-client-params.sqs.SendMessageBatch", cast("Any", _with_trace))
 
     def send(self, queue: QueueName, messages: Sequence[Message]) -> None:
         """See ``neve.adapters.aws.sqs_queue``."""
@@ -150,6 +152,15 @@ class SqsBroker:
 
     def _has_moved(self, queues: Collection[str]) -> bool:
         return any(self._moves[queue] > self._looked[queue] for queue in queues)
+
+
+def _with_trace(params: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """As the AWS SDK does inside Lambda: what a function sends carries on where it comes from."""
+    trace = trace_header()
+    if trace is None:
+        return params
+    attribute = {HEADER: {"DataType": "String", "StringValue": trace}}
+    return params | {"Entries": [entry | {"MessageSystemAttributes": attribute} for entry in params["Entries"]]}
 
 
 def _received(message: MessageTypeDef) -> Received:

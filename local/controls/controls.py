@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from local.controls.call_log import CallLog
 from local.controls.controlled_observer import ControlledObserver, Script
-from local.controls.faults import Faults, FaultyEmbedder, FaultyObjects, FaultyQueue, FaultySearch, FaultyTable
+from local.controls.faults import (
+    Faults,
+    FaultyEmbedder,
+    FaultyObjects,
+    FaultyQueue,
+    FaultySearch,
+    FaultyTable,
+    FaultyTokenEncoder,
+)
 from local.controls.holds import Holds
 from local.controls.virtual_time import VirtualClock, VirtualTasks
 from neve.adapters.clock import SystemClock
@@ -40,6 +48,7 @@ class ControlledPorts:
         self.objects = FaultyObjects(inner.objects, faults, controls.holds)
         self.queue = FaultyQueue(inner.queue, faults)
         self.embedder = FaultyEmbedder(inner.embedder, faults, calls)
+        self.token_encoder = inner.token_encoder and FaultyTokenEncoder(inner.token_encoder, faults)
         self.observer = ControlledObserver(inner.observer, controls.script, calls, faults, controls.holds)
 
     @property

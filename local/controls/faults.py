@@ -36,11 +36,12 @@ from neve.ports import (
     StoreUnavailable,
     Table,
     TextQuery,
+    TokenEncoder,
     WriteOp,
 )
 from neve.wiring import Loads
 
-TARGETS = ("embed", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
+TARGETS = ("embed", "late", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
 
 
 class BadFault(ValueError):
@@ -78,6 +79,10 @@ class Faults:
         faults = [_read_fault(one) for one in given]
         with self._lock:
             self._faults = faults
+
+    def none(self) -> bool:
+        """Nothing is broken on purpose."""
+        return not self._faults
 
     def strike(self, target: str, text: str = "") -> None:
         """Be slow, then fail, as far as a fault says so. Raises Failure."""
@@ -271,9 +276,39 @@ class FaultyEmbedder:
             return self._inner.embed_passages(texts)
 
     def _strike(self, texts: Sequence[str]) -> None:
-        try:
-            self._faults.strike("embed", "\n".join(texts))
-        except Failure as failure:
-            final = failure.status is not None and 400 <= failure.status < 500 and failure.status != 429
-            kind = EmbeddingUnavailable if final else EmbeddingRetryable
-            raise kind(f"injected fault: {failure}") from None
+        _strike_encoder(self._faults, "embed", texts)
+
+
+class FaultyTokenEncoder:
+    """As the embedder, without a log of its calls."""
+
+    def __init__(self, inner: TokenEncoder, faults: Faults) -> None:
+        self._inner, self._faults = inner, faults
+
+    @property
+    def model(self) -> str:
+        return self._inner.model
+
+    def load(self) -> None:
+        if isinstance(self._inner, Loads):
+            self._inner.load()
+
+    def encode_query(self, text: str) -> bytes:
+        _strike_encoder(self._faults, "late", [text])
+        return self._inner.encode_query(text)
+
+    def encode_passages(self, texts: Sequence[str]) -> list[bytes]:
+        _strike_encoder(self._faults, "late", texts)
+        return self._inner.encode_passages(texts)
+
+    def similarities(self, query: bytes, messages: Sequence[Sequence[bytes]]) -> list[float]:
+        return self._inner.similarities(query, messages)
+
+
+def _strike_encoder(faults: Faults, target: str, texts: Sequence[str]) -> None:
+    try:
+        faults.strike(target, "\n".join(texts))
+    except Failure as failure:
+        final = failure.status is not None and 400 <= failure.status < 500 and failure.status != 429
+        kind = EmbeddingUnavailable if final else EmbeddingRetryable
+        raise kind(f"injected fault: {failure}") from None

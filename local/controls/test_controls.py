@@ -22,6 +22,8 @@ what cannot be done is a 400 with ``{"error"}``.
 * ``POST run`` ``{"worker": "sweep"}`` runs a schedule now: under test controls none runs by itself.
 * ``POST restart`` ``{"server": "dynamodb"|"opensearch"|"sqs"|"s3", "kill"?}`` stops a server of the full stack and
   starts it again on its port and data, with ``"kill": true`` by ``kill -9``; returns when it answers.
+* ``GET alarms``: for each alarm that takes a deployment back whether it ever went off, and the minutes above its
+  threshold. What happens while faults are in force does not count.
 * ``POST tenants`` ``{"tenant_id"}`` creates a tenant with a key of every scope.
 * ``GET raw?find=text`` names the files of the data folder and of shared servers, logs included, that hold the text."""
 
@@ -29,6 +31,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -43,6 +46,7 @@ from local.controls.search_cut import LEGS
 from local.engine.sqlite_queue import Counts
 from local.engines import Engines
 from local.http.message import Request, Response, json_response
+from local.limits.alarms import Alarms
 from local.stack.jars import Server
 from local.workers.deliveries import Deliveries
 from local.workers.driver import Driver
@@ -64,7 +68,13 @@ class TestControls:
     __test__ = False  # not a test class, whatever its name
 
     def __init__(
-        self, controls: Controls, driver: Driver, deliveries: Deliveries, engines: Engines, folder: Path
+        self,
+        controls: Controls,
+        driver: Driver,
+        deliveries: Deliveries,
+        engines: Engines,
+        folder: Path,
+        alarms: Alarms,
     ) -> None:
         self._controls = controls
         self._driver = driver
@@ -74,6 +84,7 @@ class TestControls:
         self._reads: dict[str, Callable[[Query], Any]] = {
             "clock": lambda _: self._time(),
             "calls": lambda query: {"calls": controls.calls.entries(query.get("kind"))},
+            "alarms": lambda _: {"alarms": {name: asdict(it) for name, it in alarms.verdicts().items()}},
             "queues": lambda _: _backlog(*driver.backlog()),
             "hold-lease": self._wait_for_hold,
             "raw": self._raw,

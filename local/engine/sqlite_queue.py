@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from local.engine.sqlite_file import SqliteFile
+from local.limits.lineage import HEADER, trace_header
 from local.workers.broker import Counts as Counts
 from local.workers.broker import Received as Received
 from neve.adapters.queue_rules import encoded_body
@@ -33,6 +34,7 @@ CREATE TABLE IF NOT EXISTS dedup_ids (
     queue TEXT NOT NULL, dedup_id TEXT NOT NULL, sent_ms INTEGER NOT NULL, PRIMARY KEY (queue, dedup_id)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS dedup_ids_sent ON dedup_ids (sent_ms);
+CREATE TABLE IF NOT EXISTS traces (id TEXT PRIMARY KEY, header TEXT NOT NULL) WITHOUT ROWID;
 """
 
 COLUMNS = "seq, queue, id, body, group_id, dedup_id, sent_ms, visible_ms, receives, first_received_ms, receipt, source"
@@ -124,18 +126,21 @@ class SqliteQueue:
         than 5 minutes ago is dropped, also when that one was deleted; None is never dropped."""
         definition = self._definition(queue)
         bodies = [encoded_body(message) for message in messages]
-        now_ms = _ms(self._clock.now())
+        now_ms, trace = _ms(self._clock.now()), trace_header()
         with self._file.writing() as connection:
             connection.execute("DELETE FROM dedup_ids WHERE sent_ms <= ?", (now_ms - DEDUP_WINDOW_MS,))
             for message, body in zip(messages, bodies, strict=True):
                 if definition.fifo and not _first_of_its_kind(connection, queue, message.dedup_id, now_ms):
                     continue
+                message_id = str(uuid4())
+                if trace is not None:
+                    connection.execute("INSERT INTO traces VALUES (?, ?)", (message_id, trace))
                 connection.execute(
                     "INSERT INTO messages (queue, id, body, group_id, dedup_id, sent_ms, visible_ms)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (
                         queue,
-                        str(uuid4()),
+                        message_id,
                         body,
                         message.group,
                         message.dedup_id if definition.fifo else None,
@@ -180,11 +185,12 @@ class SqliteQueue:
         definition = self._definition(queue)
         with self._file.writing(durable=False) as connection:
             deleted = connection.execute(
-                "DELETE FROM messages WHERE queue = ? AND receipt = ?", (queue, receipt)
-            ).rowcount
+                "DELETE FROM messages WHERE queue = ? AND receipt = ? RETURNING id", (queue, receipt)
+            ).fetchall()
+            connection.executemany("DELETE FROM traces WHERE id = ?", deleted)
         if definition.fifo:
             self._announce(queue)
-        return deleted > 0
+        return bool(deleted)
 
     def release(self, queue: str, receipt: str, delay_s: float) -> bool:
         """Deliver the message again ``delay_s`` from now. False, and nothing done, unless ``receipt`` is that of its
@@ -305,6 +311,7 @@ def _deliver(connection: Connection, row: _Row, now_ms: int, definition: QueueDe
         "UPDATE messages SET receipt = ?, visible_ms = ?, receives = receives + 1, first_received_ms = ? WHERE seq = ?",
         (receipt, now_ms + _duration_ms(definition.visibility_s), first_ms, row.seq),
     )
+    trace = connection.execute("SELECT header FROM traces WHERE id = ?", (row.id,)).fetchone()
     attributes: dict[str, Any] = {
         "ApproximateReceiveCount": row.receives + 1,
         "SentTimestamp": row.sent_ms,
@@ -313,6 +320,7 @@ def _deliver(connection: Connection, row: _Row, now_ms: int, definition: QueueDe
         "SequenceNumber": f"{row.seq:020d}" if definition.fifo else None,
         "MessageDeduplicationId": row.dedup_id,
         "DeadLetterQueueSourceArn": row.source,
+        HEADER: trace[0] if trace else None,
     }
     known = {name: str(value) for name, value in attributes.items() if value is not None}
     return Received(row.id, receipt, row.body, known)

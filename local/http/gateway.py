@@ -1,6 +1,8 @@
 """API Gateway on one machine: routes and gateway answers of the template, the authorizer, then the function.
 
-There is no authorizer cache here (a stage caches for up to 60 s): a revoked key is refused at once."""
+An authorizer that fails, an event that Lambda does not take and an answer that it throws away have gateway answers of
+their own, as on a stage. There is no authorizer cache here (a stage caches for up to 60 s): a revoked key is refused at
+once."""
 
 from __future__ import annotations
 
@@ -11,10 +13,13 @@ from typing import Any
 from local.http.message import Request, Response
 from local.http.proxy_event import MalformedAnswer, allows, authorizer_event, http_response, method_arn, proxy_event
 from local.http.routing import Match, Router
+from local.limits.payloads import AnswerTooLarge, RequestTooLarge
+from local.limits.points import API_GATEWAY, Points, Series
 from local.template import Template
 from local.workers.failure_log import report
 
 Invoke = Callable[[str, Any], Any]
+FAILURES = Series(API_GATEWAY, "5XXError")
 
 
 class Refused(Exception):
@@ -26,10 +31,13 @@ class Refused(Exception):
 
 
 class Gateway:
-    def __init__(self, template: Template, invoke: Invoke) -> None:
+    """``points``: what CloudWatch would be told of the answers."""
+
+    def __init__(self, template: Template, invoke: Invoke, points: Points | None = None) -> None:
         self._template = template
         self._router = Router(template.routes)
         self._invoke = invoke
+        self.points = points
 
     def handle(self, request: Request) -> Response:
         """Never raises: what goes wrong becomes the template's gateway answer."""
@@ -41,6 +49,8 @@ class Gateway:
         except Exception as error:
             _report(request, request_id, error)
             response = self._gateway_response("DEFAULT_5XX", request_id)
+        if self.points is not None:
+            self.points.add(FAILURES, response.status >= 500)
         return _with_request_id(response, request_id)
 
     def refuse(self, kind: str) -> Response:
@@ -52,8 +62,14 @@ class Gateway:
         if match is None:
             raise Refused("MISSING_AUTHENTICATION_TOKEN")
         context = None if match.route.public else self._authorize(request, match, request_id)
-        event = proxy_event(request, match, request_id, context)
-        answer = self._invoke(match.route.function, event)
+        event = proxy_event(request, match, request_id, context, binary=self._template.binary)
+        try:
+            answer = self._invoke(match.route.function, event)
+        except RequestTooLarge:
+            raise Refused("REQUEST_TOO_LARGE") from None
+        except AnswerTooLarge as error:
+            _report(request, request_id, error)
+            raise Refused("INTEGRATION_FAILURE") from None
         try:
             return http_response(answer)
         except MalformedAnswer as error:
@@ -66,10 +82,8 @@ class Gateway:
         try:
             answer = self._invoke(self._template.authorizer, authorizer_event(request, match, request_id))
         except Exception as error:
-            if str(error) == "Unauthorized":
-                raise Refused("UNAUTHORIZED") from None
             _report(request, request_id, error)
-            raise Refused("AUTHORIZER_FAILURE") from None
+            raise Refused("AUTHORIZER_CONFIGURATION_ERROR") from None
         if not allows(answer["policyDocument"], method_arn(request)):
             raise Refused("ACCESS_DENIED")
         context: Mapping[str, Any] = answer.get("context") or {}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from local.limits.lineage import HEADER, invoked
 from neve.ports import Message, QueueName
 from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes
 from tests.contract.engines.harnesses import (
@@ -62,6 +63,21 @@ def test_a_message_arrives_with_its_body_and_is_gone_after_deletion(queues: Queu
     assert queues.receive(name) == []
     queues.delete(name, delivery.receipt)
     assert queues.receive(name) == []
+
+
+@BOTH
+def test_a_message_carries_the_chain_that_it_was_sent_in(queues: QueueHarness, name: QueueName) -> None:
+    """Lambda counts with it; nothing else has one."""
+    came_from = {"eventSource": "aws:sqs", "attributes": {HEADER: "Lineage=index:3"}}
+    with invoked("embed", {"Records": [came_from]}, may_recurse=False):
+        queues.queue.send(name, [message(1), message(2)])
+    queues.queue.send(name, [message(3)])
+    traces: dict[int, str | None] = {}
+    while batch := queues.receive(name):
+        for delivery in batch:
+            traces[delivery.body["n"]] = delivery.trace
+            queues.delete(name, delivery.receipt)
+    assert traces == {1: "Lineage=index:3,embed:1", 2: "Lineage=index:3,embed:1", 3: None}
 
 
 @BOTH_SHORT

@@ -76,10 +76,10 @@ def test_inflections_and_case_match_and_other_texts_do_not(desk: Desk) -> None:
 
 def test_every_field_is_searched_and_the_own_text_counts_most(desk: Desk) -> None:
     desk.put(
-        passage("near", "one", near="the kayak"),
-        passage("previous", "two", previous="the kayak"),
+        passage("near", "one", around={-2: "the kayak"}),
+        passage("previous", "two", around={-1: "the kayak"}),
         passage("own", "the kayak"),
-        passage("following", "three", following="the kayak"),
+        passage("following", "three", around={1: "the kayak"}),
         passage("dated", "four", date_text="kayak day"),
     )
     found = ids(desk.find("kayak"))
@@ -87,14 +87,40 @@ def test_every_field_is_searched_and_the_own_text_counts_most(desk: Desk) -> Non
     assert set(found[:2]) == {"own", "dated"} and found[2] == "previous"
 
 
-def test_the_length_of_a_text_does_not_count_and_ties_go_by_item_id(desk: Desk) -> None:
+MANY = " ".join(f"word{n}" for n in range(100))
+
+
+def test_the_length_of_a_short_text_does_not_count_and_ties_go_by_item_id(desk: Desk) -> None:
     desk.put(
         passage("c", "the kayak"),
         passage("a", "a kayak among very many other words about boats, rivers, lakes, weather, tents and food"),
         passage("b", "kayak"),
+        passage("long", f"kayak {MANY}"),
     )
-    assert ids(desk.find("kayak")) == ["a", "b", "c"]
-    assert len({candidate.score for candidate in desk.find("kayak")}) == 1
+    assert ids(desk.find("kayak")) == ["a", "b", "c", "long"]
+    assert len({candidate.score for candidate in desk.find("kayak")}) == 2
+
+
+def test_a_word_in_a_part_of_a_long_message_counts_as_little_as_in_the_whole(desk: Desk) -> None:
+    desk.put(
+        passage("part", "the kayak", n=0, rest=(MANY,)),
+        passage("part", MANY, n=1, rest=("kayak",)),
+        passage("z", "kayak"),
+    )
+    assert ids(desk.find("kayak")) == ["z", "part"]
+
+
+def test_what_surrounds_a_long_text_says_little_about_it(desk: Desk) -> None:
+    desk.put(passage("long", MANY, around={-1: "kayak"}), passage("short", "yes", around={-1: "kayak"}))
+    desk.put(passage("beside_long", "no", around={-1: f"kayak {MANY}"}))
+    assert ids(desk.find("kayak")) == ["short", "beside_long", "long"]
+    desk.put(passage("page", " ".join([MANY] * 9), around={-1: "kayak"}))
+    assert "page" not in ids(desk.find("kayak")), "what moves no score is not kept"
+
+
+def test_a_candidate_says_how_long_its_message_is(desk: Desk) -> None:
+    desk.put(passage("a", "kayaks on the river", rest=("and a tent",), vector=EAST))
+    assert [c.length for c in (*desk.find("kayak"), *desk.near(EAST))] == [3, 3]
 
 
 def test_a_rare_word_counts_more_than_a_common_one(desk: Desk) -> None:
@@ -124,7 +150,7 @@ def test_min_match_counts_groups_and_alternatives_are_one_group(desk: Desk) -> N
 
 def test_groups_match_in_any_field(desk: Desk) -> None:
     desk.put(
-        passage("a", "yes, on Sunday", previous="shall we take the kayak?"),
+        passage("a", "yes, on Sunday", around={-1: "shall we take the kayak?"}),
         passage("b", "Sunday"),
     )
     assert ids(desk.find(TextQuery(groups=(("kayak",), ("sunday",)), min_match=2))) == ["a"]
@@ -135,7 +161,7 @@ def test_phrases_must_occur_in_the_own_text_as_consecutive_words(desk: Desk) -> 
         passage("yes", "She rode her Red bicycle home."),
         passage("turned", "the bicycle was red"),
         passage("apart", "a red old bicycle"),
-        passage("context", "home", previous="a red bicycle"),
+        passage("context", "home", around={-1: "a red bicycle"}),
     )
     assert ids(desk.find('"red bicycle"')) == ["yes"]
     assert ids(desk.find('home "red bicycle"')) == ["yes"]
@@ -145,7 +171,7 @@ def test_excluded_words_must_not_occur_in_the_own_text(desk: Desk) -> None:
     desk.put(
         passage("car", "the cars on our trip"),
         passage("train", "the train on our trip"),
-        passage("context", "a trip", previous="by car"),
+        passage("context", "a trip", around={-1: "by car"}),
     )
     assert set(ids(desk.find("trip -car"))) == {"train", "context"}
     assert desk.find("-car") == []
@@ -414,10 +440,10 @@ def test_words_that_come_late_take_no_vector_away(desk: Desk) -> None:
 
 def test_a_neighbour_outweighs_a_vector_that_was_made_without_it(desk: Desk) -> None:
     desk.put(passage("a", "kayak", following_known=0, vector=EAST))
-    desk.put(passage("a", "kayak", following_known=1, following="stove"))
+    desk.put(passage("a", "kayak", following_known=1, around={1: "stove"}))
     desk.put(passage("a", "kayak", following_known=0, vector=EAST))
     assert ids(desk.find("stove")) == ["a"]
-    desk.put(passage("a", "kayak", following_known=1, following="stove", vector=EAST))
+    desk.put(passage("a", "kayak", following_known=1, around={1: "stove"}, vector=EAST))
     assert ids(desk.find("stove")) == ["a"] and ids(desk.near(EAST)) == ["a"]
 
 
@@ -440,8 +466,8 @@ def test_a_late_write_of_words_leaves_the_other_passages_alone(desk: Desk) -> No
 
 @pytest.mark.parametrize("version", [5, 6])
 def test_the_same_or_a_newer_version_replaces(desk: Desk, version: int) -> None:
-    desk.put(passage("a", "kayak", version=5, vector=EAST, previous="tent"))
-    desk.put(passage("a", "canoe", version=version, vector=NORTH, following="stove", status="superseded"))
+    desk.put(passage("a", "kayak", version=5, vector=EAST, around={-1: "tent"}))
+    desk.put(passage("a", "canoe", version=version, vector=NORTH, around={1: "stove"}, status="superseded"))
     where = SearchFilter(statuses=("superseded",))
     assert desk.find("kayak tent", where) == [] == desk.find("canoe")
     assert [c.version for c in desk.find("canoe", where)] == [version] == [c.version for c in desk.find("stove", where)]

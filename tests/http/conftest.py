@@ -105,7 +105,8 @@ def stack(request: pytest.FixtureRequest) -> StackName:
 
 @pytest.fixture(scope="session")
 def stage_on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[StackName], Stage]]:
-    """A local server for each stack: started when its first test asks for it, kept for those that come later."""
+    """A local server for each stack: started when its first test asks for it, kept for those that come later. After
+    the last one its alarms are looked at: what would have taken a deployment back fails the run."""
     with ExitStack() as started:
 
         @cache
@@ -113,9 +114,16 @@ def stage_on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Sta
             data = tmp_path_factory.mktemp("server") / "data"
             server = started.enter_context(running_server(data, stack))
             controls = Controls(started.enter_context(closing(ApiClient(server.base_url))))
+            started.callback(_no_alarm_went_off, controls)
             return Stage(server.base_url, server.key, controls.new_tenant(f"other-{uuid4().hex}"), controls)
 
         yield stage_of
+
+
+def _no_alarm_went_off(controls: Controls) -> None:
+    verdicts = controls.alarms()
+    assert verdicts, "no alarm was evaluated"
+    assert [name for name, verdict in verdicts.items() if verdict["went_off"]] == [], verdicts
 
 
 @pytest.fixture(scope="session")

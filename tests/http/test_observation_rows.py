@@ -394,7 +394,7 @@ def test_a11_only_the_citation_of_a_shown_row_moves_last_used_at(user: Person, c
     assert user.memory(shown_row)["rev"] == 1
 
     controls.advance(3_600)
-    assert shown_row in user.recalled("bees in Porto")
+    assert shown_row in user.recalled("bees in Porto", sources=["memory"])
     controls.drain()
     user.pack_text("s1")
     user.memories()

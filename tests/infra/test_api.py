@@ -88,6 +88,31 @@ def test_execution_logs_are_off_and_every_method_is_throttled_and_measured() -> 
     assert ("get", "/v1/health") in named
 
 
+def test_there_is_one_stage_and_no_other() -> None:
+    """SAM deploys one called ``Stage`` beside it, open to all and without limits, unless told what it writes."""
+    deployments = [properties for _, properties in of_type(expanded(), "AWS::ApiGateway::Deployment")]
+    assert [properties.get("StageName") for properties in deployments] == [None]
+    assert STAGE["StageName"] == {"Ref": "Stage"}
+
+
+def test_clients_speak_tls_1_2_or_newer() -> None:
+    assert (API["SecurityPolicy"], API["EndpointAccessMode"]) == ("SecurityPolicy_TLS13_1_2_2021_06", "BASIC")
+
+
+def test_what_the_authorizer_denies_is_a_401_and_its_failure_says_when_to_come_again() -> None:
+    answers = API["Body"]["x-amazon-apigateway-gateway-responses"]
+    denied = answers["ACCESS_DENIED"]
+    assert denied["statusCode"] == "401"
+    assert "stage" in json.loads(denied["responseTemplates"]["application/json"])["detail"]
+    for kind in ("AUTHORIZER_CONFIGURATION_ERROR", "AUTHORIZER_FAILURE", "INTEGRATION_FAILURE"):
+        assert answers[kind]["statusCode"] == "503"
+        assert answers[kind]["responseParameters"]["gatewayresponse.header.Retry-After"] == "'2'"
+
+
+def test_bodies_arrive_as_they_were_sent() -> None:
+    assert API["Body"]["x-amazon-apigateway-binary-media-types"] == ["*/*"]
+
+
 def test_nothing_is_compressed() -> None:
     assert "MinimumCompressionSize" not in written(SERVICE)["Resources"]["Api"]["Properties"]
     assert "minimumCompressionSize" not in API

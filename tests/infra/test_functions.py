@@ -38,7 +38,7 @@ def test_functions_of_the_api_answer_before_the_gateway_gives_up() -> None:
     }
     timeouts = {logical_id: properties["Timeout"] for logical_id, properties in functions().values()}
     assert len(called) == 5
-    assert {timeouts[logical_id] for logical_id in called} == {29}
+    assert {timeouts[logical_id] for logical_id in called} == {28}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,11 +87,16 @@ def test_traffic_moves_behind_the_check_and_the_alarms() -> None:
             assert "UpdatePolicy" not in alias
             continue
         update = alias["UpdatePolicy"]["CodeDeployLambdaAliasUpdate"]
-        assert update["BeforeAllowTrafficHook"] == {"Ref": "PreTrafficFunction"}
+        checked = {"Ref": "PreTrafficFunction"} if name == "recall" else None
+        assert update.get("BeforeAllowTrafficHook") == checked, "once a stack: a new account runs ten functions at once"
         group = resources[update["DeploymentGroupName"]["Ref"]]["Properties"]
-        alarms = {alarm["Name"]["Ref"] for alarm in group["AlarmConfiguration"]["Alarms"]}
+        condition, watched, ignored = group["AlarmConfiguration"]["Fn::If"]
+        alarms = {alarm["Name"]["Ref"] for alarm in watched["Alarms"]}
+        assert (condition, watched["Enabled"], ignored) == ("Watched", True, {})
         assert alarms == {"ApiFailures", "ApiFunctionFailures", "WorkerFailures"}
         assert {resources[alarm]["Type"] for alarm in alarms} == {"AWS::CloudWatch::Alarm"}
+    assert written(SERVICE)["Parameters"]["DeploymentAlarms"]["Default"] == "watch"
+    assert written(SERVICE)["Conditions"]["Watched"] == {"Fn::Equals": [{"Ref": "DeploymentAlarms"}, "watch"]}
     shifts = {stage: it["Shift"] for stage, it in written(SERVICE)["Mappings"]["Stages"].items()}
     assert shifts["prod"].startswith("Canary") and shifts["staging"].startswith("Canary")
 
@@ -143,6 +148,7 @@ def test_a_function_that_is_told_where_a_layer_is_has_it(name: str) -> None:
     needs |= {"Tokens"} if variable("bpe_dir") in variables else set()
     needs |= {"Search"} if variable("search_endpoint") in variables else set()
     needs |= {"Encoder"} if variable("encoder_dir") in variables and name != "admin" else set()
+    needs |= {"Late"} if variable("late_dir") in variables else set()
     needs |= {"Llm"} if variable("anthropic_secret") in variables else set()
     assert layers == needs
 
@@ -153,3 +159,5 @@ def test_a_layer_is_where_its_variable_says() -> None:
     assert Path(variables[variable("bpe_dir")]) in places
     encoder = Path(functions()["embed"][1]["Environment"]["Variables"][variable("encoder_dir")])
     assert {encoder / "model", encoder / "calibration.json"} <= places
+    late = Path(functions()["embed"][1]["Environment"]["Variables"][variable("late_dir")])
+    assert {late / "model", late / "basis.bin"} <= places

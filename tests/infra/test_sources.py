@@ -11,10 +11,21 @@ import pytest
 from local.template import read_template
 from local.workers.event_filter import check_pattern, lets_through
 from neve.attribute_values import typed_value
+from neve.domain.observe.time_limits import (
+    ANSWER_S,
+    COMMIT_S,
+    LEASE_S,
+    NO_PROGRESS_FOR,
+    PASS_S,
+    POSTPONED_S,
+    VISIBILITY_S,
+    WORKER_S,
+)
 from neve.ports import Item
 from neve.usecases.background import dispatch_changes as dispatching
 from neve.usecases.tenants import usage
-from tests.infra.templates import SERVICE, expanded, of_type, queue_name, written
+from tests.infra.permissions import granted, target
+from tests.infra.templates import SERVICE, expanded, functions, of_type, queue_name, written
 
 FOURTEEN_DAYS = 14 * 24 * 3600
 RESOURCES = expanded()
@@ -47,6 +58,33 @@ def test_a_message_outwaits_six_runs_of_its_worker() -> None:
             queue = QUEUES[mapping["EventSourceArn"]["Fn::GetAtt"][0]]
             function = RESOURCES[mapping["FunctionName"]["Ref"].removesuffix("Aliaslive")]["Properties"]
             assert queue["VisibilityTimeout"] >= 6 * function["Timeout"]
+
+
+def test_who_may_send_to_its_own_source_may_go_round_and_nobody_else() -> None:
+    """Lambda drops what a function has sent to its own queue 16 times in a chain, unless it says that it means to."""
+    fed_by = {
+        mapping["FunctionName"]["Ref"]: target(mapping["EventSourceArn"])
+        for mapping in MAPPINGS
+        if "Fn::GetAtt" in mapping["EventSourceArn"]
+    }
+    own = {
+        name
+        for name, (logical_id, _) in functions().items()
+        if ("sqs:SendMessage", fed_by.get(f"{logical_id}Aliaslive")) in granted(name)
+    }
+    allowed = {name for name, (_, it) in functions().items() if it.get("RecursiveLoop") == "Allow"}
+    assert own == allowed == {"extract", "compact", "embed"}
+
+
+def test_the_time_of_a_worker_that_observes_is_what_the_code_reckons_with() -> None:
+    for name in ("extract", "compact"):
+        _, function = functions()[name]
+        assert function["Timeout"] == WORKER_S
+    visible = {queue_name(queue): queue.get("VisibilityTimeout") for queue in QUEUES.values()}
+    assert visible["extract"] == visible["compact"] == VISIBILITY_S
+    assert ANSWER_S + COMMIT_S == PASS_S < WORKER_S < LEASE_S < VISIBILITY_S
+    assert POSTPONED_S + PASS_S <= WORKER_S
+    assert NO_PROGRESS_FOR.total_seconds() > LEASE_S + POSTPONED_S
 
 
 def test_workers_of_a_queue_are_limited() -> None:
@@ -116,17 +154,20 @@ def test_what_the_outbox_works_on_gets_through() -> None:
     assert passes(None, {"type": "recall"})
     assert passes(None, {"type": "usage", "model_calls": 1})
     assert passes({"type": "usage"}, {"type": "usage", "model_calls": 1})
+    assert passes({"type": "tenant", "policy": "{}"}, {"type": "tenant", "policy": '{"rerank": "late"}'})
 
 
 def test_what_it_would_only_pass_over_does_not() -> None:
     assert not passes({"type": "usage"}, {"type": "usage", "embedded_texts": 1}), "no metric is made of it"
-    for kind in ("session", "marker", "epoch", "job", "idempotency", "pack", "vector", "tenant", "api_key", "user"):
+    of_users = ("session", "marker", "epoch", "job", "idempotency", "pack", "vector", "tokens", "late", "user")
+    for kind in (*of_users, "late_users", "api_key"):
         row = {"type": kind, "expires_at": 1_800_000_000}
         assert not passes(None, row)
         assert not passes(row, row)
         assert not passes(row, None)
     assert not passes({"type": "recall"}, None), "an old ledger row that ends says nothing"
     assert not passes({"type": "event"}, None)
+    assert not passes(None, {"type": "tenant"}), "a new one has nothing to be encoded"
 
 
 def test_the_types_named_here_are_those_that_the_code_asks_for() -> None:

@@ -46,6 +46,10 @@ EMBEDDED = """[
     ports.embedder.calibration.random_median,
     ports.embedder.calibration.paraphrase_median,
 ]"""
+ENCODED = """ports.token_encoder.similarities(
+    ports.token_encoder.encode_query("Who has the telescope?"),
+    [[codes] for codes in ports.token_encoder.encode_passages(["Ann has the telescope.", "It rained all day."])],
+)"""
 COUNTED = "ports.counter('o200k_base')('a telescope, 8 May 2023')"
 ASKED = """
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
@@ -75,7 +79,7 @@ def with_layer(layer: str) -> list[str]:
 
 
 def test_every_layer_is_under_a_function() -> None:
-    assert all(map(with_layer, ("core", "search", "llm", "tokens", "encoder")))
+    assert all(map(with_layer, ("core", "search", "llm", "tokens", "encoder", "late")))
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
@@ -107,6 +111,14 @@ def test_the_encoder_embeds(sandbox_of: SandboxOf, name: str) -> None:
     size, random, paraphrase = evaluated(sandbox, EMBEDDED, given)
     assert size == 384 * 4
     assert 0 < random < paraphrase < 1
+
+
+@pytest.mark.parametrize("name", with_layer("late"))
+def test_the_token_encoder_encodes(sandbox_of: SandboxOf, name: str) -> None:
+    sandbox = sandbox_of(FUNCTIONS[name])
+    given = {"NEVE_LATE_DIR": str(sandbox.opt / MOUNTED["NEVE_LATE_DIR"])}
+    answer, other = evaluated(sandbox, ENCODED, given)
+    assert answer > other > 0
 
 
 @pytest.mark.parametrize("name", with_layer("tokens"))

@@ -116,7 +116,7 @@ def test_the_schedule_runs(stage: Stage) -> None:
         stage.invoke(schedule.function, schedule_event(schedule, datetime.now(UTC)))
 
 
-def test_a_wrong_key_is_the_error_that_the_gateway_turns_into_401(stage: Stage) -> None:
+def test_a_wrong_key_is_denied_which_the_gateway_turns_into_401(stage: Stage) -> None:
     response = stage.call("GET", f"{USER}/stats", key="nv_wrong_key")
     assert response.status == 401
     assert json.loads(response.body)["code"] == "unauthorized"

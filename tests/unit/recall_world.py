@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from local.controls.call_log import CallLog
-from local.controls.faults import Faults, FaultyEmbedder, FaultySearch, FaultyTable
+from local.controls.faults import Faults, FaultyEmbedder, FaultySearch, FaultyTable, FaultyTokenEncoder
 from local.controls.fixture_embedder import FixtureEmbedder
 from local.controls.virtual_time import VirtualClock, VirtualTasks
 from local.engine.file_objects import FileObjects
@@ -26,13 +26,15 @@ from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.domain.tokens import Counter, CounterName
 from neve.observing import Observer
-from neve.ports import Embedder, Message, QueueName, SearchIndex
+from neve.ports import Embedder, Message, QueueName, SearchIndex, TokenEncoder
 from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
+from neve.store.keys import tenant_row
 from neve.store.stream_records import read_change
+from neve.store.tenants import TenantRow, put_tenant, read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.indexing.by_kind import Failures, Told
-from neve.usecases.indexing.embed_rows import embed_rows
+from neve.usecases.indexing.embed_rows import ROWS, embed_rows
 from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.recall.answer import RecallAnswer
@@ -68,6 +70,7 @@ class RecallWorld:
     clock: Clock
     calls: CallLog
     inner_embedder: Embedder
+    inner_tokens: TokenEncoder | None = None
     queue: ListQueue = field(default_factory=ListQueue)
     ids: SystemIds = field(default_factory=SystemIds)
     tasks: VirtualTasks = field(default_factory=VirtualTasks)
@@ -92,6 +95,10 @@ class RecallWorld:
         return FaultyEmbedder(self.inner_embedder, self.faults, self.calls)
 
     @property
+    def token_encoder(self) -> TokenEncoder | None:
+        return self.inner_tokens and FaultyTokenEncoder(self.inner_tokens, self.faults)
+
+    @property
     def observer(self) -> Observer:
         raise AssertionError("this test does not observe")
 
@@ -109,6 +116,13 @@ class RecallWorld:
     def forget(self) -> None:
         """As in a process that has served nothing yet."""
         self.caches = Caches(self.clock.now)
+
+    def with_policy(self, **numbers: Any) -> None:
+        """As its row says it too, for workers."""
+        self.tenant = Tenant("acme", Policy(**numbers))
+        item = self.rows.get(tenant_row("acme"))
+        row = read_tenant(item) if item else TenantRow("acme", iso(START))
+        self.rows.write([put_tenant(replace(row, policy=self.tenant.policy, policy_rev=row.policy_rev + 1))])
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -162,7 +176,8 @@ class RecallWorld:
 
     def embed(self, messages: Sequence[Message]) -> Failures:
         """Words, then vectors: of these messages, and of what became of them on the way."""
-        failures = self.words(messages)
+        messages = sorted(messages, key=lambda message: message.body["kind"] not in ROWS)
+        failures = self.words([message for message in messages if message.body["kind"] in ROWS])
         bodies = [message.body for message in messages]
         later = [message for message in self.taken(QueueName.EMBED) if message.body not in bodies]
         return failures | embed_rows(self, told([*messages, *later]))

@@ -60,7 +60,7 @@ def hit(owner: Owner, item_id: str, score: float = 1.0) -> dict[str, Any]:
         "_id": item_id,
         "_version": REV_1,
         "sort": [score, item_id, 0],
-        "_source": source | {"fingerprint": f"fp-{item_id}"},
+        "_source": source | {"fingerprint": f"fp-{item_id}", "length": 3},
     }
 
 

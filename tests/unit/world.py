@@ -19,7 +19,7 @@ from neve.caching import Caches
 from neve.domain.records import EventType, Memory
 from neve.domain.tenants.policy import Policy
 from neve.observing import Observed, ObservedLine, PassInput, Reflected, ReflectedRow, ReflectInput
-from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, WriteOp
+from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, TokenEncoder, WriteOp
 from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.usecases.sessions.append_events import Appended, NewEvent, append_events
@@ -134,6 +134,12 @@ class ScriptedObserver:
             meanwhile()
 
 
+def time_for(passes: int) -> Callable[[], float]:
+    """How long a worker may still run whose time does for so many passes."""
+    left = iter([ScriptedObserver.longest_s] * passes)
+    return lambda: next(left, 0.0)
+
+
 def kept(text: str, seq_from: int, seq_to: int, **more: Any) -> Observed:
     return Observed(True, (ObservedLine(text, seq_from, seq_to),), "scripted", **more)
 
@@ -170,6 +176,10 @@ class World:
     @property
     def embedder(self) -> Embedder:
         raise AssertionError("this test does not embed")
+
+    @property
+    def token_encoder(self) -> TokenEncoder | None:
+        return None
 
     # --- shorthand ------------------------------------------------------------------------------
 

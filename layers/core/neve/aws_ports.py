@@ -13,7 +13,7 @@ from neve.adapters.o200k import token_counter
 from neve.caching import Caches
 from neve.config import Settings, needed
 from neve.observing import Observer
-from neve.ports import Embedder, IndexModel, ObjectStore, Queue, QueueName, SearchIndex, Table
+from neve.ports import Embedder, IndexModel, ObjectStore, Queue, QueueName, SearchIndex, Table, TokenEncoder
 
 if TYPE_CHECKING:
     from boto3 import Session
@@ -93,16 +93,26 @@ class AwsPorts:
         return BgeSmall(needed(self._settings.encoder_dir, "encoder_dir"))
 
     @cached_property
+    def token_encoder(self) -> TokenEncoder | None:
+        """Its files are read when the first tenant asks for them."""
+        if self._settings.late_dir is None:
+            return None
+        from neve.adapters.embedders.late_interaction import LateInteraction
+
+        return LateInteraction(self._settings.late_dir)
+
+    @cached_property
     def observer(self) -> Observer:
         if self._settings.observer == "extractive":
             from neve.observers.extractive.observer import ExtractiveObserver
 
             return ExtractiveObserver()
         from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-        from neve.adapters.models.anthropic_when_asked import CALL_TIMEOUT_S, AnthropicWhenAsked
+        from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
+        from neve.domain.observe.time_limits import PASS_S
         from neve.observers.prompted import PromptedObserver
 
-        return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL, CALL_TIMEOUT_S)
+        return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL, PASS_S)
 
     def make_all(self) -> None:
         """Every port that the environment names. Raises SettingsError."""

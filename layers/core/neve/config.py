@@ -22,8 +22,8 @@ class SettingsError(RuntimeError):
 class Settings(BaseModel):
     """A field ``table`` is read from ``NEVE_TABLE``. An empty variable counts as not set.
 
-    ``encoder_dir`` and ``bpe_dir`` are where their layers are mounted. ``anthropic_secret`` is the ARN of the secret
-    with the API key, never the key. ``embedder`` and ``observer`` choose an engine."""
+    ``encoder_dir``, ``late_dir`` and ``bpe_dir`` are where their layers are mounted. ``anthropic_secret`` is the ARN of
+    the secret with the API key, never the key. ``embedder`` and ``observer`` choose an engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,6 +39,7 @@ class Settings(BaseModel):
     observer: Literal["anthropic", "extractive"] = "extractive"
     anthropic_secret: str | None = None
     encoder_dir: Path | None = None
+    late_dir: Path | None = None
     bpe_dir: Path | None = None
 
     @classmethod

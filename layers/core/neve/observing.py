@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from neve.domain.observe.lines import FEWEST_LINES
 from neve.domain.observe.lines import ObservedLine as ObservedLine
 from neve.domain.records import Event
+
+SecondsLeft = Callable[[], float]
+"""How long the worker may still run."""
+
+
+def for_ever() -> float:
+    """Of who has no worker's time to keep to."""
+    return math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +35,7 @@ class PassInput:
     carry image bytes inline: a block ``{"type": "image", "media_type", "data": base64}`` or ``{"type": "image",
     "url"}``. ``max_lines``: how many lines the answer may hold, ``output_cap``: their tokens together. What has no room
     is left to the next pass, which begins behind ``Observed.covered_to``; the first event may always have as many lines
-    as a pass of one event."""
+    as a pass of one event. ``seconds_left``: the worker's."""
 
     session_id: str
     events: Sequence[Event]
@@ -34,6 +43,7 @@ class PassInput:
     timezone: str
     output_cap: int
     max_lines: int = FEWEST_LINES
+    seconds_left: SecondsLeft = field(default=for_ever, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,7 @@ class ReflectInput:
     session_id: str
     groups: Sequence[ReflectGroup]
     target_tokens: int
+    seconds_left: SecondsLeft = field(default=for_ever, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +122,7 @@ class Observer(Protocol):
 
     @property
     def longest_s(self) -> float:
-        """How many seconds one answer may take: with less time left, a worker does not ask."""
+        """How many seconds one answer and its commit may take: with less time left, a worker does not ask."""
 
     def observe(self, given: PassInput) -> Observed: ...
 

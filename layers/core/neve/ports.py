@@ -6,6 +6,7 @@ Adapters translate vendor errors into the exceptions defined here; nobody else c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -216,12 +217,23 @@ def rev_of(document_version: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A passage of the same session, ``distance`` places behind another one (negative: before it), and the other parts
+    of its message."""
+
+    distance: int
+    text: str
+    rest: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev. ``following_known``:
     how many of the ``MOST_FOLLOWING`` passages behind it are there already.
 
-    ``text`` is what the keyword leg reads, with the speaker's name in front where there is one. The four context fields
-    are read by the keyword leg at lower weight (``CONTEXT_WEIGHTS``). ``vector`` is float32 little-endian bytes."""
+    ``text`` is what the keyword leg reads, with the speaker's name in front where there is one; ``rest`` are the
+    other parts of its message, of which only the length counts. ``date_text`` counts like the text, ``neighbours`` as
+    ``domain.recall.weighted_counts`` says. ``vector`` is float32 little-endian bytes."""
 
     item_id: str
     n: int
@@ -235,9 +247,8 @@ class Passage:
     tier: str
     observed_at: str
     vector: bytes | None = None
-    previous: str = ""
-    following: str = ""
-    near: str = ""
+    rest: tuple[str, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
     date_text: str = ""
     session_id: str | None = None
     category: str | None = None
@@ -282,7 +293,7 @@ class SearchFilter:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """The best passage of one item in one leg. ``score``: BM25 (>= 0) or raw cosine in [-1, 1]. ``version``: the rev of
-    the row that it was made from."""
+    the row that it was made from. ``length``: index terms of the whole message that the passage is a part of."""
 
     item_id: str
     n: int
@@ -290,6 +301,7 @@ class Candidate:
     version: int
     fingerprint: str
     source: Source
+    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,14 +333,6 @@ class SearchIndex(Protocol):
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]: ...
 
     def count(self, owner: Owner) -> int: ...
-
-
-CONTEXT_WEIGHTS: Mapping[str, float] = {"text": 1.0, "date_text": 1.0, "previous": 0.6, "following": 0.3, "near": 0.2}
-"""Weight of each field in the contextual keyword leg (measured on LoCoMo, docs/retrieval.md). A word's counts in the
-fields are weighted and added up before they saturate, as in BM25F (OpenSearch: one field with the weights as term
-frequencies)."""
-BM25_K1 = 0.9
-"""And no length normalisation: b is 0."""
 
 
 # --- objects and queues -------------------------------------------------------------------------
@@ -419,10 +423,27 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> list[bytes]: ...
 
 
+class TokenEncoder(Protocol):
+    """Late interaction: a vector for each token of a text, and how well the tokens of a query are met by those of a
+    message. What is encoded is opaque, and good for this model only. Raises EmbeddingUnavailable or
+    EmbeddingRetryable."""
+
+    @property
+    def model(self) -> str: ...
+
+    def encode_query(self, text: str) -> bytes: ...
+
+    def encode_passages(self, texts: Sequence[str]) -> list[bytes]: ...
+
+    def similarities(self, query: bytes, messages: Sequence[Sequence[bytes]]) -> list[float]:
+        """MaxSim of each message, which is its encoded passages. Larger is better; there is no scale to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One forced tool call. ``content``: blocks ``{"type": "text", "text"}`` or
-    ``{"type": "image", "media_type", "data": base64 | "url"}`` in order."""
+    ``{"type": "image", "media_type", "data": base64 | "url"}`` in order. ``within_s``: seconds that the call may take
+    with all its attempts; later nobody is there to take the answer."""
 
     system: str
     content: tuple[Mapping[str, Any], ...]
@@ -431,6 +452,7 @@ class ModelRequest:
     tool_schema: Mapping[str, Any]
     max_tokens: int
     purpose: str
+    within_s: float = field(default=math.inf, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,6 +520,10 @@ class Ports(Protocol):
     def search(self) -> SearchIndex: ...
     @property
     def embedder(self) -> Embedder: ...
+    @property
+    def token_encoder(self) -> TokenEncoder | None:
+        """None: nothing is ranked by late interaction."""
+
     @property
     def observer(self) -> Observer: ...
     @property

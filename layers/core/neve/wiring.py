@@ -43,6 +43,11 @@ def ports() -> Ports:
     return _installed[0]
 
 
+def stage() -> str:
+    """The name of the stage that the process belongs to. Raises SettingsError."""
+    return Settings.from_environment(os.environ).stage
+
+
 def prepare() -> Callable[[], Ports]:
     """Called by a function's module when it is imported. Under Lambda: make every client that the environment names,
     and load the encoder. What cannot be made is left to the first call, which says what is wrong with it. Elsewhere
@@ -63,14 +68,17 @@ def prepare() -> Callable[[], Ports]:
     return ports
 
 
-def ready(engines: Ports) -> float | None:
+def ready(engines: Ports, *, late: bool = False) -> float | None:
     """Wait until the process can work at full speed; a call's own budget starts behind this. How many milliseconds the
-    start of the process has cost, for its first call; None for every other. Never raises."""
+    start of the process has cost, for its first call; None for every other. ``late``: whether the call needs the token
+    encoder too, which no other call waits for. Never raises."""
     began = time.perf_counter()
     try:
         _load_encoder(engines)
+        if late and isinstance(engines.token_encoder, Loads):
+            engines.token_encoder.load()
     except EmbeddingUnavailable:
-        return None  # the vector leg says so
+        return None  # the vector leg says so, or the rerank stage
     waited_ms = (time.perf_counter() - began) * 1000
     if _cold_start_ms:
         return _cold_start_ms.pop() + waited_ms

@@ -4,7 +4,11 @@ and a message whose session is busy put off.
 Who finds the lease of a session taken has not failed. A failure would hide the message for the queue's visibility
 timeout and bring it nearer to the dead letters, so it is sent again as a new message and the received one is done with.
 The new one stands behind the others of its group. That changes nothing: a message names a session, and whoever takes it
-up does all that is to be done there."""
+up does all that is to be done there.
+
+A queue on which messages go round for ever looks like one that works. So a message that is sent again says since when
+its session has stood where it stands, and fails when that is too long ago: then its receives are counted, and it ends
+as a dead letter."""
 
 from __future__ import annotations
 
@@ -18,28 +22,30 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from neve import observability
 from neve.correlation import FIELD, correlated
+from neve.domain.observe.time_limits import NO_PROGRESS_FOR, POSTPONED_S
+from neve.domain.times import iso, parse
+from neve.observing import SecondsLeft
 from neve.ports import Message, Ports, QueueName
 from neve.scope import SessionScope
 from neve.usecases.observe.lease import LeaseHeld
-from neve.usecases.observe.observe_session import SecondsLeft
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
 Work = Callable[[SessionScope, dict[str, Any], SecondsLeft], ObservationReport | None]
 
-POSTPONED_S = 2.0
-"""Pause of a queue without a delay before a message is sent again. Between two passes that appends asked for lie the
-5 s of the extract queue's delay (template.yaml), so that who looks this often finds the session free."""
+STANDS = "stands"
+"""In a message that was sent again: where its session stood, and since when."""
 
 
-def process_fifo(
-    ports: Ports, event: Mapping[str, Any], context: Any, queue: QueueName, work: Work, pause_s: float = 0.0
-) -> dict[str, Any]:
+class NoProgress(Exception):
+    """The message was sent again and again for ``NO_PROGRESS_FOR``, and its session stands where it stood."""
+
+
+def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: QueueName, work: Work) -> dict[str, Any]:
     """The partial batch answer. A failed message holds back the later ones of its group only. ``work`` raises to have
     its message delivered again, LeaseHeld to have it postponed: it is sent to ``queue``, where it came from, once more,
-    ``pause_s`` later (0 when the queue has a delay of its own). A report that says ``left_off_at`` has it sent once
-    more, too: the job goes on in another worker. ``context``: Lambda's, which knows how long the worker may still run;
-    None: for ever."""
+    ``POSTPONED_S`` later. A report that says ``left_off_at`` has it sent once more, too: the job goes on in another
+    worker. ``context``: Lambda's, which knows how long the worker may still run; None: for ever."""
 
     def seconds_left() -> float:
         return math.inf if context is None else float(context.get_remaining_time_in_millis()) / 1000
@@ -59,16 +65,19 @@ def process_fifo(
         user = tenant_scope(ports, body["tenant"]).of_user(body["user"])
         try:
             report = work(user.of_session(body["session"]), body, seconds_left)
-        except LeaseHeld:
-            if pause_s:
-                ports.clock.sleep(pause_s)
-            _send_again(ports, queue, record, body)
+        except LeaseHeld as held:
+            again = _standing(ports, body, held.place)
+            ports.clock.sleep(POSTPONED_S)
+            _send_again(ports, queue, record, again)
             observability.postponed(queue, body.get(FIELD, record.message_id))
             return
         if report is None:
             return
         if report.left_off_at is not None:
-            _send_again(ports, queue, record, body, f"{body['job_id']}.{report.left_off_at}")
+            again = _standing(ports, body, report.left_off_at)
+            # the queue drops an id that it has seen: one that got nowhere needs another
+            moved = report.left_off_at != body.get(STANDS, {}).get("at")
+            _send_again(ports, queue, record, again, f"{body['job_id']}.{report.left_off_at}" if moved else None)
         _tell(queue, body.get(FIELD, record.message_id), report)
 
     # one processor a call: it holds the state of its batch
@@ -77,6 +86,15 @@ def process_fifo(
     return dict(
         process_partial_response(event=dict(event), record_handler=handle, processor=processor, context=context)
     )
+
+
+def _standing(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """The body to be sent again. Raises NoProgress."""
+    now, before = ports.clock.now(), body.get(STANDS, {})
+    since = parse(before["since"]) if before.get("at") == place else now
+    if now - since > NO_PROGRESS_FOR:
+        raise NoProgress(place)
+    return {**body, STANDS: {"at": place, "since": iso(since)}}
 
 
 def _send_again(

@@ -1,31 +1,37 @@
-"""The terms of the embedded keyword index, and how often a passage holds each."""
+"""The terms of the embedded keyword index, and how much a passage holds of each."""
 
 from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from neve.domain.recall.weighted_counts import Lengths, Terms, weighted_counts
 from neve.domain.terms import chunk_terms
 from neve.domain.words import chunks, fold
-from neve.ports import CONTEXT_WEIGHTS
+from neve.ports import Neighbour, Passage
 
-FIELDS: Final = tuple(CONTEXT_WEIGHTS)
-TERM_COUNTS: Final = np.dtype([("term", "<u8"), ("counts", "u1", (len(FIELDS),))])
-"""One term of a passage: how often it occurs in each of FIELDS, 255 at most."""
-ANALYSIS: Final = f"2 {' '.join(FIELDS)}"
-"""What the stored term counts were made with. A file with another value is analysed again when it is opened."""
+WEIGHTED_TERMS: Final = np.dtype([("key", "<u8"), ("count", "<f4")])
+"""One term of a passage as the postings want it: the term, with a last bit that says whether it stands in the context
+only (1) or in the text (0), and its weighted count."""
 
 _CACHED_CHUNKS = 200_000
 """About 40 MB."""
 _LONGEST_CACHED = 64
-_pack_counts = struct.Struct(f"<Q{len(FIELDS)}B").pack
+_pack = struct.Struct("<Qf").pack
 
 Term = int
 """63 bits of BLAKE2b of a stemmed word: the same in every process, and no dictionary keeps an erased user's words."""
+
+
+class Analysed(NamedTuple):
+    """``terms``: WEIGHTED_TERMS, packed. ``length``: index terms of the passage's whole message."""
+
+    terms: bytes
+    length: int
 
 
 class Analyzer:
@@ -33,6 +39,7 @@ class Analyzer:
 
     def __init__(self) -> None:
         self._terms_of_chunk: dict[str, tuple[Term, ...]] = {}
+        self._lengths = Lengths(self.terms)
 
     def terms(self, text: str) -> Iterator[Term]:
         """Every term of a text, repetitions included."""
@@ -41,17 +48,17 @@ class Analyzer:
             terms = known.get(chunk)
             yield from self._analyse_chunk(chunk) if terms is None else terms
 
-    def term_counts(self, texts: Sequence[str]) -> bytes:
-        """The TERM_COUNTS of a passage, packed; ``texts`` are its FIELDS in order."""
-        found: dict[Term, list[int]] = {}
-        for field, text in enumerate(texts):
-            for term in self.terms(text):
-                counts = found.get(term)
-                if counts is None:
-                    counts = found[term] = [0] * len(FIELDS)
-                if counts[field] < 255:
-                    counts[field] += 1
-        return b"".join([_pack_counts(term, *counts) for term, counts in found.items()])
+    def analyse(self, passage: Passage) -> Analysed:
+        own = self._said(passage)
+        around = ((neighbour.distance, self._said(neighbour)) for neighbour in passage.neighbours)
+        counts = weighted_counts(own, self.terms(passage.date_text), around)
+        in_text = set(own.own)
+        packed = [_pack(term << 1 | (term not in in_text), count) for term, count in counts.items()]
+        return Analysed(b"".join(packed), own.length)
+
+    def _said(self, said: Passage | Neighbour) -> Terms[Term]:
+        own = list(self.terms(said.text))
+        return Terms(own, len(own) + self._lengths.of(said.rest))
 
     def _analyse_chunk(self, chunk: str) -> tuple[Term, ...]:
         terms = stored_terms(chunk_terms(chunk))

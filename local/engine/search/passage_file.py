@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Final
 
-from local.engine.search.analysis import ANALYSIS, FIELDS, Analyzer
+from local.engine.search.analysis import Analysed, Analyzer
 from local.engine.search.segment import StoredPassage
 from local.engine.sqlite_file import SqliteFile
 from neve.domain.times import epoch_ms
@@ -24,11 +24,12 @@ CREATE TABLE IF NOT EXISTS owners (
     UNIQUE (tenant, user)
 );
 CREATE TABLE IF NOT EXISTS passages (
-    row INTEGER PRIMARY KEY, item_id TEXT NOT NULL, n INTEGER NOT NULL, version INTEGER NOT NULL, source TEXT NOT NULL,
+    row INTEGER PRIMARY KEY, item_id TEXT NOT NULL, n INTEGER NOT NULL, version INTEGER NOT NULL,
+    length INTEGER NOT NULL, source TEXT NOT NULL,
     kind TEXT NOT NULL, status TEXT NOT NULL, tier TEXT NOT NULL, category TEXT, "group" TEXT, session_id TEXT,
     path TEXT, tags TEXT NOT NULL, fingerprint TEXT NOT NULL, observed_ms INTEGER NOT NULL, vector BLOB,
     terms BLOB NOT NULL, owner INTEGER NOT NULL,
-    text TEXT NOT NULL, date_text TEXT NOT NULL, previous TEXT NOT NULL, following TEXT NOT NULL, near TEXT NOT NULL,
+    text TEXT NOT NULL,
     UNIQUE (owner, item_id, n)
 );
 CREATE TABLE IF NOT EXISTS removals (
@@ -40,16 +41,13 @@ CREATE TABLE IF NOT EXISTS removals (
 passages of one user lie together; a changed passage gets a new row. ``version`` is a document version. ``removals``
 keeps late upserts out: a passage with ``n >= keep`` and a version below ``version`` is refused."""
 
-_COLUMNS: Final = """row, item_id, n, version, source, kind, status, tier, category, "group", session_id, path, tags,
-    fingerprint, observed_ms, vector, terms"""
+_COLUMNS: Final = """row, item_id, n, version, length, source, kind, status, tier, category, "group", session_id,
+    path, tags, fingerprint, observed_ms, vector, terms"""
 _LOAD: Final = f"SELECT {_COLUMNS} FROM passages WHERE row >= ? AND row < ? ORDER BY row"  # noqa: S608
-_INSERT: Final = f"""INSERT INTO passages ({_COLUMNS}, owner, text, date_text, previous, following, near)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""  # noqa: S608
-_NEXT_TEXTS: Final = """SELECT row, text, date_text, previous, following, near FROM passages
-    WHERE row > ? ORDER BY row LIMIT ?"""
+_INSERT: Final = f"""INSERT INTO passages ({_COLUMNS}, owner, text)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""  # noqa: S608
 _ROW_BITS: Final = 32
 _LOAD_BATCH: Final = 4_096
-_ANALYSE_BATCH: Final = 1_000
 
 
 @dataclass(slots=True)
@@ -67,7 +65,6 @@ class PassageFile:
         self._analyzer = analyzer
         self._file = SqliteFile(path, store="search", schema=SCHEMA, troubles=troubles)
         self.model = self._settle_model(model)
-        self._settle_analysis()
 
     def close(self) -> None:
         self._file.close()
@@ -95,18 +92,18 @@ class PassageFile:
 
     def upsert(self, owner: Owner, passages: Sequence[Passage]) -> Changes:
         """Write the passages that are not older than what is stored or removed. Vectors must be normalised."""
-        prepared = [(passage, self._analyzer.term_counts(_texts(passage))) for passage in passages]
+        prepared = [(passage, self._analyzer.analyse(passage)) for passage in passages]
         changes = Changes()
         with self._file.writing() as connection:
             number, next_row = _register(connection, owner)
-            for passage, terms in prepared:
+            for passage, analysed in prepared:
                 replaced = _replaced(connection, number, passage)
                 if replaced is None:
                     continue
                 changes.removed_rows += replaced
                 connection.executemany("DELETE FROM passages WHERE row = ?", [(row,) for row in replaced])
-                stored = _stored(number << _ROW_BITS | next_row, passage, terms)
-                connection.execute(_INSERT, (*stored, number, *_texts(passage)))
+                stored = _stored(number << _ROW_BITS | next_row, passage, analysed)
+                connection.execute(_INSERT, (*stored, number, passage.text))
                 changes.added.append(stored)
                 next_row += 1
             _recount(connection, number, next_row, len(changes.added) - len(changes.removed_rows))
@@ -141,34 +138,19 @@ class PassageFile:
 
     def _settle_model(self, model: IndexModel) -> IndexModel:
         with self._file.writing() as connection:
-            for name, value in (("model", model.tag), ("dimensions", str(model.dimensions)), ("analysis", ANALYSIS)):
+            for name, value in (("model", model.tag), ("dimensions", str(model.dimensions))):
                 connection.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (name, value))
             about = dict(connection.execute("SELECT name, value FROM about"))
         return IndexModel(about["model"], int(about["dimensions"]))
 
-    def _settle_analysis(self) -> None:
-        """Analyse every text again when the file's terms are those of another version of the analyzer."""
-        with self._file.writing() as connection:
-            if connection.execute("SELECT value FROM about WHERE name = 'analysis'").fetchone() == (ANALYSIS,):
-                return
-            last = -1
-            while batch := connection.execute(_NEXT_TEXTS, (last, _ANALYSE_BATCH)).fetchall():
-                terms = [(self._analyzer.term_counts(texts), row) for row, *texts in batch]
-                connection.executemany("UPDATE passages SET terms = ? WHERE row = ?", terms)
-                last = batch[-1][0]
-            connection.execute("UPDATE about SET value = ? WHERE name = 'analysis'", (ANALYSIS,))
 
-
-def _texts(passage: Passage) -> tuple[str, ...]:
-    return tuple(getattr(passage, name) for name in FIELDS)
-
-
-def _stored(row: int, passage: Passage, terms: bytes) -> StoredPassage:
+def _stored(row: int, passage: Passage, analysed: Analysed) -> StoredPassage:
     return StoredPassage(
         row=row,
         item_id=passage.item_id,
         n=passage.n,
         version=passage.document_version,
+        length=analysed.length,
         source=passage.source.value,
         kind=passage.kind,
         status=passage.status,
@@ -181,7 +163,7 @@ def _stored(row: int, passage: Passage, terms: bytes) -> StoredPassage:
         fingerprint=passage.fingerprint,
         observed_ms=epoch_ms(passage.observed_at),
         vector=passage.vector,
-        terms=terms,
+        terms=analysed.terms,
     )
 
 

@@ -1,8 +1,8 @@
 """Postings of one user's passages: immutable sorted runs and a short unsorted tail, as a log-structured merge has them.
 
-With b = 0 the BM25 weight of a term in a passage does not depend on the other passages, so a posting holds it ready:
-the ``impact``: its counts in the fields, weighted, added up and saturated once (BM25F). Only the idf is left to the
-query."""
+The BM25 weight of a term in a passage does not depend on the other passages, so a posting holds it ready: the
+``impact``, its weighted count saturated. Only the idf is left to the query. Single precision and the order of the
+operations are those of OpenSearch, so that both give the same scores."""
 
 from __future__ import annotations
 
@@ -13,25 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from local.engine.columns import Column
-from local.engine.search.analysis import FIELDS, TERM_COUNTS, Term
-from neve.ports import BM25_K1, CONTEXT_WEIGHTS
+from local.engine.search.analysis import WEIGHTED_TERMS, Term
+from neve.domain.recall.weighted_counts import K1
 
 TAIL_POSTINGS = 65_536
 """About 1,000 passages. The tail is searched by comparing every posting (30 µs), and sorted when it is longer."""
-_TEXT = FIELDS.index("text")
+_ONE, _PIVOT = np.float32(1), np.float32(K1)
 
 Docs = NDArray[np.int32]
 Impacts = NDArray[np.float32]
 Keys = NDArray[np.uint64]
 
 
-_WEIGHTS = np.array([CONTEXT_WEIGHTS[field] for field in FIELDS], np.float32)
-
-
-def _impacts(counts: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """``counts[posting, field]`` -> the saturated weighted count of each posting."""
-    weighted: NDArray[np.float32] = (counts * _WEIGHTS).sum(axis=1, dtype=np.float32)
-    return weighted * np.float32(BM25_K1 + 1) / (weighted + np.float32(BM25_K1))
+def _impacts(counts: Impacts) -> Impacts:
+    """``count / (count + k1)``, so written that it never falls as the count rises."""
+    return _ONE - _PIVOT / (counts + _PIVOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +90,13 @@ class Postings:
     def view(self) -> PostingsView:
         return PostingsView(tuple(self._runs), self._keys.view(), self._docs.view(), self._impacts.view())
 
-    def append(self, first_doc: int, term_counts: Sequence[bytes]) -> None:
-        """Add the packed TERM_COUNTS of the passages ``first_doc``, ``first_doc + 1``, …"""
-        rows = np.frombuffer(b"".join(term_counts), TERM_COUNTS)
-        lengths = [len(packed) // TERM_COUNTS.itemsize for packed in term_counts]
-        counts = rows["counts"]
-        elsewhere = (counts[:, _TEXT] == 0).astype(np.uint64)
-        self._keys.extend(rows["term"] << np.uint64(1) | elsewhere)
+    def append(self, first_doc: int, weighted_terms: Sequence[bytes]) -> None:
+        """Add the packed WEIGHTED_TERMS of the passages ``first_doc``, ``first_doc + 1``, …"""
+        rows = np.frombuffer(b"".join(weighted_terms), WEIGHTED_TERMS)
+        lengths = [len(packed) // WEIGHTED_TERMS.itemsize for packed in weighted_terms]
+        self._keys.extend(rows["key"])
         self._docs.extend(np.repeat(np.arange(first_doc, first_doc + len(lengths), dtype=np.int32), lengths))
-        self._impacts.extend(_impacts(counts))
+        self._impacts.extend(_impacts(rows["count"]))
 
     def settle(self) -> None:
         """Sort a long tail into a run, and merge runs of similar size, so that there are about log2(size) of them."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import log
 from typing import Any
 
@@ -12,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from local.engine.search.analysis import Term
-from local.engine.search.postings import Impacts
 from local.engine.search.segment import Mask, Rows, Snapshot
+from neve.domain.recall.weighted_counts import K1
 from neve.ports import Candidate, Source, rev_of
 
 _FIRST_BLOCK = 256
@@ -37,19 +39,25 @@ class TermQuery:
 
 
 def keyword_leg(snapshot: Snapshot, query: TermQuery, mask: Mask, depth: int) -> list[Candidate]:
-    """BM25 with b = 0. A term counts once in a passage, by the field in which it weighs most, times its idf over the
-    ``text`` of the user's live passages; the terms of all groups are added up."""
+    """BM25F. A term counts by its weighted count, saturated, times its idf over the ``text`` of the user's live
+    passages; the terms of all groups are added up."""
     scores = np.zeros(len(mask))
-    matched = np.zeros(len(mask), np.int16)
-    for group in query.groups:
-        matched += _add_scores(snapshot, group, scores)
-    mask &= matched >= query.min_match
+    if query.min_match > 1:
+        matched = np.zeros(len(mask), np.int16)
+        for group in query.groups:
+            of_group = np.zeros(len(mask))
+            matched += _add_scores(snapshot, Counter(group), of_group)
+            scores += _single(of_group)
+        mask &= matched >= query.min_match
+    else:
+        found = _add_scores(snapshot, Counter(chain.from_iterable(query.groups)), scores)
+        mask &= found | (query.min_match == 0)
     for term in query.required:
         mask &= _in_text(snapshot, term)
     for term in query.excluded:
         mask &= ~_in_text(snapshot, term)
     rows = np.flatnonzero(mask).astype(np.int32)
-    return _best_passages(snapshot, rows, scores[rows], depth, query.accepts)
+    return _best_passages(snapshot, rows, _single(scores[rows]), depth, query.accepts)
 
 
 def vector_leg(snapshot: Snapshot, vector: NDArray[np.float32], mask: Mask, depth: int) -> list[Candidate]:
@@ -66,20 +74,23 @@ def _any_row(_row: int) -> bool:
     return True
 
 
-def _add_scores(snapshot: Snapshot, group: Sequence[Term], scores: Scores) -> Mask:
-    """Add the scores of a group's terms; returns which passages hold any of them."""
+def _add_scores(snapshot: Snapshot, terms: Mapping[Term, int], scores: Scores) -> Mask:
+    """Add the scores of terms, each with how often it is asked for; returns which passages hold any of them. In single
+    precision, added in double, as Lucene does it: it takes the alternatives of all groups for one disjunction, and a
+    term that comes again for one with the sum of the boosts."""
     found = np.zeros(len(scores), np.bool_)
-    for term in group:
+    for term, times in terms.items():
         in_text = list(snapshot.postings.in_text(term))
-        idf = _idf(snapshot, [rows for rows, _ in in_text])
+        once = np.float32(_idf(snapshot, [rows for rows, _ in in_text]) * (K1 + 1))
+        boost = np.float32(times * float(once))
         for rows, impacts in (*in_text, *snapshot.postings.in_context(term)):
-            scores[rows] += idf * _as_scores(impacts)
+            scores[rows] += boost * impacts
             found[rows] = True
     return found
 
 
-def _as_scores(impacts: Impacts) -> Scores:
-    return impacts.astype(np.float64)
+def _single(scores: Scores) -> Scores:
+    return scores.astype(np.float32).astype(np.float64)
 
 
 def _idf(snapshot: Snapshot, lists: Sequence[Rows]) -> float:
@@ -116,6 +127,7 @@ def _candidate(snapshot: Snapshot, row: int, score: float) -> Candidate:
         version=rev_of(int(snapshot.columns["version"][row])),
         fingerprint=snapshot.name_of("fingerprint", row),
         source=Source(snapshot.name_of("source", row)),
+        length=int(snapshot.columns["length"][row]),
     )
 
 

@@ -24,12 +24,14 @@ Mask = NDArray[np.bool_]
 
 class StoredPassage(NamedTuple):
     """A passage as the file keeps it, in the order of its columns, without the texts. ``row`` rises and is never given
-    twice; ``tags`` is a JSON array; ``vector`` is normalised; ``terms`` are packed TERM_COUNTS."""
+    twice; ``tags`` is a JSON array; ``vector`` is normalised; ``terms`` are packed
+    WEIGHTED_TERMS; ``length`` are the index terms of the passage's message."""
 
     row: int
     item_id: str
     n: int
     version: int
+    length: int
     source: str
     kind: str
     status: str
@@ -63,6 +65,7 @@ _NUMBERS: Final[Mapping[str, type[np.generic]]] = {
     "row": np.int64,
     "n": np.int32,
     "version": np.int64,
+    "length": np.int32,
     "observed_ms": np.int64,
 }
 

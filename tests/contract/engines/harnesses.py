@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+from local.limits.lineage import HEADER
 from local.workers.broker import Received
 from neve.ports import ObjectStore, Queue, QueueName
 
@@ -28,7 +29,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Delivery:
-    """``source``: the queue that a dead letter comes from."""
+    """``source``: the queue that a dead letter comes from. ``trace``: the chain that it was sent in."""
 
     receipt: str
     body: dict[str, Any]
@@ -36,6 +37,7 @@ class Delivery:
     sent_ms: int
     group: str
     source: str | None
+    trace: str | None
 
 
 class QueueHarness(Protocol):
@@ -64,6 +66,7 @@ def delivery_of(found: Received) -> Delivery:
         sent_ms=int(given["SentTimestamp"]),
         group=given["MessageGroupId"],
         source=given.get("DeadLetterQueueSourceArn"),
+        trace=given.get(HEADER),
     )
 
 

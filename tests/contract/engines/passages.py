@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import struct
 import uuid
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from neve.ports import Owner, Passage, SearchFilter, Source
+from neve.ports import Neighbour, Owner, Passage, SearchFilter, Source
 
 ANY = SearchFilter()
 
@@ -20,7 +22,8 @@ def vector(*values: float) -> bytes:
     return struct.pack(f"<{len(values)}f", *values)
 
 
-def passage(item_id: str, text: str = "", **changes: Any) -> Passage:
+def passage(item_id: str, text: str = "", around: Mapping[int, str] = MappingProxyType({}), **changes: Any) -> Passage:
+    """``around``: the texts near it, by distance."""
     values: dict[str, Any] = {
         "n": 0,
         "version": 1,
@@ -32,4 +35,5 @@ def passage(item_id: str, text: str = "", **changes: Any) -> Passage:
         "tier": "working",
         "observed_at": "2026-03-10T09:30:00.000Z",
     }
-    return Passage(item_id=item_id, text=text, **values | changes)
+    neighbours = tuple(Neighbour(distance, said) for distance, said in around.items())
+    return Passage(item_id=item_id, text=text, neighbours=neighbours, **values | changes)

@@ -38,6 +38,9 @@ from tests.contract.engines.harnesses import (
     QueueHarness,
     delivery_of,
 )
+from tests.simulation.engines.memory_objects import MemoryObjects
+from tests.simulation.engines.memory_queue import MemoryQueue
+from tests.simulation.engines.memory_table import MemoryTable
 
 
 class ManualClock:
@@ -72,7 +75,18 @@ def _sqlite_table(location: str) -> AbstractContextManager[Table]:
     return closing(SqliteTable(Path(location)))
 
 
+@contextmanager
+def _memory_table(_: str) -> Iterator[Table]:
+    """What the simulation runs on; it lives as long as this context."""
+    yield MemoryTable()
+
+
+def in_memory(_: Path) -> str:
+    return "memory"
+
+
 TABLES = {
+    "memory": TableEngine(in_memory, _memory_table),
     "sqlite": TableEngine(lambda folder: str(folder / "table.db"), _sqlite_table),
     "dynamodb-local": TableEngine(create_local_table, open_local_table),
     "moto": TableEngine(name_moto_table, open_moto_table),
@@ -129,7 +143,38 @@ def _sqlite_queue(location: str) -> Iterator[QueueHarness]:
         yield SqliteQueueHarness(queue, clock)
 
 
+class MemoryQueueHarness:
+    def __init__(self) -> None:
+        self._clock = ManualClock()
+        self._memory = MemoryQueue(lambda: round(self._clock.monotonic_ms()), queue_definitions())
+
+    @property
+    def queue(self) -> Queue:
+        return self._memory
+
+    def receive(self, name: QueueName, limit: int = 10) -> list[Delivery]:
+        return [delivery_of(found) for found in self._memory.receive(name, limit)]
+
+    def delete(self, name: QueueName, receipt: str) -> None:
+        self._memory.delete(name, receipt)
+
+    def release(self, name: QueueName, receipt: str, delay_s: int) -> None:
+        self._memory.release(name, receipt, delay_s)
+
+    def dead_letters(self, name: QueueName) -> list[Delivery]:
+        return [delivery_of(found) for found in self._memory.receive(f"{name}-dlq", 10)]
+
+    def pass_time(self, seconds: float) -> None:
+        self._clock.advance(seconds)
+
+
+@contextmanager
+def _memory_queue(_: str) -> Iterator[QueueHarness]:
+    yield MemoryQueueHarness()
+
+
 QUEUES = {
+    "memory": QueueEngine(in_memory, _memory_queue),
     "sqlite": QueueEngine(lambda folder: str(folder / "queue.db"), _sqlite_queue),
     "elasticmq": QueueEngine(create_elasticmq_queues, elasticmq_queue),
     "moto": QueueEngine(in_moto, moto_queue),
@@ -176,7 +221,33 @@ def _file_objects(location: str) -> Iterator[ObjectsHarness]:
     yield FileObjectsHarness(Path(location))
 
 
+class MemoryObjectsHarness:
+    def __init__(self) -> None:
+        self._clock = ManualClock()
+        self._memory = MemoryObjects(lambda: self._clock.monotonic_ms() / 1000)
+
+    @property
+    def store(self) -> ObjectStore:
+        return self._memory
+
+    def content_type(self, key: str) -> str | None:
+        found = self._memory.objects.get(key)
+        return found.content_type if found else None
+
+    def upload(self, url: str, content_type: str, body: bytes, *, if_none_match: str = "*") -> bool:
+        return if_none_match == "*" and self._memory.accept_upload(url, content_type, body)
+
+    def pass_time(self, seconds: float) -> None:
+        self._clock.advance(seconds)
+
+
+@contextmanager
+def _memory_objects(_: str) -> Iterator[ObjectsHarness]:
+    yield MemoryObjectsHarness()
+
+
 OBJECTS = {
+    "memory": ObjectsEngine(in_memory, _memory_objects),
     "files": ObjectsEngine(lambda folder: str(folder / "objects"), _file_objects),
     "s3mock": ObjectsEngine(create_bucket, s3mock_objects),
     "moto": ObjectsEngine(in_moto, moto_objects),

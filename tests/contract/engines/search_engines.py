@@ -17,6 +17,7 @@ from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.places import create_index
 from neve.ports import IndexModel, SearchIndex
 from tests.servers import opensearch_url
+from tests.simulation.engines.memory_search import MemorySearch
 
 MODEL = IndexModel("contract", 4)
 
@@ -40,6 +41,11 @@ def _sqlite(folder: Path) -> Iterator[SearchEngine]:
 
 
 @contextmanager
+def _memory(_: Path) -> Iterator[SearchEngine]:
+    yield SearchEngine(MemorySearch(MODEL), _at_once)
+
+
+@contextmanager
 def _opensearch(folder: Path) -> Iterator[SearchEngine]:
     """One index for all tests: making one takes longer than most of them, and each has owners of its own."""
     with closing(open_search_client(opensearch_url(), read_s=READ_S)) as client:
@@ -57,6 +63,7 @@ def _opensearch_alias() -> str:
 
 
 SEARCHES: dict[str, Callable[[Path], AbstractContextManager[SearchEngine]]] = {
+    "memory": _memory,
     "opensearch": _opensearch,
     "sqlite": _sqlite,
 }

@@ -66,6 +66,10 @@ class Controls:
         calls = self._get("calls", kind=kind)["calls"]
         return [call for call in calls if all(call.get(name) == value for name, value in fields.items())]
 
+    def alarms(self) -> dict[str, Json]:
+        """Of a deployment, by name: ``went_off``, and the minutes above the threshold."""
+        return dict(self._get("alarms")["alarms"])
+
     def forget_calls(self) -> None:
         self._post("calls/reset", {})
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from local.backend import ENCODER
-from neve.adapters.embedders import bge_small
+from neve.adapters.embedders import onnx_model
 from neve.adapters.embedders.bge_small import DIMENSIONS, MODEL_SHA256, MODEL_TAG, QUERY_PREFIX, BgeSmall
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
@@ -143,7 +143,8 @@ def test_a_failing_run_may_be_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
 
     fresh = BgeSmall(ENCODER)
     fresh.embed_query("hello")
-    monkeypatch.setattr(fresh._encoder, "_session", Exhausted())
+    assert fresh._encoder is not None
+    monkeypatch.setattr(fresh._encoder._model, "_session", Exhausted())
     with pytest.raises(EmbeddingRetryable, match="no room"):
         fresh.embed_query("hello")
 
@@ -184,7 +185,7 @@ class _Held:
 
 
 def test_a_batch_gives_way_to_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bge_small, "LONGEST_WAY_S", PATIENCE_S)
+    monkeypatch.setattr(onnx_model, "LONGEST_WAY_S", PATIENCE_S)
     encoder, held = BgeSmall(ENCODER), _Held()
     encoder._encoder = held  # type: ignore[assignment]
     with ThreadPoolExecutor(2) as pool:
@@ -201,7 +202,7 @@ def test_a_batch_gives_way_to_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_batch_comes_to_its_end_however_many_queries_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bge_small, "LONGEST_WAY_S", 0.01)
+    monkeypatch.setattr(onnx_model, "LONGEST_WAY_S", 0.01)
     encoder, held = BgeSmall(ENCODER), _Held()
     encoder._encoder = held  # type: ignore[assignment]
     with ThreadPoolExecutor(1) as pool:

@@ -21,7 +21,7 @@ from local.functions import Functions
 from local.template import read_template
 from neve import wiring
 from neve.adapters.aws.clients import aws_client
-from neve.adapters.aws.lambda_deployment import FunctionFailed, LambdaDeployment
+from neve.adapters.aws.lambda_deployment import ATTEMPTS, BUSY_S, FunctionFailed, LambdaDeployment
 from neve.domain.times import iso
 from neve.ports import StoreUnavailable
 from neve.store.tenants import TenantRow, put_tenant
@@ -168,6 +168,23 @@ def test_a_version_that_raises_is_a_failure_named_by_its_error(
     calls.add_response("invoke", {"StatusCode": 200, "FunctionError": "Unhandled", "Payload": payload(crash)})
     with pytest.raises(FunctionFailed, match="arn:embed:7: ImportModuleError"):
         deployment.invoke(VERSIONS.embed, {})
+
+
+def test_a_version_that_an_account_has_no_room_for_is_asked_again(
+    stubs: tuple[LambdaDeployment, Stubber, Stubber],
+) -> None:
+    deployment, calls, _ = stubs
+    slept: list[float] = []
+    deployment._pause = slept.append
+    for _ in range(3):
+        calls.add_client_error("invoke", "TooManyRequestsException", http_status_code=429)
+    calls.add_response("invoke", {"StatusCode": 200, "Payload": payload({"statusCode": 200})})
+    assert deployment.invoke(VERSIONS.recall, {}) == {"statusCode": 200}
+    assert slept == [BUSY_S] * 3
+    for _ in range(ATTEMPTS):
+        calls.add_client_error("invoke", "TooManyRequestsException", http_status_code=429)
+    with pytest.raises(StoreUnavailable, match="TooManyRequests"):
+        deployment.invoke(VERSIONS.recall, {})
 
 
 def test_a_version_that_may_not_be_called_is_a_failure(stubs: tuple[LambdaDeployment, Stubber, Stubber]) -> None:

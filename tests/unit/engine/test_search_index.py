@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import struct
 import threading
 from collections.abc import Iterator
@@ -27,8 +26,6 @@ from neve.domain.recall.query import TextQuery, shape
 from neve.domain.terms import whole_terms
 from neve.domain.words import INDEX_STOP_WORDS, plain_words
 from neve.ports import (
-    BM25_K1,
-    CONTEXT_WEIGHTS,
     Candidate,
     IndexModel,
     Owner,
@@ -64,31 +61,25 @@ def scores(found: list[Candidate]) -> dict[str, float]:
 # --- literal scores -----------------------------------------------------------------------------
 
 
-def test_the_constants_that_the_impacts_are_made_of() -> None:
-    """The engine has no length normalisation, and with other weights the literals below are others."""
-    assert BM25_K1 == 0.9
-    assert dict(CONTEXT_WEIGHTS) == {"text": 1.0, "date_text": 1.0, "previous": 0.6, "following": 0.3, "near": 0.2}
-
-
 def test_bm25_by_hand(index: SqliteSearchIndex) -> None:
     """Four passages. kayak: in the text of two, idf ln(1 + 2.5 / 2.5) = 0.693147; river: in the text of one, idf
     ln(1 + 3.5 / 1.5) = 1.203973. tf 1 gives 1.9 / 1.9 = 1, tf 2 gives 3.8 / 2.9 = 1.310345. Fields add up
-    before they saturate: b has 1 + 3 x 0.6 = 2.8 kayaks, 5.32 / 3.7 = 1.437838; c has 2 x 0.6 + 0.3 = 1.5, 2.85 / 2.4 =
-    1.1875; d has 0.2 river, 0.38 / 1.1 = 0.345455."""
+    before they saturate, and nine bits are kept: b has 1 + 3 x 0.6 = 2.796875 kayaks, 5.314062 / 3.696875 = 1.437447;
+    c has 2 x 0.6 + 0.3 = 1.5, 2.85 / 2.4 = 1.1875; d has 0.199707 river, 0.379443 / 1.099707 = 0.345040."""
     index.upsert(
         ADA,
         [
             passage("a", "kayak, kayak"),
-            passage("b", "kayak on the river", previous="kayak kayak kayak"),
-            passage("c", "tent", previous="kayak kayak", following="kayak"),
-            passage("d", "stove", near="river", date_text="8 May, 2023"),
+            passage("b", "kayak on the river", around={-1: "kayak kayak kayak"}),
+            passage("c", "tent", around={-1: "kayak kayak", 1: "kayak"}),
+            passage("d", "stove", around={-2: "river"}, date_text="8 May, 2023"),
         ],
     )
     assert scores(find(index, "kayak")) == pytest.approx(
-        {"a": 0.693147 * 1.310345, "b": 0.693147 * 1.437838, "c": 0.693147 * 1.1875}, abs=1e-5
+        {"a": 0.693147 * 1.310345, "b": 0.693147 * 1.437447, "c": 0.693147 * 1.1875}, abs=1e-5
     )
     assert scores(find(index, "kayaks river")) == pytest.approx(
-        {"b": 0.996633 + 1.203973, "a": 0.908263, "c": 0.823112, "d": 0.345455 * 1.203973}, abs=1e-5
+        {"b": 0.996362 + 1.203973, "a": 0.908263, "c": 0.823112, "d": 0.345040 * 1.203973}, abs=1e-5
     )
     assert scores(find(index, "May")) == pytest.approx({"d": log(1 + 4.5 / 0.5)}, abs=1e-5)
 
@@ -141,19 +132,6 @@ def test_phrases_are_looked_for_until_the_depth_is_full(index: SqliteSearchIndex
     assert [c.item_id for c in find(index, '"red bicycle"', depth=2)] == ["b0", "b1"]
 
 
-def test_a_file_of_another_analyzer_is_analysed_again(tmp_path: Path) -> None:
-    path = tmp_path / "search.db"
-    with closing(SqliteSearchIndex(path, MODEL)) as index:
-        index.upsert(ADA, [passage(f"i{i:04d}", f"kayak number{i}", previous="tent") for i in range(1_100)])
-        expected = find(index, "kayak number7 number1099 tent")
-    with closing(sqlite3.connect(path)) as file, file:
-        file.execute("UPDATE passages SET terms = x''")
-        file.execute("UPDATE about SET value = 'older' WHERE name = 'analysis'")
-    for _ in range(2):
-        with closing(SqliteSearchIndex(path, MODEL)) as index:
-            assert find(index, "kayak number7 number1099 tent") == expected
-
-
 # --- the file and the segment -------------------------------------------------------------------
 
 WORDS = ("kayak", "tent", "river", "stove", "paddle")
@@ -167,7 +145,7 @@ PASSAGE = st.builds(
         n=n,
         version=version,
         following_known=following,
-        previous=previous,
+        around={-1: previous},
         vector=stored_vector,
         status=status,
         session_id=session,
@@ -293,7 +271,9 @@ def test_an_erased_text_is_in_no_file(tmp_path: Path) -> None:
     with closing(SqliteSearchIndex(tmp_path / "search.db", MODEL)) as index:
         index.upsert(Owner("t1", "bob"), [passage("b", "staying kayak")])
         for version in (1, 2):
-            index.upsert(ADA, [passage("a", f"zzmarker{version} text", version=version, previous="zzmarker before")])
+            index.upsert(
+                ADA, [passage("a", f"zzmarker{version} text", version=version, around={-1: "zzmarker before"})]
+            )
         find(index, "zzmarker2")
         assert index.erase(ADA) == 1
         left = b"".join(file.read_bytes() for file in tmp_path.iterdir())
@@ -347,7 +327,7 @@ def test_more_passages_than_a_block_or_a_run_holds(index: SqliteSearchIndex) -> 
             passage(
                 f"i{i:04d}",
                 f"kayak word{i} word{i // 2}" + " kayak" * (i % 3),
-                near=" ".join(f"n{i}w{j}" for j in range(12)),
+                around={-2: " ".join(f"n{i}w{j}" for j in range(12))},
                 vector=struct.pack("<4f", 1, i, 0, 0),
             )
             for i in range(start, start + 500)
@@ -402,7 +382,7 @@ def test_sorted_runs_are_merged_so_that_they_stay_few(monkeypatch: MonkeyPatch) 
     analyzer, held = Analyzer(), postings.Postings()
     [kayak] = analyzer.terms("kayak")
     for doc in range(500):
-        held.append(doc, [analyzer.term_counts((f"kayak number{doc} of five hundred", "", "", "", ""))])
+        held.append(doc, [analyzer.analyse(passage("a", f"kayak number{doc} of five hundred")).terms])
         held.settle()
     view = held.view()
     assert len(view.runs) <= 8

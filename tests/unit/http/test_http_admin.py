@@ -139,8 +139,9 @@ def test_stats_of_nobody(api: Api) -> None:
     assert api.call("GET", STATS.path, user_id="nobody").json == {
         "short_term": {"sessions": 0, "events": 0},
         "memories": {"total": 0, "kind": {}, "tier": {"semantic": 0, "episodic": 0}, "status": {}},
-        "embeddings": {"pending": 0, "ready": 0, "failed": 0, "skipped": 0, "vectors": 0},
-        "usage": dict.fromkeys(
+        "embeddings": {"pending": 0, "ready": 0, "failed": 0, "skipped": 0, "vectors": 0, "encoded": 0},
+        "usage": {"encoded_texts": 0}
+        | dict.fromkeys(
             ("embedded_texts", "reused_vectors", "model_calls", "model_input_tokens", "model_output_tokens"), 0
         ),
         "memory_lag": dict.fromkeys(("events", "unindexed", "unembedded", "unobserved", "seconds"), 0),
@@ -171,7 +172,7 @@ def test_stats_count_rows(world: AdminWorld, api: Api, monkeypatch: pytest.Monke
     assert found["memories"]["kind"] == {"note": 5, "manual": 1}
     assert found["memories"]["status"] == {"active": 5, "resolved": 1}
     assert sum(found["memories"]["tier"].values()) == 6
-    assert found["embeddings"] == {"pending": 6, "ready": 0, "failed": 0, "skipped": 0, "vectors": 1}
+    assert found["embeddings"] == {"pending": 6, "ready": 0, "failed": 0, "skipped": 0, "vectors": 1, "encoded": 0}
     assert (found["usage"]["embedded_texts"], found["usage"]["reused_vectors"]) == (3, 1)
 
 
@@ -256,6 +257,21 @@ def test_a_counter_that_is_not_installed_is_refused_at_once(api: Api, monkeypatc
     reply = put_policy(api, {"token_counter": "o200k_base"})
     assert (reply.status, reply.json["code"], reply.fields) == (422, "invalid_policy", ["token_counter"])
     assert api.call("GET", READ_POLICY.path).json["rev"] == 1
+
+
+@pytest.mark.parametrize(("stored", "read"), [(True, "linear"), (False, "off"), ("late", "late")])
+def test_a_policy_from_before_there_were_three_ways_to_rank_is_read(stored: Any, read: str) -> None:
+    assert Policy.stored({"rerank": stored, "recall_k": 3}).rerank == read
+    assert Policy.stored({"recall_k": 3}).rerank == "linear"
+
+
+def test_a_policy_of_late_interaction_says_how_many_users_are_left(api: Api) -> None:
+    assert "encoding_users" not in put_policy(api, {"recall_k": 3}).json
+    written = put_policy(api, {"rerank": "late"})
+    assert (written.status, written.json["in_force"]["rerank"]) == (200, "late")
+    assert api.call("GET", READ_POLICY.path).json["encoding_users"] == 0
+    refused = put_policy(api, {"rerank": "sometimes"})
+    assert (refused.status, refused.fields) == (422, ["rerank"])
 
 
 def test_policy_with_if_match(api: Api) -> None:

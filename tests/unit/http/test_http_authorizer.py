@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from functions.authorizer import app
+from local.functions import Functions
+from local.http.gateway import Gateway
+from local.http.message import Request, Response
+from local.limits.alarms import Alarms
+from local.limits.points import Points
+from local.template import read_template
 from neve import wiring
 from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
@@ -18,6 +25,7 @@ from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.revoke_key import revoke_key
 from tests.unit.world import World
 
+TEMPLATE = read_template()
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/prod/GET/v1/users/ann/pack"
 
 
@@ -25,6 +33,7 @@ ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/prod/GET/v1/users/ann/p
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     world = World.make(tmp_path)
     monkeypatch.setattr(wiring, "_installed", [world])
+    monkeypatch.setenv("NEVE_STAGE", "prod")
     return world
 
 
@@ -33,15 +42,21 @@ def key(world: World) -> CreatedKey:
     return create_tenant(world, "acme", "first")
 
 
-def authorize(authorization: str | None) -> Any:
+def authorize(authorization: str | None, arn: str = ARN) -> Any:
     headers = {} if authorization is None else {"authorization": authorization}
-    return app.handler({"type": "REQUEST", "methodArn": ARN, "headers": headers}, None)
+    return app.handler({"type": "REQUEST", "methodArn": arn, "headers": headers}, None)
 
 
-def refused(authorization: str | None) -> bool:
-    with pytest.raises(Exception, match=r"^Unauthorized$"):
-        authorize(authorization)
-    return True
+def refused(authorization: str | None, stage: str = "prod") -> bool:
+    """An answer, and no error: denied for the whole stage, in the name of nobody."""
+    answer = authorize(authorization, ARN.replace("/prod/", f"/{stage}/"))
+    statement = {
+        "Action": "execute-api:Invoke",
+        "Effect": "Deny",
+        "Resource": f"arn:aws:execute-api:eu-west-1:123456789012:abc123/{stage}/*",
+    }
+    policy = {"Version": "2012-10-17", "Statement": [statement]}
+    return bool(answer == {"principalId": "nobody", "policyDocument": policy})
 
 
 def test_key_becomes_tenant_and_scopes(key: CreatedKey) -> None:
@@ -82,6 +97,12 @@ def test_everything_else_is_unauthorized(world: World, key: CreatedKey) -> None:
     assert refused("Bearer nv_a#b_c")
 
 
+def test_a_good_key_is_refused_in_another_stage_of_the_api(key: CreatedKey) -> None:
+    """SAM may make a second one, without throttling and logs."""
+    for stage in ("Stage", "dev", "production", ""):
+        assert refused(f"Bearer {key.key}", stage)
+
+
 def test_only_the_hash_is_stored(world: World, key: CreatedKey) -> None:
     stored = world.everything_stored()
     assert key.key_id in stored
@@ -120,6 +141,52 @@ def test_outage_of_the_store(world: World, key: CreatedKey, monkeypatch: pytest.
     world.clock.move(seconds=61)
     with pytest.raises(StoreUnavailable):
         authorize(f"Bearer {key.key}")
+
+
+# --- at the gateway -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def gateway(world: World, monkeypatch: pytest.MonkeyPatch) -> Gateway:
+    """The stage of this machine, with the template's routes, gateway answers and alarms."""
+    monkeypatch.setenv("NEVE_STAGE", "local")
+    points = Points(world.clock.now)
+    return Gateway(TEMPLATE, Functions(TEMPLATE.functions, points).invoke, points)
+
+
+def asked(gateway: Gateway, key: str) -> Response:
+    return gateway.handle(Request("GET", "/v1/policy", "", [("authorization", f"Bearer {key}")], b""))
+
+
+def gone_off(points: Points | None) -> list[str]:
+    assert points is not None
+    return [name for name, verdict in Alarms(TEMPLATE.alarms, points).verdicts().items() if verdict.went_off]
+
+
+def test_wrong_keys_never_move_an_alarm_of_a_deployment(world: World, key: CreatedKey, gateway: Gateway) -> None:
+    for _ in range(10):
+        for wrong in (f"{key.key}x", "nonsense", "nv_unknown_secret"):
+            answer = asked(gateway, wrong)
+            assert (answer.status, json.loads(answer.body)["code"]) == (401, "unauthorized")
+            assert "stage" in json.loads(answer.body)["detail"]
+        world.clock.move(minutes=1)
+    assert asked(gateway, key.key).status == 200
+    assert gone_off(gateway.points) == []
+
+
+def test_an_authorizer_whose_table_is_down_says_when_to_come_again(
+    world: World, key: CreatedKey, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(_: object) -> None:
+        raise StoreUnavailable("table", "down")
+
+    monkeypatch.setattr(world.table, "get", down)
+    for _ in range(3):
+        answer = asked(gateway, key.key)
+        assert (answer.status, json.loads(answer.body)["code"]) == (503, "store_unavailable")
+        assert dict(answer.headers)["Retry-After"] == "2"
+        world.clock.move(minutes=1)
+    assert gone_off(gateway.points) == ["api-5xx", "api-function-failures"]
 
 
 def test_revoked_key_is_not_remembered(world: World, key: CreatedKey, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,6 @@ from functions.observe.app import router
 from neve.http.schemas.jobs.jobs import COMPACT, OBSERVE, READ_JOB
 from neve.http.schemas.sessions.events import EVENTS, MAX_EVENT_BYTES, UPLOADS
 from neve.ports import QueueName, StoreUnavailable
-from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.observe_session import observe_session
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
@@ -213,7 +212,7 @@ def test_observe_with_nothing_new_is_done_at_once(api: Api) -> None:
     assert reply.json["result"]["written"] == []
 
 
-def test_a_job_whose_message_was_not_sent_ends_although_another_pass_came_first(
+def test_a_refused_message_leaves_no_job_and_what_another_pass_observed_is_not_asked_for(
     api: Api, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append(api, said(), {"event_type": "assistant_response", "content": "hi"})
@@ -224,15 +223,11 @@ def test_a_job_whose_message_was_not_sent_ends_although_another_pass_came_first(
     with monkeypatch.context() as broken:
         broken.setattr(world.queue, "send", refuse)
         assert api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1").status == 503
+    assert world.table.query(world.tenant.keys.jobs, limit=10).items == []
     observe_session(world.user("ann").of_session("s1"), 1, closing=True)
-    asked = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1").json
-    assert asked["status"] == "queued"
-    [(queue, message)] = world.queue.sent
-    assert (queue, message.body["job_id"]) == (QueueName.EXTRACT, asked["id"])
-    extract_session(world.user("ann").of_session("s1"), message.body)
-    ended = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1")
-    assert (ended.status, ended.json["id"], ended.json["status"]) == (200, asked["id"], "done")
-    assert len(world.queue.sent) == 1
+    asked = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1")
+    assert (asked.status, asked.json["status"], asked.json["result"]["observed_seq"]) == (200, "done", 2)
+    assert world.queue.sent == []
 
 
 @pytest.mark.parametrize(("body", "field"), [({"wait": "yes"}, "wait"), ({"wait": 1}, "wait"), ({"x": 1}, "x")])

@@ -94,14 +94,18 @@ def test_what_is_no_utterance() -> None:
     assert mixed is not None and mixed.parts == ("look\ntea",)
 
 
+def around(passage: Passage) -> dict[int, str]:
+    return {neighbour.distance: neighbour.text for neighbour in passage.neighbours}
+
+
 def test_neighbours_and_date_stand_beside_an_utterance() -> None:
     said = [utterance_of("s1", event(seq, f"line {seq}", created_at="2023-05-08T13:56:00.000Z")) for seq in range(1, 6)]
     passages = utterance_passages([one for one in said if one])
     middle = passages[2]
-    assert (middle.text, middle.previous, middle.following) == ("user: line 3", "user: line 2", "user: line 4")
-    assert (middle.near, middle.date_text) == ("user: line 1 user: line 5", "8 May, 2023")
+    assert (middle.text, middle.rest, middle.date_text) == ("user: line 3", (), "8 May, 2023")
+    assert around(middle) == {-1: "user: line 2", 1: "user: line 4", -2: "user: line 1", 2: "user: line 5"}
     assert (middle.seq_from, middle.seq_to, middle.item_id, middle.version) == (3, 3, "evt:s1:3", 1)
-    assert (passages[0].previous, passages[0].near) == ("", "user: line 3")
+    assert around(passages[0]) == {1: "user: line 2", 2: "user: line 3"}
     assert (middle.kind, middle.tier, middle.scope, middle.status) == ("event", "episodic", "session", "active")
 
 
@@ -115,6 +119,8 @@ def test_a_long_message_is_several_passages_of_one_item() -> None:
     assert {passage.item_id for passage in passages} == {"evt:s1:1"}
     assert max(estimate(part) for part in said.parts) <= PASSAGE_TOKENS
     assert len(said.parts) < 12, "paragraphs share a passage as long as they fit"
+    assert passages[0].rest == tuple(passage.text for passage in passages[1:])
+    assert around(passages[1])[-1] == passages[0].text
     short = utterance_of("s1", event(1, "one\n\ntwo"))
     assert short is not None and short.parts == ("one\n\ntwo",)
 
@@ -132,8 +138,8 @@ def test_the_index_follows_the_log(world: RecallWorld, written: list[Passage]) -
     world.pump()
     assert seqs(written) == ([4, 5], [2, 3, 2, 3, 4, 5]), "the two before have new neighbours, and keep their vectors"
     again = {passage.seq_from: passage for passage in written}
-    assert (again[3].following, again[2].near) == ("user: line 4", "user: line 4")
-    assert (again[4].previous, again[4].near) == ("user: line 3", "assistant: line 2")
+    assert (around(again[3])[1], around(again[2])[2]) == ("user: line 4", "user: line 4")
+    assert (around(again[4])[-1], around(again[4])[-2]) == ("user: line 3", "assistant: line 2")
     assert (indexed_seq(world), usage(world)) == (5, (5, 0))
 
 
@@ -143,7 +149,7 @@ def test_tool_events_are_stepped_over(world: RecallWorld, written: list[Passage]
     append_events(world.user("ann").of_session("s1"), events)
     world.pump()
     assert seqs(written) == ([1, 3], [1, 3])
-    assert {(p.seq_from, p.previous) for p in written} == {(1, ""), (3, "user: find tea")}
+    assert {(p.seq_from, around(p).get(-1)) for p in written} == {(1, None), (3, "user: find tea")}
     assert indexed_seq(world) == 3
 
 
@@ -176,7 +182,7 @@ def test_a_long_log_is_indexed_in_steps(world: RecallWorld, written: list[Passag
     assert words == [*range(1, 51), 49, 50, *range(51, 101), 99, 100, *range(101, 121)]
     assert set(vectors) == {*range(1, 121)}
     by_seq = {passage.seq_from: passage for passage in written}
-    assert by_seq[50].following == "user: line 51" and by_seq[51].previous == "assistant: line 50"
+    assert around(by_seq[50])[1] == "user: line 51" and around(by_seq[51])[-1] == "assistant: line 50"
     assert indexed_seq(world) == 120
     assert [len(call["texts"]) for call in embed_calls(world)] == [50, 50, 20]
 

@@ -182,7 +182,7 @@ def test_what_was_said_is_reindexed_with_its_neighbours(engine: Engine) -> None:
     engine.reindex()
     assert engine.indexed() == 62
     assert engine.by_vector("user and a kayak")[0] == event_id("s1", 61)
-    found = [hit.id for hit in world.ask("line59", legs=("lexical",), mode="tool", k=10, rerank=False).hits]
+    found = [hit.id for hit in world.ask("line59", legs=("lexical",), mode="tool", k=10, rerank="off").hits]
     assert found[0] == event_id("s1", 60) and set(found[1:]) == {event_id("s1", n) for n in (58, 59, 61, 62)}
 
 

@@ -230,12 +230,12 @@ def test_a_folder_with_other_things_in_it_is_left_alone(path: Path) -> None:
 
 def test_a_folder_of_a_newer_format_is_left_alone(path: Path) -> None:
     run_once(path)
-    (path / "FORMAT").write_text('{"format": 3, "holds": []}')
+    (path / "FORMAT").write_text('{"format": 4, "holds": []}')
     before = contents(path)
-    with pytest.raises(DataFolderError, match="has format 3; this version reads up to 2"):
+    with pytest.raises(DataFolderError, match="has format 4; this version reads up to 3"):
         open_data_folder(path)
     assert {**contents(path), "LOCK": b""} == before
-    (path / "FORMAT").write_text('{"format": 2, "holds": []}')
+    (path / "FORMAT").write_text('{"format": 3, "holds": []}')
     open_data_folder(path).close()
 
 
@@ -261,8 +261,28 @@ def made_before_rows_expired(path: Path) -> None:
     (path / "CLEAN").unlink(missing_ok=True)
 
 
+def test_a_search_index_of_an_older_layout_is_made_again(path: Path) -> None:
+    """Until it is whole it counts as lost, however often the start is broken off."""
+    run_once(path)
+    SqliteTable(path / "search.db").close()
+    (path / "FORMAT").write_text(json.dumps({"format": 2, "holds": ["search.db", "table.db"]}))
+    (path / "CLEAN").unlink()
+    for _ in range(2):
+        folder = open_data_folder(path)
+        assert folder.moved_aside is None and not (path / "search.db").exists()
+        assert "search.db" in folder.lost and json.loads((path / "FORMAT").read_text())["format"] == 3
+        os.close(folder.lock)
+    folder = open_data_folder(path)
+    SqliteTable(path / "search.db").close()
+    folder.found_again("search.db")
+    folder.close()
+    again = open_data_folder(path)
+    assert again.lost == {}
+    again.close()
+
+
 @pytest.mark.parametrize("with_column", [False, True])
-def test_a_folder_of_format_1_is_brought_to_format_2(path: Path, with_column: bool) -> None:
+def test_a_folder_of_format_1_is_brought_to_format_3(path: Path, with_column: bool) -> None:
     run_once(path)
     with closing(SqliteTable(path / "table.db")) as table:
         table.write(
@@ -276,7 +296,7 @@ def test_a_folder_of_format_1_is_brought_to_format_2(path: Path, with_column: bo
         made_before_rows_expired(path)
     folder = open_data_folder(path)
     assert folder.moved_aside is None
-    assert json.loads((path / "FORMAT").read_text()) == {"format": 2, "holds": HELD}
+    assert json.loads((path / "FORMAT").read_text()) == {"format": 3, "holds": HELD}
     with closing(SqliteTable(path / "table.db")) as table:
         assert table.delete_expired(datetime.fromtimestamp(500, UTC)) == 1
         assert rows(table) == ["0", "new", "text"]
@@ -285,7 +305,7 @@ def test_a_folder_of_format_1_is_brought_to_format_2(path: Path, with_column: bo
     folder.close()
 
 
-def test_a_move_to_format_2_that_was_interrupted_is_repeated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_from_format_1_that_was_interrupted_is_repeated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_once(path)
     made_before_rows_expired(path)
 

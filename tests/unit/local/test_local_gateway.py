@@ -16,9 +16,11 @@ import pytest
 from local.functions import Functions
 from local.http.gateway import Gateway
 from local.http.message import Request, Response
-from local.http.proxy_event import allows
+from local.http.proxy_event import allows, proxy_event
+from local.http.routing import Match
 from local.http.server import HttpServer
-from local.template import read_template
+from local.limits.payloads import MAX_PAYLOAD
+from local.template import Route, read_template
 from neve.http.problems import PROBLEMS, type_of
 
 TEMPLATE = """
@@ -53,7 +55,8 @@ KINDS = {
     "ACCESS_DENIED": 403,
     "MISSING_AUTHENTICATION_TOKEN": 404,
     "REQUEST_TOO_LARGE": 413,
-    "AUTHORIZER_FAILURE": 503,
+    "AUTHORIZER_CONFIGURATION_ERROR": 503,
+    "INTEGRATION_FAILURE": 503,
     "DEFAULT_4XX": 422,
     "DEFAULT_5XX": 500,
 }
@@ -68,8 +71,6 @@ def handler(event, context):
     key = event["headers"]["authorization"]
     if key == "Bearer broken":
         raise RuntimeError("no store")
-    if key == "Bearer wrong":
-        raise Exception("Unauthorized")
     effect = "Deny" if key == "Bearer denied" else "Allow"
     arn = event["methodArn"].split("/")[0] + "/*"
     statement = {"Effect": effect, "Action": "execute-api:Invoke", "Resource": arn}
@@ -93,6 +94,8 @@ def handler(event, context):
         return {"statusCode": 200, "headers": headers, "body": "AAEC/w==", "isBase64Encoded": True}
     if body == "cookies":
         return {"statusCode": 200, "headers": {"A": "1", "B": "x"}, "multiValueHeaders": {"a": ["2", "3"]}, "body": ""}
+    if body.startswith("answer "):
+        return {"statusCode": 200, "body": body[-1] * int(body.split()[1])}
     if body == "unchanged":
         return {"statusCode": 304, "headers": {"ETag": '"e"'}}
     event["seconds_left"] = context.get_remaining_time_in_millis() / 1000
@@ -207,9 +210,20 @@ def test_no_query_and_no_body_are_null(client: Client) -> None:
     assert "authorizer" not in event["requestContext"]
 
 
-def test_bytes_travel_as_base64_in_both_directions(client: Client) -> None:
-    event = event_of(client("POST", "/v1/users/u/things", b"\xff\x00"))
-    assert (event["body"], event["isBase64Encoded"]) == (base64.b64encode(b"\xff\x00").decode(), True)
+def test_an_api_without_binary_types_loses_bytes_that_are_no_text(client: Client) -> None:
+    event = event_of(client("POST", "/v1/users/u/things", b"a\xff"))
+    assert (event["body"], event["isBase64Encoded"]) == ("a\ufffd", False)
+
+
+def test_an_api_that_takes_every_body_for_bytes_hands_on_what_was_sent() -> None:
+    """As the template does."""
+    match = Match(Route("POST", "/v1/open", "echo", public=True), {})
+    for sent in (b"a\xff", b"text"):
+        event = proxy_event(Request("POST", "/v1/open", "", [], sent), match, "r", None, binary=read_template().binary)
+        assert (base64.b64decode(event["body"]), event["isBase64Encoded"]) == (sent, True)
+
+
+def test_bytes_travel_as_base64_to_the_caller(client: Client) -> None:
     status, headers, body = client("POST", "/v1/users/u/things", "bytes")
     assert (status, headers["Content-Type"], body) == (200, "image/png", b"\x00\x01\x02\xff")
 
@@ -247,9 +261,8 @@ def test_an_unknown_route_is_the_gateways_404(client: Client, method: str, path:
     [
         ({}, (401, "UNAUTHORIZED")),
         ({"Authorization": ""}, (401, "UNAUTHORIZED")),
-        ({"Authorization": "Bearer wrong"}, (401, "UNAUTHORIZED")),
         ({"Authorization": "Bearer denied"}, (403, "ACCESS_DENIED")),
-        ({"Authorization": "Bearer broken"}, (503, "AUTHORIZER_FAILURE")),
+        ({"Authorization": "Bearer broken"}, (503, "AUTHORIZER_CONFIGURATION_ERROR")),
     ],
 )
 def test_what_the_authorizer_says(client: Client, headers: dict[str, str], expected: tuple[int, str]) -> None:
@@ -306,6 +319,18 @@ def test_a_body_over_ten_megabytes_is_the_gateways_413(client: Client) -> None:
     head = b"POST /v1/users/u/things HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunked = client.raw(head + b"A00001\r\n" + body + b"\r\n0\r\n\r\n")
     assert chunked.startswith(b"HTTP/1.1 413 ")
+
+
+def test_lambda_takes_six_megabytes_of_a_request_and_gives_as_many(client: Client) -> None:
+    beside = len('{"statusCode": 200, "body": ""}')
+    status, _, body = client("POST", "/v1/users/u/things", f"answer {MAX_PAYLOAD - beside} x")
+    assert (status, len(body)) == (200, MAX_PAYLOAD - beside)
+    too_much = client("POST", "/v1/users/u/things", f"answer {MAX_PAYLOAD - beside + 1} x")
+    assert problem_of(too_much) == (503, "INTEGRATION_FAILURE")
+    quoted = client("POST", "/v1/users/u/things", f'answer {MAX_PAYLOAD // 2} "')
+    assert problem_of(quoted) == (503, "INTEGRATION_FAILURE")
+    with closing(Client(client.port)) as other:
+        assert problem_of(other("POST", "/v1/users/u/things", b"x" * MAX_PAYLOAD)) == (413, "REQUEST_TOO_LARGE")
 
 
 @pytest.mark.parametrize(

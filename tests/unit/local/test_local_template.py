@@ -34,7 +34,7 @@ def test_routes_are_unique_and_only_health_is_public() -> None:
 
 def test_functions_take_the_globals_they_do_not_set() -> None:
     functions = read_template().functions
-    assert (functions["observe"].timeout_s, functions["observe"].memory_mb) == (29, 512)
+    assert (functions["observe"].timeout_s, functions["observe"].memory_mb) == (28, 512)
     assert (functions["embed"].timeout_s, functions["embed"].memory_mb) == (60, 1769)
     assert functions["pack"].environment["POWERTOOLS_LOG_LEVEL"] == "INFO"
 

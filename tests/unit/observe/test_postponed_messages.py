@@ -1,11 +1,12 @@
 """A message that finds its session busy is put off: no failure, no receive spent, and its job ends all the same. The
-functions' own handlers on a real queue, with a clock that moves only when told."""
+functions' own handlers on a real queue, within Lambda's limits, with a clock that moves only when told."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,14 +14,17 @@ from typing import Any, cast
 
 import pytest
 
-from functions.compact import app as compact
-from functions.extract import app as extract
 from local.backend import queue_definitions
 from local.engine.sqlite_queue import SqliteQueue
-from local.functions import LambdaContext
+from local.functions import Functions, LambdaContext
+from local.limits.lineage import MOST
+from local.limits.mortal_ports import MortalPorts
+from local.limits.points import LAMBDA, Points, Series
 from local.template import QueueSpec, read_template
 from local.workers.broker import Received
 from local.workers.queue_worker import QueueWorker
+from neve import wiring
+from neve.domain.observe.time_limits import LEASE_S, NO_PROGRESS_FOR, POSTPONED_S, WORKER_S
 from neve.domain.records import Job, Memory
 from neve.domain.tenants.policy import Policy
 from neve.ports import Message, QueueName, StoreUnavailable
@@ -30,17 +34,17 @@ from neve.store.tenants import put_tenant, read_tenant
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.observe.job import observation_message
-from neve.usecases.observe.lease import LEASE_S, release_lease, take_lease
+from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
+from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.read_sessions import SessionView, get_session
-from neve.worker import POSTPONED_S
+from neve.worker import STANDS
 from tests.unit.api_world import installed
 from tests.unit.world import World, kept
 
 TEMPLATE = read_template()
-HANDLERS = {"extract": extract.handler, "compact": compact.handler}
-QUEUES = sorted(HANDLERS)
+QUEUES = ["compact", "extract"]
 NO_FAILURES: dict[str, Any] = {"batchItemFailures": []}
 
 
@@ -52,6 +56,8 @@ class Line:
         self.queue = queue
         self.delivered: list[Received] = []
         self.answers: list[Any] = []
+        self.points = Points(world.clock.now)
+        self._functions = Functions(TEMPLATE.functions, self.points, lambda: world.clock.at.timestamp())
         self._workers = {source.function: self._worker(source.function) for source in TEMPLATE.queue_sources}
 
     def _worker(self, name: str) -> QueueWorker:
@@ -60,7 +66,7 @@ class Line:
         return QueueWorker(source, spec, self.queue, self.world.clock, self._invoke, self._note)
 
     def _invoke(self, name: str, event: Any) -> Any:
-        self.answers.append(HANDLERS[name](event, LambdaContext(TEMPLATE.functions[name], "request")))
+        self.answers.append(self._functions.invoke(name, event))
         return self.answers[-1]
 
     def _note(self, _: QueueSpec, batch: Sequence[Received]) -> None:
@@ -80,6 +86,7 @@ class Line:
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     for world in installed(World.make(tmp_path)):
+        wiring.install(MortalPorts(world))
         world.open()
         yield world
         world.table.close()
@@ -133,27 +140,13 @@ def test_it_is_acknowledged_and_sent_once_more(world: World, line: Line, name: s
 
     assert line.step(name)
     first, second = line.delivered
-    assert json.loads(second.body) == json.loads(first.body)
+    sent, again = json.loads(first.body), json.loads(second.body)
+    assert again.pop(STANDS)["at"] == "0"
+    assert again == sent
     assert second.attributes["MessageGroupId"] == first.attributes["MessageGroupId"]
     assert second.attributes["MessageDeduplicationId"] != first.attributes["MessageDeduplicationId"]
     assert second.id != first.id
     assert second.attributes["ApproximateReceiveCount"] == "1"
-
-
-@pytest.mark.parametrize("name", QUEUES)
-def test_however_often_it_is_put_off_its_job_ends(world: World, line: Line, name: str) -> None:
-    world.say("I moved to Nice", "Lovely")
-    job = ask(world, name)
-    token = busy(world)
-    rounds = (TEMPLATE.queues[name].max_receives or 0) + 3
-    for _ in range(rounds):
-        assert line.step(name)
-    assert line.answers == [NO_FAILURES] * rounds
-    free(world, token)
-    assert line.step(name)
-    assert status(world, job) == "done"
-    assert len(world.observer.passes) == len(world.memories()) == 1
-    assert line.counts(name) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("name", QUEUES)
@@ -165,20 +158,98 @@ def test_the_lease_of_a_worker_that_died_is_waited_for(world: World, line: Line,
     while status(world, job) != "done":
         assert line.step(name)
     waited_s = (world.clock.now() - began).total_seconds()
-    look_s = TEMPLATE.queues[name].delay_s or POSTPONED_S
+    look_s = TEMPLATE.queues[name].delay_s + POSTPONED_S
     assert LEASE_S - look_s <= waited_s <= LEASE_S + look_s
-    assert len(line.delivered) <= LEASE_S / look_s + 1
+    assert len(line.delivered) <= LEASE_S / look_s + 2
     assert len(world.memories()) == 1
     assert line.counts(name) == (0, 0, 0)
 
 
-def test_only_the_queue_without_a_delay_pauses(world: World, line: Line) -> None:
+def keep_busy(world: World) -> None:
+    """As one worker after another does that gets nowhere."""
+    with suppress(LeaseHeld):
+        busy(world)
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_however_often_it_is_put_off_its_job_ends(world: World, line: Line, name: str) -> None:
+    """More often than a message is received before it is dead, and than Lambda lets a loop go round."""
+    assert (TEMPLATE.queues[name].max_receives or 0) < 2 * MOST
+    world.say("I moved to Nice", "Lovely")
+    job = ask(world, name)
+    for _ in range(2 * MOST):
+        keep_busy(world)
+        assert line.step(name)
+    assert line.answers == [NO_FAILURES] * 2 * MOST
+    assert line.points.total(Series(LAMBDA, "RecursiveInvocationsDropped", name)) == 0
+    world.clock.move(seconds=LEASE_S)
+    assert line.step(name)
+    assert (status(world, job), line.counts(name)) == ("done", (0, 0, 0))
+    assert len(world.observer.passes) == len(world.memories()) == 1
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_one_whose_session_stands_for_a_quarter_of_an_hour_has_failed(world: World, line: Line, name: str) -> None:
+    world.say("I moved to Nice", "Lovely")
+    ask(world, name)
+    began = world.clock.now()
+    while line.counts(name)[1:] == (0, 0):
+        keep_busy(world)
+        assert line.step(name)
+    round_s = POSTPONED_S + TEMPLATE.queues[name].delay_s
+    over_s = (world.clock.now() - began - NO_PROGRESS_FOR).total_seconds()
+    assert 0 < over_s <= 2 * round_s
+    [message] = line.answers[-1]["batchItemFailures"]
+    assert message["itemIdentifier"] == line.delivered[-1].id
+    while line.counts(name)[2] == 0:
+        world.clock.move(seconds=TEMPLATE.queues[name].visibility_s)
+        keep_busy(world)
+        line.step(name)
+    assert line.counts(name) == (0, 0, 1)
+
+
+def test_progress_of_the_session_begins_the_time_anew(world: World, line: Line) -> None:
+    world.say("I moved to Nice", "Lovely")
+    ask(world, "compact")
+    waits = NO_PROGRESS_FOR.total_seconds() * 0.7
+    keep_busy(world)
+    assert line.step("compact")
+    world.clock.move(seconds=waits)
+    observe_session(world.user("ann").of_session("s1"), 1)
+    world.say("And I keep bees", "Good")
+    keep_busy(world)
+    assert line.step("compact")
+    world.clock.move(seconds=waits)
+    keep_busy(world)
+    assert line.step("compact")
+    assert line.answers == [NO_FAILURES] * 3
+    assert [json.loads(it.body).get(STANDS, {}).get("at") for it in line.delivered] == [None, "0", "2"]
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_a_worker_that_is_killed_leaves_its_lease_behind_and_writes_nothing(
+    world: World, line: Line, name: str
+) -> None:
+    world.say("I moved to Nice", "Lovely")
+    job = ask(world, name)
+    world.observer.meanwhile = lambda: world.clock.move(seconds=WORKER_S)
+    assert line.step(name)
+    assert (line.answers, line.counts(name), world.memories()) == ([], (0, 1, 0), [])
+    assert line.points.total(Series(LAMBDA, "Errors", name)) == 1
+    with pytest.raises(LeaseHeld):
+        busy(world)
+    world.clock.move(seconds=TEMPLATE.queues[name].visibility_s)
+    assert line.step(name)
+    assert (status(world, job), len(world.memories())) == ("done", 1)
+
+
+def test_every_worker_pauses_before_it_sends_again(world: World, line: Line) -> None:
     world.say("I moved to Nice", "Lovely")
     busy(world)
     for name in QUEUES:
         ask(world, name)
         assert line.step(name)
-    assert world.clock.slept == [POSTPONED_S]
+    assert world.clock.slept == [POSTPONED_S] * 2
     assert (TEMPLATE.queues["compact"].delay_s, TEMPLATE.queues["extract"].delay_s) == (0, 5)
 
 
@@ -268,16 +339,13 @@ def test_a_pass_that_was_overtaken_finds_nothing_left(world: World, line: Line) 
 
 
 @pytest.mark.parametrize("name", QUEUES)
-def test_a_worker_without_time_hands_its_job_on(
-    world: World, line: Line, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_without_time_hands_its_job_on(world: World, line: Line, name: str) -> None:
     """Its message is sent again under the job's id and the place that it has come to, and the job runs on."""
     world.say("I moved to Nice", "Lovely", "I keep bees", "Good")
     job = ask(world, name)
     world.observer.answers = [kept("🟡 moved", 1, 2, covered_to=2), kept("🟡 bees", 3, 4)]
-    with monkeypatch.context() as slow:
-        slow.setattr(LambdaContext, "get_remaining_time_in_millis", lambda _: 19_000)
-        assert line.step(name)
+    world.observer.meanwhile = lambda: world.clock.move(seconds=WORKER_S - world.observer.longest_s + 1)
+    assert line.step(name)
     assert line.answers == [NO_FAILURES]
     assert (status(world, job), len(world.memories())) == ("running", 1)
     assert line.counts(name) == (1, 0, 0)
@@ -291,6 +359,23 @@ def test_a_worker_without_time_hands_its_job_on(
     assert [memory.text for memory in world.memories()] == ["🟡 moved", "🟡 bees"]
     if name == "extract":
         assert (done.result["passes"], len(done.result["written"])) == (2, 2)
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_one_that_workers_without_time_pass_on_is_not_lost(
+    world: World, line: Line, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of them begins a pass, so the place stays the same: its id has been seen by the queue."""
+    world.say("I moved to Nice", "Lovely")
+    job = ask(world, name)
+    with monkeypatch.context() as late:
+        late.setattr(LambdaContext, "get_remaining_time_in_millis", lambda _: 19_000)
+        for _ in range(4):
+            assert line.step(name)
+            assert line.counts(name) == (1, 0, 0)
+    assert (world.observer.passes, status(world, job)) == ([], "running")
+    assert line.step(name)
+    assert (len(world.memories()), status(world, job), line.counts(name)) == (1, "done", (0, 0, 0))
 
 
 def test_a_message_of_an_erased_user_is_not_put_off(world: World, line: Line) -> None:

@@ -22,7 +22,7 @@ from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.read_sessions import get_session
-from tests.unit.world import ScriptedObserver, World
+from tests.unit.world import ScriptedObserver, World, time_for
 
 USER = EventType.USER_MESSAGE
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 60).decode()
@@ -139,11 +139,11 @@ def test_three_refused_in_a_row_and_none_accepted_fail_the_job_and_mark_nothing(
 
 def test_the_limit_is_kept_for_the_next_worker(world: World) -> None:
     tell(world, *[f"text {n}" for n in range(1, 8)], "bad")
-    report = observe(world, seconds_left=lambda: 0.0)
+    report = observe(world, seconds_left=time_for(1))
     assert (report.left_off_at, asked(world)) == ("0.4.0.0", ["1 2 3 4 5 6 7 8"])
     for _ in range(20):
         report = ObservationReport.going_on(report.result())
-        if observe(world, report=report, seconds_left=lambda: 0.0).left_off_at is None:
+        if observe(world, report=report, seconds_left=time_for(1)).left_off_at is None:
             break
     assert asked(world)[1:] == ["1 2 3 4", "5 6 7 8", "5 6", "7 8", "7", "8"]
     assert report.unobservable == [{"seq": 8, "reason": REASON}]
@@ -154,7 +154,7 @@ def test_single_refusals_are_kept_for_the_next_worker(world: World) -> None:
     tell(world, "bad", "bad", "good")
     report = ObservationReport()
     for _ in range(20):
-        report = observe(world, report=ObservationReport.going_on(report.result()), seconds_left=lambda: 0.0)
+        report = observe(world, report=ObservationReport.going_on(report.result()), seconds_left=time_for(1))
         if report.left_off_at is None:
             break
     assert asked(world) == ["1 2 3", "1", "2", "3"]

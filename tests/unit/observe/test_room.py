@@ -27,7 +27,7 @@ from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.read_sessions import get_session
-from tests.unit.world import NOTHING, World
+from tests.unit.world import NOTHING, World, time_for
 
 USER, ASSISTANT, TOOL = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE, EventType.TOOL_RESULT
 FACTS = (
@@ -204,7 +204,7 @@ def test_the_next_pass_begins_behind_the_last_event_that_was_done_justice_to(wor
 def test_a_pass_covers_its_first_event_and_not_more_than_it_read(world: World, covered_to: int, marker: int) -> None:
     tell(world, *FACTS)
     world.observer.answers = [observed((1, 9), covered_to=covered_to)]
-    stop = observe(world, seconds_left=lambda: 0.0)
+    stop = observe(world, seconds_left=time_for(1))
     assert marker_of(world) == (marker, marker)
     assert (stop.left_off_at is None) == (marker == 9)
 
@@ -240,13 +240,28 @@ def test_a_commit_holds_at_most_a_hundred_actions(world: World) -> None:
 def test_a_worker_without_time_for_one_more_answer_says_where_it_left_off(world: World) -> None:
     tell(world, *FACTS)
     world.observer.answers = [observed((1, 4), covered_to=4), observed((5, 6), covered_to=6), observed((7, 9))]
-    left = iter([world.observer.longest_s, world.observer.longest_s - 0.1])
+    left = iter([60.0, world.observer.longest_s, world.observer.longest_s - 0.1])
     first = observe(world, seconds_left=lambda: next(left))
     assert (first.passes, first.left_off_at, marker_of(world)) == (2, "6", (6, 6))
     going_on = ObservationReport.going_on(first.result())
     second = observe(world, report=going_on, seconds_left=lambda: 60.0)
     assert (second.passes, second.left_off_at, marker_of(world)) == (3, None, (9, 9))
     assert second.written == [memory.id for memory in world.memories()]
+
+
+def test_a_worker_without_time_for_an_answer_does_not_begin(world: World) -> None:
+    tell(world, *FACTS)
+    late = observe(world, seconds_left=lambda: world.observer.longest_s - 0.1)
+    assert (late.passes, late.left_off_at, marker_of(world)) == (0, "0", (0, 0))
+    assert world.observer.passes == []
+    assert observe(world).passes == 1, "the lease was given back"
+
+
+def test_the_observer_is_told_how_much_time_its_worker_has(world: World) -> None:
+    tell(world, *FACTS)
+    observe(world, seconds_left=lambda: 31.5)
+    [given] = world.observer.passes
+    assert given.seconds_left() == 31.5
 
 
 # --- the hard trim ----------------------------------------------------------------------------------

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
 import pytest
 
-from neve.adapters.models.anthropic_model import AnthropicModel
+from neve.adapters.models.anthropic_model import SHORTEST_ATTEMPT_S, AnthropicModel
 from neve.ports import ContentRefused, ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
 
 TOOL_USE = {"type": "tool_use", "id": "toolu_1", "name": "record", "input": {"has_memory": True, "n": [1, 2]}}
@@ -314,6 +314,25 @@ def test_timeout_is_unavailable(server: MessagesServer) -> None:
     server.replies = [Reply(200, message([TOOL_USE]), delay_s=0.6)]
     with pytest.raises(ModelUnavailable, match="APITimeoutError"):
         model(server, timeout_s=0.1, max_retries=0).call_tool(request())
+
+
+def test_all_attempts_of_a_call_share_its_time(server: MessagesServer) -> None:
+    """An attempt that failed late leaves less to the next, and so does the time that the request itself names."""
+    server.replies = [Reply(500, problem("api_error"), delay_s=0.2)] + [Reply(200, message([TOOL_USE]))] * 2
+    with pytest.raises(ModelUnavailable, match="no time for attempt 2"):
+        model(server, timeout_s=SHORTEST_ATTEMPT_S, max_retries=1).call_tool(request())
+    assert len(server.requests) == 1
+    assert model(server, timeout_s=60.0, max_retries=1).call_tool(request()).usage["output"] == 45
+    server.replies = [Reply(200, message([TOOL_USE]), delay_s=0.6)]
+    with pytest.raises(ModelUnavailable, match="APITimeoutError"):
+        model(server, timeout_s=60.0, max_retries=0).call_tool(replace(request(), within_s=0.1))
+
+
+def test_a_wait_that_outlasts_the_call_is_left_to_the_queue(server: MessagesServer) -> None:
+    server.replies = [Reply(429, problem("rate_limit_error"), {"retry-after": "6"})]
+    with pytest.raises(ModelUnavailable, match="asked to wait 6 s"):
+        model(server, timeout_s=5.0).call_tool(request())
+    assert len(server.requests) == 1
 
 
 def test_no_connection_is_unavailable(server: MessagesServer) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from neve.domain.observe.time_limits import COMMIT_S
 from neve.domain.records import Event, EventType
 from neve.domain.tokens import estimate
 from neve.observers.prompted import PromptedObserver
@@ -100,6 +102,19 @@ def test_over_budget_is_asked_again_with_both_sizes_then_trimmed() -> None:
     assert line.text == "b" * 31 + "…"
     assert estimate(line.text) <= 10
     assert (answer.calls, answer.usage) == (2, {"input": 200, "output": 30})
+
+
+def test_an_answer_over_budget_is_trimmed_at_once_when_there_is_no_time_for_another() -> None:
+    model = ScriptedModel(memory("a" * 100), memory("b" * 100))
+    observer = PromptedObserver(model, "m", longest_s=50.0)
+    answer = observer.observe(replace(given(output_cap=10), seconds_left=lambda: 49.0))
+    assert (len(model.requests), answer.calls) == (1, 1)
+    assert answer.lines[0].text == "a" * 31 + "…"
+    [asked] = model.requests
+    assert asked.within_s == 49.0 - COMMIT_S, "what comes back later could not be committed"
+    reflecting = ScriptedModel(rows(640))
+    PromptedObserver(reflecting, "m", longest_s=50.0).reflect(replace(GIVEN_NOTES, seconds_left=lambda: 49.0))
+    assert [asked.within_s for asked in reflecting.requests] == [49.0 - COMMIT_S]
 
 
 def test_a_shorter_second_answer_is_kept_whole() -> None:

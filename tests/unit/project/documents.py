@@ -15,6 +15,7 @@ SKIPPED = {
     ".git",
     ".venv",
     ".venv-sam",
+    ".venv-emulate",
     ".aws-sam",
     ".neve",
     ".cache",

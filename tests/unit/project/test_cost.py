@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,16 @@ def test_every_price_and_every_measured_unit_is_in_the_sum() -> None:
     measured = {unit for units in RESULT["turn"]["units"].values() for unit in units}
     assert measured - {"search request"} <= set(PRICES)  # a domain has no price by the request
     assert sums.total(sums.theirs()) == pytest.approx(1.0)
+
+
+def test_a_model_token_has_one_price_in_alarm_and_document() -> None:
+    """Millionths of a dollar: what the alarm adds up, and what the document says a thousand turns cost."""
+    [(read, written)] = re.findall(
+        r"At (\d+) and (\d+) USD a million tokens", (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
+    )
+    template = (ROOT / "infra" / "observability.yaml").read_text(encoding="utf-8")
+    assert f'Expression: "FILL(read, 0) + {written} * FILL(written, 0)"' in template
+    assert f"{read} and {written} millionths of a dollar a token read and written" in template.replace("\n    # ", " ")
+    assert read == "1", "what FILL(read, 0) counts by"
+    turns = 1000 * (120 * int(read) + 30 * int(written)) / 1e6
+    assert f"about {turns:.2f} USD a thousand turns" in (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")

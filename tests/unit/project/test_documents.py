@@ -91,7 +91,7 @@ def test_the_checks_see_what_they_should(tmp_path: Path) -> None:
     assert d.citations(document) == [gone]
     assert [d.leads_somewhere(ROOT, address) for address in (gone, fusion)] == [False, True]
     assert "make gone" in d.commands(document)
-    assert [d.is_module(name) for name in ("local.gone", "local.openapi", "evals.locomo")] == [False, True, True]
+    assert [d.is_module(name) for name in ("local.gone", "local.openapi", "evals.retrieval")] == [False, True, True]
 
 
 # --- what files cite ----------------------------------------------------------------------------

@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "observers": {"domain", "ports", "observing", "observers", "pydantic", "pydantic_core"},
     "adapters": {"attribute_values", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
-    "aws_ports": {"adapters", "caching", "config", "observers", "observing", "ports", "boto3"},
+    "aws_ports": {"adapters", "caching", "config", "domain", "observers", "observing", "ports", "boto3"},
     "deployment": {"adapters"},
     "wiring": {"aws_ports", "config", "ports"},
     "observability": {"config", "troubles", "aws_lambda_powertools"},
@@ -39,7 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "batch": {"correlation", "ports", "usecases", "observability"},
     "worker": {
-        *("correlation", "domain", "ports", "scope", "usecases", "observability"),
+        *("correlation", "domain", "ports", "observing", "scope", "usecases", "observability"),
         "aws_lambda_powertools",
     },
     "functions": {

@@ -14,6 +14,7 @@ from local.functions import LambdaContext
 from local.template import read_template
 from neve import observability
 from neve.correlation import FIELD, carried, correlated
+from neve.observing import SecondsLeft
 from neve.ports import ContentRefused, Item, Put, QueueName, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
@@ -23,7 +24,6 @@ from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.indexing.requeue import backlog_age_s
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.job import observation_message
-from neve.usecases.observe.observe_session import SecondsLeft
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.usage import model_metrics
 from neve.worker import process_fifo

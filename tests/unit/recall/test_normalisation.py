@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from local.engine.search.analysis import ANALYSIS
+from local.datafolder import FORMAT_NUMBER
 from local.engine.search.search_index import SqliteSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION
 from neve.domain.recall.query import shape
@@ -147,9 +147,9 @@ def test_ascii_is_cut_the_same_way_beside_other_letters(text: str) -> None:
 
 
 def test_the_terms_of_the_stored_indexes() -> None:
-    """An index that was made with other terms finds nothing for these. When this fails, raise ``ANALYSIS`` of the
-    embedded index and ``MAPPING_VERSION`` before you change the literals."""
-    assert (ANALYSIS.split()[0], MAPPING_VERSION) == ("2", 2)
+    """An index that was made with other terms finds nothing for these. When this fails, raise ``FORMAT_NUMBER``
+    of the local folder and ``MAPPING_VERSION`` before you change the literals."""
+    assert (FORMAT_NUMBER, MAPPING_VERSION) == (3, 3)
     text = "Anna's Straße-Cafés: 5,000 kayaks, 東京へ 👍🏽 ½ v2.1 도서관에서"
     assert list(terms(text)) == [
         *("anna", "strasse-cafés", "strasse-cafes", "strass", "café", "cafe", "5000", "kayak"),

@@ -38,7 +38,7 @@ class ScriptedIndex:
         return [self._candidate(name, self.cosines.get(name, 0.5)) for name in self.vector]
 
     def _candidate(self, name: str, score: float) -> Candidate:
-        return Candidate(f"mem_{name}", 0, score, 1, f"fp-{name}", Source.MEMORY)
+        return Candidate(f"mem_{name}", 0, score, 1, f"fp-{name}", Source.MEMORY, length=2)
 
     def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
         raise AssertionError("recall does not write to the index")

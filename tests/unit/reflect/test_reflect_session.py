@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,17 @@ from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
 from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_session
-from neve.usecases.reflect.replace_rows import LEASE_S, ReplacementBusy
+from neve.usecases.reflect.replace_rows import (
+    LEASE_S,
+    Replacement,
+    ReplacementBusy,
+    _begin,
+    _Replacing,
+    resolve_replacement,
+)
 from neve.usecases.sessions.read_sessions import get_session
 from neve.usecases.tenants.create_tenant import create_tenant
-from tests.unit.world import World, kept
+from tests.unit.world import World, kept, time_for
 
 
 @pytest.fixture
@@ -68,10 +76,10 @@ def test_a_reflection_that_there_is_no_time_for_is_left_to_another_worker(world:
     assert world.observer.reflected == []
     world.say("And I keep bees", "Good")
     message = observation_message(scope.keys, 1, 8).body
-    first = extract_session(scope, message, lambda: world.observer.longest_s - 1)
+    first = extract_session(scope, message, time_for(1))
     assert first is not None
     assert (first.left_off_at, world.observer.reflected) == ("8.reflect", [])
-    second = extract_session(scope, message, lambda: world.observer.longest_s - 1)
+    second = extract_session(scope, message, time_for(1))
     assert second is not None
     assert (second.left_off_at, second.passes, len(world.observer.reflected)) == (None, 1, 1)
     done = get_job(world.user("ann"), message["job_id"])
@@ -82,6 +90,43 @@ def test_below_the_trigger_nothing_happens(world: World) -> None:
     fill(world, passes=6)
     assert reflect(world) == []
     assert world.observer.reflected == []
+
+
+def test_sources_that_another_worker_has_folded_meanwhile_are_not_replaced_again(world: World) -> None:
+    fill(world)
+    faster: list[str] = []
+    world.observer.meanwhile = lambda: faster.extend(reflect(world))
+    assert reflect(world) == []
+    assert (len(faster), len(world.observer.reflected)) == (1, 2)
+    assert listed(world) == ["🔴 all of it, condensed"]
+    assert [m.id for m in world.memories() if m.status is Status.ACTIVE] == faster
+
+
+def test_a_worker_that_was_taken_for_dead_shows_nothing_while_it_is_undone(world: World) -> None:
+    fill(world)
+    scope, sources = world.user("ann").of_session("s1"), world.memories()
+    new = replace(sources[0], id="mem_01KKBHRFH771PTMHD1TB4K7AMC", text="🔴 new", version=0)
+    wanted = Replacement((new,), tuple(memory.id for memory in sources), "test")
+    head = _begin(scope, 1, wanted)
+    slow = _Replacing(scope, head, str(head.replacement_job), (new.id,), wanted.old)
+    slow.write_new(wanted.new)
+    slow.stamp_sources()
+    told: list[str] = []
+
+    def wake() -> None:
+        try:
+            slow.flip()
+        except ReplacementBusy:
+            told.append("busy")
+
+    def in_the_middle() -> None:
+        world.table.before_write = wake
+
+    world.clock.move(seconds=LEASE_S + 1)
+    world.table.before_write = in_the_middle
+    resolve_replacement(scope, head)
+    assert told == ["busy"]
+    assert sorted(listed(world)) == sorted(memory.text for memory in sources)
 
 
 def test_reflections_replace_the_rows(world: World) -> None:

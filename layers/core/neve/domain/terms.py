@@ -2,7 +2,7 @@
 stop words out, Snowball stems, accents beside the word without them; compounds whole and in parts; scripts without
 spaces by pairs of characters. No I/O.
 
-With any change of a term raise ``ANALYSIS`` of the embedded index and ``MAPPING_VERSION`` of OpenSearch, so that no
+With any change of a term raise ``FORMAT_NUMBER`` of a local folder and ``MAPPING_VERSION`` of OpenSearch, so that no
 index holds terms of two kinds. Apart from ``words``, because it needs PyStemmer, which most functions never load."""
 
 from __future__ import annotations

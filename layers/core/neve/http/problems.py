@@ -27,7 +27,7 @@ class Kind:
 PROBLEMS: dict[str, Kind] = {
     "malformed_http": Kind(400, "The request is not well-formed HTTP"),
     "malformed_json": Kind(400, "The body is not well-formed JSON"),
-    "unauthorized": Kind(401, "The API key is missing, wrong or revoked"),
+    "unauthorized": Kind(401, "The API key is missing, wrong, revoked or of another stage"),
     "forbidden": Kind(403, "The API key lacks the scope for this call"),
     "route_not_found": Kind(404, "There is no such call"),
     "session_not_found": Kind(404, "There is no such session"),
@@ -63,7 +63,7 @@ WITH_IDEMPOTENCY = ("idempotency_in_progress", "idempotency_mismatch")
 
 GATEWAY: dict[str, str] = {
     "UNAUTHORIZED": "unauthorized",
-    "ACCESS_DENIED": "forbidden",
+    "ACCESS_DENIED": "unauthorized",
     "INVALID_API_KEY": "forbidden",
     "EXPIRED_TOKEN": "unauthorized",
     "MISSING_AUTHENTICATION_TOKEN": "route_not_found",
@@ -73,14 +73,16 @@ GATEWAY: dict[str, str] = {
     "THROTTLED": "throttled",
     "QUOTA_EXCEEDED": "throttled",
     "AUTHORIZER_FAILURE": "store_unavailable",
-    "AUTHORIZER_CONFIGURATION_ERROR": "internal",
+    "AUTHORIZER_CONFIGURATION_ERROR": "store_unavailable",
     "INTEGRATION_FAILURE": "store_unavailable",
     "INTEGRATION_TIMEOUT": "store_unavailable",
     "DEFAULT_4XX": "validation_failed",
     "DEFAULT_5XX": "internal",
 }
-"""API Gateway's own answers by response type. For an unknown route it says ``MISSING_AUTHENTICATION_TOKEN``, or with a
-Bearer token, which it takes for a broken signature, ``INVALID_SIGNATURE``."""
+"""API Gateway's own answers by response type. A key that the authorizer does not know is ``ACCESS_DENIED``; an
+authorizer that fails, because its table does, is ``AUTHORIZER_CONFIGURATION_ERROR`` or ``AUTHORIZER_FAILURE``. For an
+unknown route it says ``MISSING_AUTHENTICATION_TOKEN``, or with a Bearer token, which it takes for a broken signature,
+``INVALID_SIGNATURE``."""
 
 GATEWAY_RETRY_S = {"throttled": 1, "store_unavailable": STORE_RETRY_S}
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from neve.domain.observe import prompt as observation_prompt
 from neve.domain.observe.answer import ObservationAnswer, observation_schema, read_answer
 from neve.domain.observe.lines import earlier, within_tokens
+from neve.domain.observe.time_limits import COMMIT_S
 from neve.domain.reflect import prompt as reflection_prompt
 from neve.domain.reflect.prompt import ReflectionRow, read_rows, reflection_schema
 from neve.domain.tokens import estimate, trim_to
@@ -31,7 +32,7 @@ ROOM_BESIDE_TEXT = 4_096
 
 class PromptedObserver:
     """Raises ModelUnavailable (the model's, or for an answer that is not of the form), ModelRefused and ContentRefused
-    (the model's). ``longest_s``: see ``Observer``."""
+    (the model's). ``longest_s``: see ``Observer``; with less time left an answer over the budget is trimmed at once."""
 
     def __init__(self, model: LanguageModel, name: str, longest_s: float = 0.0) -> None:
         self._model = model
@@ -66,7 +67,7 @@ class PromptedObserver:
 
         answer = ask()
         size = _size(answer)
-        if size > given.output_cap:
+        if size > given.output_cap and given.seconds_left() >= self._longest_s:
             shorter = ask(observation_prompt.over_budget_remark(size, given.output_cap))
             answer = shorter if shorter.observations else answer
         return _observed(answer, given, answers)
@@ -81,7 +82,7 @@ class PromptedObserver:
 
         rows = ask()
         size = sum(estimate(row.text) for row in rows)
-        if size > given.target_tokens:
+        if size > given.target_tokens and given.seconds_left() >= self._longest_s:
             rows = ask(reflection_prompt.over_target_remark(size, given.target_tokens)) or rows
         return Reflected(
             rows=_rows_within(rows, given.target_tokens),
@@ -105,6 +106,7 @@ def _observation_request(given: PassInput, remark: str | None) -> ModelRequest:
         tool_schema=observation_schema(),
         max_tokens=_room_for(given.output_cap),
         purpose="observe",
+        within_s=given.seconds_left() - COMMIT_S,
     )
 
 
@@ -117,6 +119,7 @@ def _reflection_request(given: ReflectInput, remark: str | None) -> ModelRequest
         tool_schema=reflection_schema(),
         max_tokens=_room_for(given.target_tokens),
         purpose="reflect",
+        within_s=given.seconds_left() - COMMIT_S,
     )
 
 

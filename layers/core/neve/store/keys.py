@@ -34,7 +34,7 @@ DUE_SHARDS = 8
 UPLOADS = "uploads/"
 """Objects under it expire after a day (infra/data.yaml)."""
 EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
-LEGS = ("lexical", "vector")
+LEGS = ("lexical", "vector", "late")
 
 
 def leg_health(leg: str) -> Key:
@@ -179,11 +179,21 @@ class Keys:
         return f"T#{self.tenant}#KEYS"
 
     @property
+    def late(self) -> str:
+        """Index ``due``: whose passages are being encoded token by token. And the row of the tenant's own part."""
+        return f"T#{self.tenant}#LATE"
+
+    @property
     def usages(self) -> str:
         """Index ``due``: the usage rows of the tenant's users."""
         return f"T#{self.tenant}#USAGE"
 
     # rows
+    @property
+    def late_users(self) -> Key:
+        """How far the tenant's users have been told to encode what they have."""
+        return Key(self.late, "USERS")
+
     @property
     def ledger_secret(self) -> Key:
         """What keys the hashes of queries in the tenant's recall ledger."""
@@ -223,6 +233,10 @@ class UserKeys(Keys):
     def vectors(self) -> str:
         return f"{self.partition}#V"
 
+    @property
+    def token_vectors(self) -> str:
+        return f"{self.partition}#T"
+
     # rows
     @property
     def head(self) -> Key:
@@ -251,6 +265,15 @@ class UserKeys(Keys):
 
     def vector(self, fingerprint: str, model: str) -> Key:
         return Key(self.vectors, f"{fingerprint}#{model}")
+
+    def tokens_of(self, item_id: str) -> Key:
+        """The token vectors of a memory or an utterance, under its id: they are deleted with it."""
+        return Key(self.token_vectors, item_id)
+
+    @property
+    def late_progress(self) -> Key:
+        """How far what the user has is encoded token by token."""
+        return Key(self.partition, "LATE")
 
     # objects
     @property

@@ -53,8 +53,7 @@ class TenantRow:
 
 def read_tenant(item: Item) -> TenantRow:
     keys = tuple(LiveKey(key["key_id"], tuple(key["scopes"])) for key in item["live_keys"])
-    # accepted when it was written: a bound that came later refuses no call
-    policy = Policy.model_construct(**json.loads(item["policy"]))
+    policy = Policy.stored(json.loads(item["policy"]))
     return TenantRow(item["sk"], item["created_at"], policy, item["policy_rev"], keys, item["version"])
 
 

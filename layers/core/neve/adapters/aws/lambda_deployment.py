@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any
 
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.aws.errors import translated
+
+ATTEMPTS = 6
+BUSY_S = 3.0
+"""Of a new account, which runs ten functions at once, together 15 s (*chosen*): others end in that time."""
 
 
 class FunctionFailed(Exception):
@@ -16,23 +21,37 @@ class FunctionFailed(Exception):
 
 
 class LambdaDeployment:
-    """``functions`` and ``deployments`` are boto3's clients of Lambda and CodeDeploy. Needs ``lambda:InvokeFunction``
-    on the versions and ``codedeploy:PutLifecycleEventHookExecutionStatus`` on the deployment groups."""
+    """``functions`` and ``deployments`` are boto3's clients of Lambda and CodeDeploy, ``pause`` waits so many seconds.
+    Needs ``lambda:InvokeFunction`` on the versions and ``codedeploy:PutLifecycleEventHookExecutionStatus`` on the
+    deployment groups."""
 
-    def __init__(self, functions: Any = None, deployments: Any = None) -> None:
+    def __init__(
+        self, functions: Any = None, deployments: Any = None, pause: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._pause = pause
         self._functions = functions or aws_client("lambda")
         self._deployments = deployments or aws_client("codedeploy")
 
     def invoke(self, version: str, event: Mapping[str, Any]) -> Any:
-        """What the handler of a version answers. Raises FunctionFailed, and StoreUnavailable when it cannot be
+        """What the handler of a version answers. A version that is not started because the account runs as many as it
+        may is asked again, ``ATTEMPTS`` times in all. Raises FunctionFailed, and StoreUnavailable when it cannot be
         called."""
         with translated(f"function {version}"):
-            answer = self._functions.invoke(FunctionName=version, Payload=json.dumps(event).encode())
+            answer = self._started(version, json.dumps(event).encode())
             with closing(answer["Payload"]) as payload:
                 result = json.loads(payload.read())
         if "FunctionError" in answer:
             raise FunctionFailed(f"{version}: {(result or {}).get('errorType', answer['FunctionError'])}")
         return result
+
+    def _started(self, version: str, event: bytes) -> Any:
+        """Nothing else is made again: it may have run."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._functions.invoke(FunctionName=version, Payload=event)
+            except self._functions.exceptions.TooManyRequestsException:
+                self._pause(BUSY_S)
+        return self._functions.invoke(FunctionName=version, Payload=event)
 
     def report(self, event: Mapping[str, str], *, passed: bool) -> None:
         """Tell CodeDeploy. ``event``: the one it sent. Raises StoreUnavailable."""

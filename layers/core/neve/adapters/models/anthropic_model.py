@@ -2,12 +2,15 @@
 
 The SDK is imported when a model is built, never with this module: its import alone costs about a second. It repeats
 what may pass (429 and 529 after the wait that the server asks for, 5xx, timeouts, lost connections) up to
-``MAX_RETRIES`` times; a wait longer than ``LONGEST_WAIT_S`` is left to the queue."""
+``MAX_RETRIES`` times, within the time of the call; a wait that is longer is left to the queue."""
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from neve.ports import ContentRefused, ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
@@ -19,8 +22,10 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "claude-haiku-5-5"
 MAX_RETRIES = 2
 LONGEST_WAIT_S = 20.0
+SHORTEST_ATTEMPT_S = 2.0
+"""With less left no other attempt begins."""
 DEFAULT_TIMEOUT_S = 90.0
-"""Of one attempt."""
+"""Of a call with all its attempts."""
 REFUSING_STATUSES = frozenset({400, 401, 403, 404, 422})
 """The request itself is at fault, or the key: the same request cannot succeed later."""
 TOO_LARGE = 413
@@ -29,13 +34,16 @@ ABOUT_CONTENT = re.compile(r"^messages\b|^prompt is too long|\bimages?\b|content
 image, the provider's filter. Any other 400 is about the model, a parameter or the account, and no event's fault."""
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """What the API reads. Any other image would make it refuse the whole pass: the model is told of it in words."""
+_ends_at: ContextVar[float] = ContextVar("ends_at", default=math.inf)
+"""When the time of the current call is over, by ``time.monotonic``."""
 WITHOUT_EFFORT = ("claude-haiku-4", "claude-sonnet-4", "claude-opus-4", "claude-3")
 """Families that think only when asked, and of which not all know the effort setting."""
 
 
 class AnthropicModel:
     """``model`` must accept a forced tool call: the Haiku family, and others up to generation 5. ``base_url`` None is
-    the public API. ``timeout_s`` and ``max_retries`` bound how long a call lasts."""
+    the public API. ``timeout_s`` is how long a call lasts with all its attempts, or as its request says if that is
+    less."""
 
     def __init__(
         self,
@@ -50,18 +58,19 @@ class AnthropicModel:
 
         self._sdk = anthropic
         self._model = model
+        self._timeout_s = timeout_s
         self._client = anthropic.Anthropic(
             api_key=api_key,
             base_url=base_url,
-            timeout=timeout_s,
             max_retries=max_retries,
-            middleware=[_leave_long_waits_to_the_queue],
+            middleware=[_within_its_time],
         )
 
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
         """Raises ContentRefused for content that the API will not have, ModelRefused for any other request that cannot
         succeed as it is, ModelUnavailable for everything else that leaves no whole tool call."""
         create: Callable[..., Message] = self._client.messages.create
+        ends = _ends_at.set(time.monotonic() + min(self._timeout_s, request.within_s))
         try:
             message = create(**_body(request, self._model))
         except self._sdk.APIStatusError as error:
@@ -70,6 +79,8 @@ class AnthropicModel:
             raise ModelUnavailable(f"{self._model}: {type(error).__name__}") from error
         except ValueError:  # the SDK lets a body that is not JSON escape; the error would hold the body
             raise ModelUnavailable(f"{self._model}: an answer that is not JSON") from None
+        finally:
+            _ends_at.reset(ends)
         if not isinstance(message, self._sdk.types.Message) or None in (message.content, message.usage):
             raise ModelUnavailable(f"{self._model}: an answer that is not a message")
         return _answer(message, request.tool_name)
@@ -154,11 +165,15 @@ def _sentence(body: object) -> str:
     return str(problem.get("message", "")) if isinstance(problem, Mapping) else ""
 
 
-def _leave_long_waits_to_the_queue(request: Any, call_next: Callable[[Any], Any]) -> Any:
-    """SDK middleware, run once an attempt: the SDK would sleep as long as the server says, past any worker's time."""
-    response = call_next(request)
+def _within_its_time(request: Any, call_next: Callable[[Any], Any]) -> Any:
+    """SDK middleware, run once an attempt: each has what is left of the call's time. The SDK would give every one the
+    same, and sleep as long as the server says."""
+    left = _ends_at.get() - time.monotonic()
+    if request.retries_taken and left < SHORTEST_ATTEMPT_S:
+        raise ModelUnavailable(f"no time for attempt {request.retries_taken + 1}")
+    response = call_next(request.copy(timeout=max(left, 0.001)))
     wait = _seconds(response.headers.get("retry-after"))
-    if response.status_code >= 400 and wait > LONGEST_WAIT_S:
+    if response.status_code >= 400 and wait > min(LONGEST_WAIT_S, _ends_at.get() - time.monotonic()):
         response.close()
         raise ModelUnavailable(f"status {response.status_code}: asked to wait {wait:.0f} s")
     return response

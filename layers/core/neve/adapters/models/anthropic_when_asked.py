@@ -6,10 +6,9 @@ from collections.abc import Callable
 from threading import Lock
 
 from neve.adapters.models.anthropic_model import AnthropicModel
+from neve.domain.observe.time_limits import ANSWER_S
 from neve.ports import ModelAnswer, ModelRequest
 
-CALL_TIMEOUT_S = 45.0
-"""Of one attempt. A worker has 60 s (template.yaml), and its lease ends 10 s later."""
 RETRIES = 1
 
 
@@ -29,5 +28,5 @@ class AnthropicWhenAsked:
     def _model(self, key: str) -> AnthropicModel:
         with self._making:
             if self._made is None or self._made[0] != key:
-                self._made = key, AnthropicModel(key, timeout_s=CALL_TIMEOUT_S, max_retries=RETRIES)
+                self._made = key, AnthropicModel(key, timeout_s=ANSWER_S, max_retries=RETRIES)
             return self._made[1]

@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any
 
+from neve.domain.recall.weighted_counts import Lengths, Terms, weighted_counts
 from neve.domain.terms import terms
 from neve.domain.times import epoch_ms
 from neve.domain.words import plain_words
-from neve.ports import CONTEXT_WEIGHTS, Owner, Passage
+from neve.ports import Neighbour, Owner, Passage
 
-UNIT: Final = 10
-"""Weighted counts are stored in tenths: whole numbers to 512 are exact in a ``rank_features`` field, tenths are not."""
-_WEIGHTS: Final = {field: round(weight * UNIT) for field, weight in CONTEXT_WEIGHTS.items()}
 _LONGEST_TERM = 128
 
 
@@ -25,8 +22,11 @@ def stored_term(term: str) -> str:
     return term if len(term) <= _LONGEST_TERM else hashlib.blake2b(term.encode(), digest_size=16).hexdigest()
 
 
-def _stored_terms(text: str) -> Iterator[str]:
-    return map(stored_term, terms(text))
+_lengths = Lengths(terms)
+
+
+def _stored_terms(text: str) -> list[str]:
+    return list(map(stored_term, terms(text)))
 
 
 def feature(term: str) -> str:
@@ -65,7 +65,8 @@ def _target(owner: Owner, item_id: str, n: int, version: int) -> dict[str, Any]:
 
 
 def document(owner: Owner, passage: Passage) -> dict[str, Any]:
-    """``terms`` weigh every field, ``own`` are the terms of ``text`` and ``words`` its words as they stand."""
+    """``terms`` are the weighted counts, ``own`` are the terms of ``text`` and ``words`` its words as they stand."""
+    own = _terms(passage)
     fields = {
         "tenant": owner.tenant,
         "user": owner.user,
@@ -82,20 +83,24 @@ def document(owner: Owner, passage: Passage) -> dict[str, Any]:
         "tags": list(passage.tags),
         "paths": None if passage.path is None else path_prefixes(passage.path),
         "observed_at": epoch_ms(passage.observed_at),
-        "terms": _weighted_terms(passage),
-        "own": sorted(set(_stored_terms(passage.text))),
+        "terms": _weighted_terms(passage, own),
+        "own": sorted(set(own.own)),
+        "length": own.length,
         "words": " ".join(plain_words(passage.text)),
         "vector": None if passage.vector is None else floats(passage.vector),
     }
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _weighted_terms(passage: Passage) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    for field, weight in _WEIGHTS.items():
-        for term in _stored_terms(getattr(passage, field)):
-            counts[feature(term)] += weight
-    return counts
+def _terms(said: Passage | Neighbour) -> Terms[str]:
+    own = _stored_terms(said.text)
+    return Terms(own, len(own) + _lengths.of(said.rest))
+
+
+def _weighted_terms(passage: Passage, own: Terms[str]) -> dict[str, float]:
+    around = ((neighbour.distance, _terms(neighbour)) for neighbour in passage.neighbours)
+    counts = weighted_counts(own, _stored_terms(passage.date_text), around)
+    return {feature(term): count for term, count in counts.items()}
 
 
 def path_prefixes(path: str) -> list[str]:

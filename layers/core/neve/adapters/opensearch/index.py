@@ -18,6 +18,7 @@ from neve.adapters.opensearch.calls import OVERTAKEN, Calls, IndexMissing, Writt
 from neve.adapters.opensearch.documents import delete_line, document_id, floats, in_parts, index_lines, routing
 from neve.adapters.opensearch.places import Place, Places
 from neve.adapters.opensearch.queries import (
+    as_float32,
     by_vector,
     by_words,
     count_of,
@@ -116,7 +117,7 @@ class OpenSearchIndex:
             counted = self._calls.search(place.index, count_terms(owner, terms), routing(owner)) if terms else {}
             idf = idf_of(terms, counted) if terms else {}
             hits = self._hits(place, owner, by_words(owner, asked, idf, where, depth))
-            return [_candidate(hit, hit["sort"][0]) for hit in hits]
+            return [_candidate(hit, as_float32(hit["sort"][0])) for hit in hits]
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
         with self._place() as place:
@@ -212,4 +213,5 @@ def _candidate(hit: Hit, score: float) -> Candidate:
         version=rev_of(hit["_version"]),
         fingerprint=about["fingerprint"],
         source=Source(about["source"]),
+        length=about["length"],
     )

@@ -1,7 +1,8 @@
 """What an index of passages looks like on OpenSearch 2.19: the one source of its settings and fields.
 
-``MAPPING_VERSION`` is part of every index's name. Raise it with any change here or of a term in ``neve.domain.terms``:
-an index is never changed in place, a new one is filled from the table (``neve.usecases.indexing.reindex``)."""
+``MAPPING_VERSION`` is part of every index's name. Raise it with any change here, of a term in ``neve.domain.terms`` or
+of a count in ``neve.domain.recall.weighted_counts``: an index is never changed in place, a new one is filled from the
+table (``neve.usecases.indexing.reindex``)."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from neve.ports import IndexModel
 
-MAPPING_VERSION: Final = 2
+MAPPING_VERSION: Final = 3
 SHARDS: Final = 3
 """A user's passages lie in one of them. At 9.5 KB a passage (measured on 2,760 chat turns with 384 dimensions) three of
 30 GB hold some 9 million."""
@@ -22,7 +23,7 @@ NEVER: Final = "-1"
 
 _KEYWORDS = ("tenant", "user", "source", "kind", "status", "tier", "category", "group", "session_id", "fingerprint")
 _NOT_SORTED = {"type": "keyword", "doc_values": False}
-RETURNED: Final = ("tenant", "user", "item_id", "n", "source", "fingerprint")
+RETURNED: Final = ("tenant", "user", "item_id", "n", "source", "fingerprint", "length")
 """The only fields that the index gives back. A passage's words are in no answer: recall reads them from the table."""
 
 
@@ -36,6 +37,7 @@ def index_body(model: IndexModel, *, refreshed_every: str) -> dict[str, Any]:
         "paths": _NOT_SORTED,
         "observed_at": {"type": "date", "format": "epoch_millis"},
         "terms": {"type": "rank_features"},
+        "length": {"type": "integer", "index": False, "doc_values": False},
         "own": _NOT_SORTED,
         "words": {"type": "text", "analyzer": "whitespace", "norms": False},
     }
@@ -69,7 +71,7 @@ def _vector(dimensions: int) -> dict[str, Any]:
 
 
 def index_name(alias: str, model: IndexModel) -> str:
-    """``passages-v2-bge-small-en-v1.5-int8-68807e3f-384``."""
+    """``passages-v3-bge-small-en-v1.5-int8-68807e3f-384``."""
     tag = re.sub(r"[^a-z0-9._-]+", "-", model.tag.lower())
     return f"{alias}-v{MAPPING_VERSION}-{tag}-{model.dimensions}"
 

@@ -6,15 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import log
+from struct import Struct
 from typing import Any, Final
 
-from neve.adapters.opensearch.documents import UNIT, feature, floats, stored_term
+from neve.adapters.opensearch.documents import feature, floats, stored_term
 from neve.domain.recall.query_terms import QueryTerms, query_terms
+from neve.domain.recall.weighted_counts import K1
 from neve.domain.times import epoch_ms
-from neve.ports import BM25_K1, Owner, SearchFilter, TextQuery
+from neve.ports import Owner, SearchFilter, TextQuery
 
 Query = dict[str, Any]
 
+_SINGLE: Final = Struct("<f")
 _BEST_FIRST: Final = [{"_score": "desc"}, {"item_id": "asc"}, {"n": "asc"}]
 
 
@@ -53,7 +56,7 @@ def idf_of(terms: Sequence[str], answer: Mapping[str, Any]) -> dict[str, float]:
 
 
 def by_words(owner: Owner, query: QueryTerms, idf: Mapping[str, float], where: SearchFilter, depth: int) -> Query:
-    """BM25F with b = 0: a term counts by its weighted count over all fields, saturated, times its idf."""
+    """BM25F: a term counts by its weighted count, saturated, times its idf."""
     groups = [{"bool": {"should": [_weighed(term, idf[term]) for term in group]}} for group in query.groups]
     phrases = [_phrase(words) for words in query.phrases]
     refused = [*_refused(where), *map(_phrase, query.excluded_phrases)]
@@ -104,14 +107,19 @@ def _phrase(words: Sequence[str]) -> Query:
 
 
 def _weighed(term: str, idf: float) -> Query:
-    """``idf · (k1 + 1) · tf / (tf + k1)``, with tf in tenths."""
+    """``idf · (k1 + 1) · count / (count + k1)``. The boost as the number that the index makes of it."""
     return {
         "rank_feature": {
             "field": f"terms.{feature(term)}",
-            "boost": idf * (BM25_K1 + 1),
-            "saturation": {"pivot": BM25_K1 * UNIT},
+            "boost": as_float32(idf * (K1 + 1)),
+            "saturation": {"pivot": K1},
         }
     }
+
+
+def as_float32(number: float) -> float:
+    [single] = _SINGLE.unpack(_SINGLE.pack(number))
+    return float(single)
 
 
 # --- filters ------------------------------------------------------------------------------------

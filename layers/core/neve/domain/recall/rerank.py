@@ -1,31 +1,58 @@
 """The rerank stage: what was said, put in order by more than its two ranks.
 
-RRF forgets how good a match was and knows nothing of the conversation around it. This stage re-orders the utterances
-among the candidates, and the memories beside them, by a small linear model over what the legs and the rows already say.
-Memories alone keep the order of RRF: there are no labelled questions to fit weights for them on.
+RRF forgets how good a match was and knows nothing of the conversation around it. This stage re-orders the candidates by
+a small linear model over what the legs and the rows already say. What surrounds a message, and what kind of sentence it
+is, tells something of a short chat turn and nothing of a page that an assistant wrote: those features fade with the
+length of the message (``weighted_counts.gate``), and the matches themselves decide. What surrounds a message is taken
+as its deviation from the mean of the candidates, so that to be short is no merit by itself.
 
-Weights: fitted on LoCoMo conversations 1-5 (listwise softmax, L2 30, ``python -m evals.locomo.fit``), reported on
-6-10. Only eight, because about half of such a gain carries over to other chats (docs/retrieval.md)."""
+Weights: ``python -m evals.retrieval.fit`` (docs/retrieval.md). Few and small, because about half of such a gain carries
+over to other chats."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-WEIGHTS: Mapping[str, float] = {
-    "keyword": 3.6,
-    "similarity": 2.4,
-    "previous": 1.0,
-    "following": 0.2,
-    "session": 2.0,
-    "speaker": 2.2,
-    "time": 2.0,
-    "question": -1.0,
+from neve.domain.recall.lending import Place, Range, best_lent, lenders
+from neve.domain.recall.weighted_counts import gate
+
+Weights = Mapping[str, float]
+
+LINEAR: Weights = {
+    "keyword": 3.3,
+    "similarity": 0.45,
+    "previous": 0.9,
+    "following": 0.5,
+    "session": 0.75,
+    "speaker": 1.8,
+    "time": 1.7,
+    "question": -0.8,
 }
+LATE: Weights = {
+    "keyword": 2.6,
+    "similarity": 0.3,
+    "late": 0.7,
+    "previous": 0.7,
+    "following": 0.5,
+    "session": 0.6,
+    "speaker": 1.8,
+    "time": 1.4,
+    "question": -0.8,
+}
+"""Where candidates have a late-interaction score, which fades with length too: between people it tells much, of a page
+that an assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two stood in the study that gave both
+(docs/retrieval.md)."""
+MATCHES = frozenset({"keyword", "similarity", "late"})
+"""What a memory is weighed by when it lends."""
+MOST = 2.0
+"""Of a keyword score: a memory may match far better than the best utterance."""
 BEST_OF_SESSION = 3
+KEYWORD_FOR_LATE = 0.7
+"""The standardised keyword score stands in for the late-interaction score of a candidate that has none yet."""
 
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
@@ -33,86 +60,151 @@ _TIME_WORD = re.compile(
     rf"\b(yesterday|today|tomorrow|last|next|ago|week|month|year|weekend|{_DAYS}|{_MONTHS}|\d{{4}})\b", re.IGNORECASE
 )
 _ASKS_WHEN = re.compile(r"\s*(when|what (date|day|month|year|time)|how long|which (year|month))\b", re.IGNORECASE)
+_NEUTRAL = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
-    """A candidate that was said. ``similarity``: 0 for the median random pair of the encoder, 1 for the median
-    paraphrase, not clamped. It and ``bm25`` are None where a leg did not find the utterance; ``share`` (of query terms)
-    stands in for the BM25 of one that is too new for the index. ``prior``: the product of its priors."""
+class Considered:
+    """A candidate as the features see it. ``place``: of an utterance, None for a memory; ``made_from``: the range of a
+    memory, where it is known. ``length``: index terms of the whole message. ``speaker``: a name, None for a mere role.
+
+    ``bm25`` and ``cosine`` are None where a leg did not find it; ``share`` (of query terms) stands in for the BM25 of
+    one that is too new for the index. ``late``: MaxSim of the query's and the message's token vectors, None without
+    these. ``prior``: the product of its priors."""
 
     id: str
-    session_id: str
-    seq: int
+    place: Place | None
     speaker: str | None
     text: str
+    length: int
     bm25: float | None
-    similarity: float | None
+    cosine: float | None
     share: float = 0.0
+    late: float | None = None
     prior: float = 1.0
+    made_from: Range | None = None
 
 
-def rerank_scores(question: str, utterances: Sequence[Utterance], floor: float) -> dict[str, float]:
-    """A score for each id, larger is better: the log odds of its features, its prior included. ``floor``: the
-    similarity of the worst that the vector leg found, which nothing that it did not find exceeds."""
-    prior = {utterance.id: math.log(utterance.prior) for utterance in utterances}
+def rerank_scores(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, float]:
+    """A score for each id, larger is better: the log odds of its features, its prior included. A memory that lends has
+    none. ``floor``: the cosine of the worst that the vector leg found, which nothing that it did not find exceeds."""
+    weights = LATE if any(one.late is not None for one in candidates) else LINEAR
+    found = features(question, candidates, floor)
+    lending = lenders(
+        {one.id: one.made_from for one in candidates if one.place is None},
+        {one.id: one.place for one in candidates if one.place is not None},
+    )
+    lent = best_lent(lending, {memory: _weighed(found[memory], weights, MATCHES) for memory in lending})
     return {
-        item_id: round(prior[item_id] + sum(WEIGHTS[name] * value for name, value in found.items()), 6)
-        for item_id, found in features(question, utterances, floor).items()
+        one.id: round(_weighed(found[one.id], weights) + lent.get(one.id, 0.0) + math.log(one.prior), 6)
+        for one in candidates
+        if one.id not in lending
     }
 
 
-def features(question: str, utterances: Sequence[Utterance], floor: float) -> dict[str, dict[str, float]]:
+def _weighed(values: Mapping[str, float], weights: Weights, names: Collection[str] | None = None) -> float:
+    return sum(weight * values[name] for name, weight in weights.items() if names is None or name in names)
+
+
+def features(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, dict[str, float]]:
     """What the weights weigh, by id and name."""
-    candidates = _Candidates(question, utterances, floor)
-    return {utterance.id: candidates.features(utterance) for utterance in utterances}
+    by_name = _Features(question, candidates, floor)
+    return {one.id: by_name.of(one) for one in candidates}
 
 
-class _Candidates:
-    """What the features of one utterance need to know of the others."""
+class _Features:
+    """What the features of one candidate need to know of the others. Similarities are standardised over all of them;
+    everything else is compared with the utterances."""
 
-    def __init__(self, question: str, utterances: Sequence[Utterance], floor: float) -> None:
+    def __init__(self, question: str, candidates: Sequence[Considered], floor: float) -> None:
         self._asks_when = bool(_ASKS_WHEN.match(question))
-        self._named = _named(question, {u.speaker for u in utterances if u.speaker})
-        self._floor = floor
-        top = max((u.similarity for u in utterances if u.similarity is not None), default=floor)
-        self._span = (top - floor) or 1.0
-        self._best_bm25 = max((u.bm25 or 0.0 for u in utterances), default=0.0) or 1.0
-        self._near = {(u.session_id, u.seq): self._nearness(u) for u in utterances}
-        self._sessions = self._best_of_sessions(utterances)
+        said = {one.id: one.place for one in candidates if one.place is not None}
+        self._named = _named(question, {one.speaker for one in candidates if one.speaker})
+        best = max((one.bm25 or 0.0 for one in candidates if one.id in said), default=0.0) or 1.0
+        self._keyword = {c.id: c.share if c.bm25 is None else min(MOST, c.bm25 / best) for c in candidates}
+        cosines = {one.id: floor if one.cosine is None else one.cosine for one in candidates}
+        self._similarity = _standardised(cosines)
+        late = {one.id: one.late for one in candidates if one.late is not None}
+        words = {i: KEYWORD_FOR_LATE * z for i, z in _standardised(self._keyword).items()}
+        self._late = words | _standardised(late) if late else dict.fromkeys(cosines, 0.0)
+        self._nearness = _from_worst_to_best({i: value for i, value in cosines.items() if i in said})
+        self._at = {place: identifier for identifier, place in said.items()}
+        self._around = self._surroundings(said)
+        self._mean = {name: _mean(values.values()) for name, values in self._around.items()}
 
-    def features(self, u: Utterance) -> dict[str, float]:
+    def of(self, one: Considered) -> dict[str, float]:
+        short = gate(one.length)
+        matches = {
+            "keyword": self._keyword[one.id],
+            "similarity": self._similarity[one.id],
+            "late": short * self._late[one.id],
+        }
+        if one.place is None:
+            return {**matches, **_OF_A_MEMORY}
+        around = {name: short * (values[one.id] - self._mean[name]) for name, values in self._around.items()}
         return {
-            "keyword": self._keyword(u),
-            "similarity": self._floor if u.similarity is None else u.similarity,
-            "previous": self._near.get((u.session_id, u.seq - 1), 0.0),
-            "following": self._near.get((u.session_id, u.seq + 1), 0.0),
-            "session": self._sessions[u.session_id],
-            "speaker": self._speaker(u),
-            "time": float(self._asks_when and _TIME_WORD.search(u.text) is not None),
-            "question": float(u.text.rstrip().endswith("?")),
+            **matches,
+            **around,
+            "speaker": self._speaker(one),
+            "time": short * (self._asks_when and _TIME_WORD.search(one.text) is not None),
+            "question": short * one.text.rstrip().endswith("?"),
         }
 
-    def _keyword(self, u: Utterance) -> float:
-        """BM25 as a share of the best candidate's."""
-        return u.share if u.bm25 is None else u.bm25 / self._best_bm25
+    def _surroundings(self, said: Mapping[str, Place]) -> dict[str, dict[str, float]]:
+        """What stands around each utterance, by feature and id."""
+        sessions = self._best_of_sessions(said)
+        return {
+            "previous": {i: self._near((session, seq - 1)) for i, (session, seq) in said.items()},
+            "following": {i: self._near((session, seq + 1)) for i, (session, seq) in said.items()},
+            "session": {i: sessions[session] for i, (session, _) in said.items()},
+        }
 
-    def _nearness(self, u: Utterance) -> float:
-        """Similarity between the worst (0) and the best (1) of the candidates."""
-        return 0.0 if u.similarity is None else (u.similarity - self._floor) / self._span
+    def _near(self, place: Place) -> float:
+        """The nearness of what was said there; 0 where that is no candidate."""
+        identifier = self._at.get(place)
+        return 0.0 if identifier is None else self._nearness.get(identifier, 0.0)
 
-    def _best_of_sessions(self, utterances: Sequence[Utterance]) -> dict[str, float]:
-        """Mean of each session's three best candidates: a conversation about the matter lifts all of its lines."""
-        sums: dict[str, list[float]] = defaultdict(list)
-        for u in utterances:
-            sums[u.session_id].append(self._keyword(u) + self._nearness(u))
-        return {s: sum(sorted(found)[-BEST_OF_SESSION:]) / BEST_OF_SESSION for s, found in sums.items()}
+    def _best_of_sessions(self, said: Mapping[str, Place]) -> dict[str, float]:
+        """A third of the sum of each session's three best: a conversation about the matter lifts all of its lines."""
+        found: dict[str, list[float]] = defaultdict(list)
+        for identifier, (session, _) in said.items():
+            found[session].append(self._keyword[identifier] + self._nearness.get(identifier, 0.0))
+        return {s: sum(sorted(values)[-BEST_OF_SESSION:]) / BEST_OF_SESSION for s, values in found.items()}
 
-    def _speaker(self, u: Utterance) -> float:
-        """1 for the one person whom the question names, 0 for others, a half when it names nobody or several."""
-        if len(self._named) != 1:
-            return 0.5
-        return float(u.speaker in self._named)
+    def _speaker(self, one: Considered) -> float:
+        """1 for the one person whom the question names, 0 for other persons; a half when it names nobody or several,
+        and for somebody without a name."""
+        if len(self._named) != 1 or one.speaker is None:
+            return _NEUTRAL
+        return float(one.speaker in self._named)
+
+
+_OF_A_MEMORY = {
+    "previous": 0.0,
+    "following": 0.0,
+    "session": 0.0,
+    "speaker": _NEUTRAL,
+    "time": 0.0,
+    "question": 0.0,
+}
+
+
+def _standardised(values: Mapping[str, float]) -> dict[str, float]:
+    """Deviations from the mean in standard deviations; 0 where all are alike."""
+    mean = _mean(values.values())
+    deviation = math.sqrt(_mean([(value - mean) ** 2 for value in values.values()]))
+    return {i: (value - mean) / deviation if deviation else 0.0 for i, value in values.items()}
+
+
+def _mean(values: Collection[float]) -> float:
+    return math.fsum(values) / len(values) if values else 0.0
+
+
+def _from_worst_to_best(values: Mapping[str, float]) -> dict[str, float]:
+    """0 for the worst, 1 for the best; 0 where all are alike."""
+    least = min(values.values(), default=0.0)
+    span = max(values.values(), default=0.0) - least
+    return {i: (value - least) / span if span else 0.0 for i, value in values.items()}
 
 
 def _named(question: str, speakers: set[str]) -> set[str]:

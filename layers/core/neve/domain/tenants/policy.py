@@ -6,13 +6,16 @@ observer do not scale. An invalid policy is refused with the numbers, never clam
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from neve.domain.errors import FieldError
 
 Tokens = int
+Rerank = Literal["off", "linear", "late"]
+"""Who orders what the legs found: RRF alone; a linear model; the same with late interaction."""
 LARGEST_WINDOW = 10_000_000
 
 
@@ -34,10 +37,20 @@ class Policy(BaseModel):
     recall_k: int = Field(default=5, ge=1, le=50)
     recall_tool_k: int = Field(default=8, ge=1, le=50)
     recall_threshold: float = Field(default=0.7, ge=0.0, le=1.0)
-    rerank: bool = True
+    prompt_share: float = Field(default=0.5, ge=0.0, le=1.0)
+    rerank: Rerank = "linear"
     prompt_budget_ms: int = Field(default=300, ge=1, le=20_000)
     session_start_budget_ms: int = Field(default=500, ge=1, le=20_000)
     manual_search_budget_ms: int = Field(default=10_000, ge=1, le=20_000)
+
+    @classmethod
+    def stored(cls, numbers: Mapping[str, Any]) -> Policy:
+        """As it was accepted when it was written: a bound that came later refuses no call. ``rerank`` was true or false
+        once."""
+        given = dict(numbers)
+        if isinstance(given.get("rerank"), bool):
+            given["rerank"] = "linear" if given["rerank"] else "off"
+        return cls.model_construct(**given)
 
     @property
     def reflection_trigger(self) -> Tokens:

@@ -14,7 +14,8 @@ from neve.ports import Item, Key, Message, Ports, QueueName
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.stream_records import Change
-from neve.usecases.indexing.messages import events_message, memory_message
+from neve.store.tenants import read_tenant
+from neve.usecases.indexing.messages import events_message, late_tenant_message, memory_message
 from neve.usecases.indexing.utterances import event_place
 from neve.usecases.memories.note_access import note_access
 from neve.usecases.observe.job import observation_message
@@ -27,6 +28,9 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
     to_index = [*_memory_messages(ports, changes), *(log.index_message() for log in logs)]
     if to_index:
         ports.queue.send(QueueName.INDEX, to_index)
+    to_encode = [message for change in changes if (message := _late_message(change))]
+    if to_encode:
+        ports.queue.send(QueueName.EMBED, to_encode)
     observe = _observations(ports, logs)
     if observe:
         ports.queue.send(QueueName.EXTRACT, observe)
@@ -72,6 +76,16 @@ def _memory_messages(ports: Ports, changes: Sequence[Change]) -> list[Message]:
 
 def _rev_moved(change: Change) -> bool:
     return change.old is None or change.new is None or change.old["rev"] != change.new["rev"]
+
+
+def _late_message(change: Change) -> Message | None:
+    """For a tenant whose policy has become ``rerank: late``: what it has already is to be encoded."""
+    if change.item.get("type") != "tenant" or change.old is None or change.new is None:
+        return None
+    before, now = read_tenant(change.old), read_tenant(change.new)
+    if now.policy.rerank != "late" or before.policy.rerank == "late":
+        return None
+    return late_tenant_message(now.id, f"policy {now.policy_rev}")
 
 
 # --- events -------------------------------------------------------------------------------------

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from neve.domain.records import Job, SessionMarker
 from neve.ports import Item, Message, Ports, QueueName
 from neve.store import rows
-from neve.store.keys import DELETED_MEMORY, INDEXED, MARKER, MEMORY, SESSION, Keys, SessionKeys, UserKeys
+from neve.store.keys import DELETED_MEMORY, INDEXED, MARKER, MEMORY, SESSION, Keys, SessionKeys, UserKeys, tenant_row
 from neve.store.partitions import all_rows
 from neve.store.stream_records import Change
+from neve.store.tenants import read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.compact.request_compaction import compaction_message
 from neve.usecases.indexing.indexed_row import read_indexed
+from neve.usecases.indexing.late.begin import encode_again
 from neve.usecases.indexing.messages import memory_message
 from neve.usecases.indexing.requeue import requeue_logs
 from neve.usecases.observe.job import observation_job_id, observation_message
@@ -49,8 +51,16 @@ def refill_queues(ports: Ports, tell: Tell) -> Refilled:
             done.users += 1
             tell(done)
         done.jobs += _send_jobs_again(ports, tenant)
+        _encode_again(ports, tenant)
     tell(done)
     return done
+
+
+def _encode_again(ports: Ports, tenant: Keys) -> None:
+    """No row says which token vectors were queued: whoever reranks late has everything looked at."""
+    row = ports.table.get(tenant_row(tenant.tenant))
+    if row is not None and read_tenant(row).policy.rerank == "late":
+        encode_again(ports, tenant, None, f"refill {ports.ids.token()}")
 
 
 def _tell_again(ports: Ports, keys: UserKeys) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from neve.observing import SecondsLeft
 from neve.scope import SessionScope
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.observe_session import SecondsLeft
 from neve.usecases.observe.report import ObservationReport
 
 

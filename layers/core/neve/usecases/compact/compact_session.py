@@ -11,6 +11,7 @@ from typing import Any
 
 from neve.domain.records import Event, SessionEpoch
 from neve.domain.sessions.transcript import kept_by_compaction, turns
+from neve.observing import SecondsLeft, for_ever
 from neve.ports import Item, Key, ModelRefused
 from neve.scope import SessionScope
 from neve.store import rows
@@ -19,14 +20,14 @@ from neve.store.transact import transact
 from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.observe.extract_session import refused, report_so_far
-from neve.usecases.observe.observe_session import SecondsLeft, observe_session
+from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.sessions.memory_lag import leave_if_caught_up
 
 
 def compact_session(
-    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft | None = None
+    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft = for_ever
 ) -> ObservationReport | None:
     """One message of the compact queue: what its passes did, None for a user who was erased. Where the report says
     ``left_off_at``, the message is to be sent again. Raises LeaseHeld, which postpones it, and what a retry may cure.

@@ -87,7 +87,7 @@ def erase_user_data(ports: Ports, keys: UserKeys) -> Removed:
         ports.objects.delete(name)
     own = keys_of(ports.table, keys.partition)
     sessions = [session for key in own if (session := session_of(key)) is not None]
-    beside = [*(keys.of_session(session).log for session in sessions), keys.ledger, keys.vectors]
+    beside = [*(keys.of_session(session).log for session in sessions), keys.ledger, keys.vectors, keys.token_vectors]
     deleted = sum(delete_rows(ports.table, keys_of(ports.table, partition)) for partition in beside)
     deleted += delete_rows(ports.table, [key for key in own if key != keys.head])
     return Removed(1, deleted, len(objects), passages)

@@ -31,7 +31,7 @@ def erase_tenant(ports: Ports, tenant_id: str) -> Removed:
     for user in map(keys.of_user, users_of(ports.table, keys)):
         parts.append(erase_user_data(ports, user))
         delete_rows(ports.table, [user.head])
-    own = [keys.jobs, keys.answers, keys.secrets]
+    own = [keys.jobs, keys.answers, keys.secrets, keys.late]
     others = len(parts) + sum(delete_rows(ports.table, keys_of(ports.table, partition)) for partition in own)
     others += delete_rows(ports.table, [tenant_row(tenant_id)])
     return Removed(

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from neve.domain.records import Job
 from neve.domain.times import iso
-from neve.ports import Conflict, Ports
+from neve.ports import Conflict
 from neve.scope import TenantScope
 from neve.store import rows
+from neve.usecases.indexing.late.begin import encode_again, users_being_encoded
 from neve.usecases.indexing.requeue import WhoseRows, find_due, logs_behind, requeue_all
 from neve.usecases.jobs.read_jobs import get_tenant_job
 
@@ -18,14 +19,17 @@ _PAUSE_S = 0.1
 
 def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job:
     """Everything of the tenant (of one user) that is pending, or failed before, is queued. The job is done when nothing
-    is unindexed or unembedded any more, memories and events alike, and running until then; it is waited for at most
-    ``wait_s``. The result says how many rows and logs were ``queued``, and how much is still ``pending`` (counted up to
-    2,000 rows and 2,000 logs). Raises StoreUnavailable."""
+    is unindexed or unembedded any more, memories and events alike, nor, where the tenant reranks late, without its
+    token vectors; and running until then. It is waited for at most ``wait_s``. The result says how many rows and logs
+    were ``queued``, and how much is still ``pending`` (counted up to 2,000 rows and 2,000 logs; a user with something
+    to be encoded counts as one). Raises StoreUnavailable."""
     clock, asked = scope.ports.clock, WhoseRows(scope.tenant.id, user)
     started_at = clock.now()
     queued = requeue_all(scope.ports, asked)
+    if scope.policy.rerank == "late":
+        encode_again(scope.ports, scope.keys, user, f"drain {scope.ports.ids.token()}")
     ends_ms = clock.monotonic_ms() + wait_s * 1000
-    while (pending := _pending(scope.ports, asked)) and clock.monotonic_ms() < ends_ms:
+    while (pending := _pending(scope, asked)) and clock.monotonic_ms() < ends_ms:
         clock.sleep(_PAUSE_S)
     job = Job(
         id=f"job_{scope.ports.ids.ulid(started_at)}",
@@ -45,7 +49,7 @@ def read_drain(scope: TenantScope, job_id: str) -> Job:
     job = get_tenant_job(scope, job_id)
     if job.kind != KIND or job.status != "running":
         return job
-    pending = _pending(scope.ports, WhoseRows(scope.tenant.id, job.user_id))
+    pending = _pending(scope, WhoseRows(scope.tenant.id, job.user_id))
     job = _ended(scope, replace(job, result={**job.result, "pending": pending}), pending)
     if job.status == "done":
         try:
@@ -59,9 +63,10 @@ def _ended(scope: TenantScope, job: Job, pending: int) -> Job:
     return job if pending else replace(job, status="done", finished_at=iso(scope.ports.clock.now()))
 
 
-def _pending(ports: Ports, asked: WhoseRows) -> int:
-    """Memories and events that lack their words or their vectors."""
-    events = 0
-    for _, progress in logs_behind(ports.table, asked):
+def _pending(scope: TenantScope, asked: WhoseRows) -> int:
+    """Memories and events that lack their words or their vectors, and users with something to be encoded."""
+    table, events = scope.ports.table, 0
+    for _, progress in logs_behind(table, asked):
         events += progress.indexed.unembedded(progress.head.last_seq)
-    return len(find_due(ports.table, "embed", asked)) + events
+    encoding = users_being_encoded(table, scope.keys, asked.user) if scope.policy.rerank == "late" else 0
+    return len(find_due(table, "embed", asked)) + events + encoding

@@ -1,24 +1,107 @@
-"""The worker behind the embed queue: vectors (docs/rules/indexing.md#embedding)."""
+"""The worker behind the embed queue: vectors, and behind them token vectors (docs/rules/indexing.md#embedding)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from neve.ports import IndexingPorts
-from neve.store.keys import SessionKeys, UserKeys
+from neve.correlation import correlated
+from neve.ports import Message, Ports, QueueName, StoreUnavailable
+from neve.store.keys import SessionKeys, UserKeys, tenant_row
+from neve.store.tenants import read_tenant
 from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind
-from neve.usecases.indexing.index_events import index_vectors
+from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.indexing.indexed_row import Span
+from neve.usecases.indexing.late.begin import begin_tenant
+from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
+from neve.usecases.indexing.late.encode_user import encode_user
+from neve.usecases.indexing.messages import tokens_message
+from neve.usecases.indexing.utterances import event_id
+
+ROWS = ("memory", "events")
+ENCODING_MS = 5_000
+"""What is not encoded token by token within this time of a batch is sent again, and stands behind the vectors that have
+come in meanwhile."""
 
 
-def embed_rows(ports: IndexingPorts, told: Sequence[Told]) -> Failures:
-    """One batch; each message succeeds or fails by itself."""
+def embed_rows(ports: Ports, told: Sequence[Told]) -> Failures:
+    """One batch; each message succeeds or fails by itself. Vectors come first; then, of tenants that rerank late, what
+    got them is queued for its token vectors; then those that were queued before."""
+    at = [position for position, one in enumerate(told) if one.body["kind"] in ROWS]
+    failed = by_kind([told[position] for position in at], _vectors(ports))
+    failures: Failures = {at[n]: error for n, error in failed.items()}
+    embedded = [position for position in at if position not in failures]
+    try:
+        _queue_tokens(ports, [told[position].body for position in embedded])
+    except StoreUnavailable as error:
+        failures |= dict.fromkeys(embedded, error)
+    ends_ms = ports.clock.monotonic_ms() + ENCODING_MS
+    for position, one in enumerate(told):
+        if one.body["kind"] not in ROWS:
+            try:
+                _encode(ports, one.body, ends_ms)
+            except (EmbedAgain, StoreUnavailable) as error:
+                failures[position] = error
+    return failures
 
+
+def _vectors(ports: Ports) -> Work:
     def memories(keys: UserKeys, revs: Mapping[str, int], _: Told) -> set[str]:
         return index_memories(ports, keys, revs)
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: Told) -> None:
         index_vectors(ports, keys, newest.body["incarnation"], spans)
 
-    return by_kind(told, Work(memories, events))
+    return Work(memories, events)
+
+
+# --- token vectors --------------------------------------------------------------------------------
+
+
+def _queue_tokens(ports: Ports, bodies: Sequence[Mapping[str, Any]]) -> None:
+    """Raises StoreUnavailable."""
+    if ports.token_encoder is None or not bodies:
+        return
+    late = _late_tenants(ports, {body["tenant"] for body in bodies})
+    messages = [message for body in bodies if body["tenant"] in late for message in _tokens_messages(body)]
+    if messages:
+        ports.queue.send(QueueName.EMBED, messages)
+
+
+def _late_tenants(ports: Ports, tenants: set[str]) -> set[str]:
+    """Read and not remembered: whoever goes through all that a tenant has, because its policy has just become late,
+    leaves to this what comes in behind it."""
+    found = ports.table.get_many([tenant_row(tenant) for tenant in sorted(tenants)])
+    return {row.id for row in map(read_tenant, found.values()) if row.policy.rerank == "late"}
+
+
+def _tokens_messages(body: Mapping[str, Any]) -> list[Message]:
+    keys = UserKeys(body["tenant"], body["user"])
+    ids = [body["id"]] if body["kind"] == "memory" else _event_ids(body)
+    with correlated(body):
+        parts = (ids[start : start + ITEMS] for start in range(0, len(ids), ITEMS))
+        return [tokens_message(keys, body["incarnation"], part) for part in parts]
+
+
+def _event_ids(body: Mapping[str, Any]) -> list[str]:
+    return [event_id(body["session"], seq) for seq in range(body["seq_from"], body["seq_to"] + 1)]
+
+
+def _encode(ports: Ports, body: Mapping[str, Any], ends_ms: float) -> None:
+    """Raises EmbedAgain, StoreUnavailable."""
+    with correlated(body):
+        rest = _encoded(ports, body, ends_ms)
+        if rest is not None:
+            ports.queue.send(QueueName.EMBED, [rest])
+
+
+def _encoded(ports: Ports, body: Mapping[str, Any], ends_ms: float) -> Message | None:
+    """What to send when there was no time for all of it."""
+    if body["kind"] == "late_tenant":
+        return begin_tenant(ports, body["tenant"], body["round"], body["after"], ends_ms)
+    keys = UserKeys(body["tenant"], body["user"])
+    if body["kind"] == "late_user":
+        return encode_user(ports, keys, ends_ms)
+    left = encode_items(ports, keys, body["ids"], body["incarnation"], ends_ms)
+    return tokens_message(keys, body["incarnation"], left) if left else None

@@ -9,10 +9,9 @@ from neve.ports import Passage, Source
 
 
 def memory_passages(memory: Memory, status: Status | None = None) -> list[Passage]:
-    """Without vectors, in the order of the text. Its neighbours are the passages before and behind it in the same row.
-    ``status``: what the index says of the row, where that is not its own (a replaced row)."""
+    """Without vectors, in the order of the text. Each stands by itself: it has no neighbours. ``status``: what the
+    index says of the row, where that is not its own (a replaced row)."""
     parts = passages_of(memory)
-    texts = [part.text for part in parts]
     shown_date = date_text(memory.observed_at)
     return [
         Passage(
@@ -27,9 +26,6 @@ def memory_passages(memory: Memory, status: Status | None = None) -> list[Passag
             scope=memory.scope.value,
             tier=memory.tier.value,
             observed_at=memory.observed_at,
-            previous=neighbour(texts, n - 1),
-            following=neighbour(texts, n + 1),
-            near=near(texts, n),
             date_text=shown_date,
             session_id=memory.session_id,
             category=memory.category,
@@ -46,13 +42,3 @@ def date_text(at: str) -> str:
     """The day as people write it, in UTC: ``8 May, 2023``. A question about May then finds what was said in May."""
     day = parse(at)
     return f"{day.day} {day:%B}, {day.year}"
-
-
-def neighbour(texts: list[str], n: int) -> str:
-    """The text at a position, empty outside."""
-    return texts[n] if 0 <= n < len(texts) else ""
-
-
-def near(texts: list[str], n: int) -> str:
-    """The texts two places away: those one place away have fields of their own."""
-    return " ".join(text for text in (neighbour(texts, n - 2), neighbour(texts, n + 2)) if text)

@@ -3,6 +3,8 @@ session. The group is the user: the queues are fair between users, so the backlo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from neve.correlation import carried
 from neve.ports import Message
 from neve.store.keys import SessionKeys, UserKeys
@@ -33,6 +35,30 @@ def events_message(keys: SessionKeys, incarnation: int, seq_from: int, seq_to: i
         "seq_to": seq_to,
     }
     return Message(carried(body), group=_group(keys))
+
+
+def tokens_message(keys: UserKeys, incarnation: int, ids: Sequence[str]) -> Message:
+    """These memories and utterances may lack their token vectors."""
+    body = {
+        "kind": "tokens",
+        "tenant": keys.tenant,
+        "user": keys.user,
+        "incarnation": incarnation,
+        "ids": list(ids),
+    }
+    return Message(carried(body), group=_group(keys))
+
+
+def late_user_message(keys: UserKeys) -> Message:
+    """Everything that the user has may lack its token vectors; how far that was looked at, its row says."""
+    body = {"kind": "late_user", "tenant": keys.tenant, "user": keys.user}
+    return Message(carried(body), group=_group(keys))
+
+
+def late_tenant_message(tenant: str, asked: str, after: str = "") -> Message:
+    """And so may everything of every user of the tenant behind the id ``after``. ``asked``: what asked for it; a user
+    who was told already for the same reason is not told again."""
+    return Message(carried({"kind": "late_tenant", "tenant": tenant, "round": asked, "after": after}), group=tenant)
 
 
 def _group(keys: UserKeys) -> str:

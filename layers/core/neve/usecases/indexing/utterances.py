@@ -5,17 +5,18 @@ nothing but an image or text that Neve itself rendered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
 from neve.domain.observe.text import fingerprint
+from neve.domain.recall.weighted_counts import NEIGHBOURS
 from neve.domain.records import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.transcript import event_text, one_line
 from neve.domain.tokens import estimate
-from neve.ports import MOST_FOLLOWING, Passage, Source
-from neve.usecases.indexing.memory_passages import date_text, near, neighbour
+from neve.ports import MOST_FOLLOWING, Neighbour, Passage, Source
+from neve.usecases.indexing.memory_passages import date_text
 
 EVENT_KIND = "event"
 EVENT_VERSION = 1
@@ -81,7 +82,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 def utterance_passages(utterances: Sequence[Utterance]) -> list[Passage]:
     """Without vectors, in order. ``utterances`` are consecutive: each one's neighbours stand beside it."""
-    texts = [text for utterance in utterances for text in utterance.texts]
+    texts = [Neighbour(0, text, rest) for utterance in utterances for text, rest in _with_rest(utterance.texts)]
     places = [(utterance, n) for utterance in utterances for n in range(len(utterance.parts))]
     prints = {utterance.id: fingerprint("\n".join(utterance.texts)) for utterance in utterances}
     return [
@@ -90,16 +91,15 @@ def utterance_passages(utterances: Sequence[Utterance]) -> list[Passage]:
             n=n,
             version=EVENT_VERSION,
             source=Source.EVENT,
-            text=texts[at],
+            text=texts[at].text,
             fingerprint=prints[utterance.id],
             kind=EVENT_KIND,
             status="active",
             scope="session",
             tier="episodic",
             observed_at=utterance.created_at,
-            previous=neighbour(texts, at - 1),
-            following=neighbour(texts, at + 1),
-            near=near(texts, at),
+            rest=texts[at].rest,
+            neighbours=tuple(_around(texts, at)),
             following_known=min(MOST_FOLLOWING, len(texts) - 1 - at),
             date_text=date_text(utterance.created_at),
             session_id=utterance.session,
@@ -108,3 +108,15 @@ def utterance_passages(utterances: Sequence[Utterance]) -> list[Passage]:
         )
         for at, (utterance, n) in enumerate(places)
     ]
+
+
+def _with_rest(texts: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each part of a message, and its other parts."""
+    for n, text in enumerate(texts):
+        yield text, (*texts[:n], *texts[n + 1 :])
+
+
+def _around(texts: Sequence[Neighbour], at: int) -> Iterator[Neighbour]:
+    for distance in NEIGHBOURS:
+        if 0 <= at + distance < len(texts):
+            yield replace(texts[at + distance], distance=distance)

@@ -25,9 +25,9 @@ class Deleted:
 
 
 def delete_memory(scope: UserScope, memory_id: str, if_match: Collection[int] | None) -> Deleted:
-    """The row leaves the table and its session's live list in one transaction; the change stream takes it out of the
-    search index, and until then hydration hides it. Its last rev stays, for an import of the same id. Raises
-    memory_not_found, precondition_failed, erasing, user_closed."""
+    """The row leaves the table and its session's live list in one transaction, its token vectors with it; the change
+    stream takes it out of the search index, and until then hydration hides it. Its last rev stays, for an import of the
+    same id. Raises memory_not_found, precondition_failed, erasing, user_closed."""
     return transact(scope.ports, lambda: _delete_once(scope, memory_id, if_match))
 
 
@@ -38,6 +38,7 @@ def _delete_once(scope: UserScope, memory_id: str, if_match: Collection[int] | N
         rows.guard_user(keys, head, scope.ports.clock.now()),
         Delete(keys.memory(memory_id), Version(memory.version)),
         rows.put_deleted_memory(keys, memory),
+        Delete(keys.tokens_of(memory_id)),
     ]
     marker_item = scope.ports.table.get(keys.of_session(memory.session_id).marker) if memory.session_id else None
     if marker_item:

@@ -11,7 +11,7 @@ from neve.domain.errors import NeveError
 from neve.domain.observe.text import fingerprint, referenced_date
 from neve.domain.records import EmbeddingState, LiveRow, Memory, SessionMarker, Status
 from neve.domain.times import iso
-from neve.ports import WriteOp
+from neve.ports import Delete, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact
@@ -42,6 +42,8 @@ def _update_once(scope: UserScope, memory_id: str, change: MemoryChange, if_matc
     if changed == memory:
         return memory
     ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, changed)]
+    if changed.text != memory.text:
+        ops.append(Delete(keys.tokens_of(memory_id)))
     if changed.session_id and changed.tokens != memory.tokens:
         marker_item = scope.ports.table.get(keys.of_session(changed.session_id).marker)
         if marker_item:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from neve.observing import SecondsLeft, for_ever
 from neve.ports import ModelRefused
 from neve.scope import SessionScope
 from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.observe.observe_session import SecondsLeft, observe_session
+from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_session
 from neve.usecases.sessions.memory_lag import leave_if_caught_up
 
 
 def extract_session(
-    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft | None = None
+    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft = for_ever
 ) -> ObservationReport | None:
     """One message: what its passes did, None for a user who was erased. Replaying it is a no-op. Where the report says
     ``left_off_at``, the message is to be sent again.
@@ -25,13 +26,11 @@ def extract_session(
     ReplacementBusy, StoreUnavailable): it then returns to its queue. What a retry cannot cure fails the job."""
     report = report_so_far(scope, body["job_id"])
     reflections: list[str] = []
-    before = report.passes
     try:
         observe_session(scope, body["incarnation"], report, seconds_left=seconds_left)
         if report.left_off_at is None:
             leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
-            rushed = seconds_left if report.passes > before else None  # a worker that did nothing else has the time
-            reflections = reflect_session(scope, body["incarnation"], rushed)
+            reflections = reflect_session(scope, body["incarnation"], seconds_left)
     except NoTimeToReflect:
         report.left_off_at = f"{report.observed_seq}.reflect"
     except UserErased:

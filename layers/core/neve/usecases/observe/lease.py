@@ -9,23 +9,31 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from neve.domain.errors import not_found
+from neve.domain.observe.time_limits import LEASE_S as LEASE_S
 from neve.domain.records import SessionMarker
 from neve.domain.times import iso
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.transact import transact
 
-LEASE_S = 70
-"""The worker's timeout (60 s, template.yaml) + 10 s (docs/rules/observe.md#lease)."""
-
 
 class LeaseHeld(Exception):
     """Another pass of this session is under way, or died less than LEASE_S ago. No failure: the message is postponed
-    (``neve.worker``) until the lease has been given back or has run out."""
+    (``neve.worker``) until the lease has been given back or has run out. ``place``: how far the session has come."""
+
+    def __init__(self, session: str, place: str) -> None:
+        super().__init__(session)
+        self.place = place
 
 
 class LeaseLost(Exception):
     """The lease ended or was taken over while the model answered: nothing may be written any more."""
+
+
+def place_of(marker: SessionMarker) -> str:
+    """A name for how far the passes of a session have come: it differs after each that got somewhere."""
+    steps = (marker.observed_seq, marker.pass_limit or 0, len(marker.refused), marker.empty_offers)
+    return ".".join(map(str, steps)) if any(steps[1:]) else str(steps[0])
 
 
 def take_lease(scope: SessionScope) -> SessionMarker:
@@ -38,7 +46,7 @@ def take_lease(scope: SessionScope) -> SessionMarker:
             raise not_found("session", scope.session)
         marker, now = rows.read_marker(item), ports.clock.now()
         if marker.lease_until and marker.lease_until > iso(now):
-            raise LeaseHeld(scope.session)
+            raise LeaseHeld(scope.session, place_of(marker))
         until = iso(now + timedelta(seconds=LEASE_S))
         leased = replace(marker, lease_token=marker.lease_token + 1, lease_until=until)
         ports.table.write([rows.put_marker(keys, leased)])

@@ -5,14 +5,14 @@ redone from fresh rows; the observer is never asked twice for what it has answer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from neve.domain.observe.lines import room_for, up_to
 from neve.domain.records import Event, SessionHead, SessionMarker, UserHead
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.transcript import Pass, images_of, plan_pass
-from neve.observing import Observed, PassInput
+from neve.observing import Observed, PassInput, SecondsLeft, for_ever
 from neve.ports import ContentRefused
 from neve.scope import SessionScope
 from neve.store import rows
@@ -20,7 +20,7 @@ from neve.store.partitions import all_rows
 from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.observe.commit_pass import PassCommit, PassRead
 from neve.usecases.observe.images import with_images
-from neve.usecases.observe.lease import release_lease, take_lease
+from neve.usecases.observe.lease import place_of, release_lease, take_lease
 from neve.usecases.observe.prior_memories import prior_memories
 from neve.usecases.observe.refusals import (
     REFUSED_IN_A_ROW,
@@ -36,8 +36,9 @@ from neve.usecases.observe.report import NOTHING_NEW, ObservationReport
 NOTHING_KEPT = "the observer found nothing worth keeping"
 NOTHING_READABLE = "the observer refused to read these events"
 
-SecondsLeft = Callable[[], float]
-"""How long the worker may still run."""
+
+class OutOfTime(Exception):
+    """The worker's time would not do for one more answer."""
 
 
 def observe_session(
@@ -46,11 +47,11 @@ def observe_session(
     report: ObservationReport | None = None,
     *,
     closing: bool = False,
-    seconds_left: SecondsLeft | None = None,
+    seconds_left: SecondsLeft = for_ever,
 ) -> ObservationReport:
-    """Consecutive passes, oldest events first, until nothing is left, or until less time is left than one more answer
-    may take: ``left_off_at`` then says where. ``closing`` (compaction, session end): the marker advances even past
-    events that hold no memory. ``report``: of the job's earlier workers; it is carried on.
+    """Consecutive passes, oldest events first, until nothing is left, or until less time is left than one more pass
+    may take, be it the first: ``left_off_at`` then says where. ``closing`` (compaction, session end): the marker
+    advances even past events that hold no memory. ``report``: of the job's earlier workers; it is carried on.
 
     Raises LeaseHeld, LeaseLost, UserErased, ModelUnavailable, ModelRefused, StoreUnavailable. Whatever was committed
     before stays; the rest of the tail stays unobserved."""
@@ -63,11 +64,12 @@ def observe_session(
         return report
     token = take_lease(scope).lease_token
     try:
-        one = _Pass(scope, incarnation, token, closing, report)
-        while one.run():
-            if seconds_left is not None and seconds_left() < scope.ports.observer.longest_s:
-                report.left_off_at = one.left_off_at()
-                break
+        one = _Pass(scope, incarnation, token, closing, report, seconds_left)
+        try:
+            while one.run():
+                pass
+        except OutOfTime:
+            report.left_off_at = one.left_off_at()
         return report
     finally:
         release_lease(scope, token)
@@ -114,11 +116,13 @@ class _Pass:
     token: int
     closing: bool
     report: ObservationReport
+    seconds_left: SecondsLeft
     ahead: list[Event] = field(default_factory=list)
 
     def run(self) -> bool:
         """One pass; False when there is nothing left to read. Raises ContentRefused when the observer reads nothing at
-        all."""
+        all, OutOfTime."""
+        self._need_time()
         _, head, marker = _read(self.scope)
         if head.last_seq <= _done_through(marker, self.closing):
             return False
@@ -144,10 +148,12 @@ class _Pass:
     def left_off_at(self) -> str | None:
         """A name for where the passes have come to; None when nothing is left to read."""
         _, head, marker = _read(self.scope)
-        if head.last_seq <= _done_through(marker, self.closing):
-            return None
-        steps = (marker.observed_seq, marker.pass_limit or 0, len(marker.refused), marker.empty_offers)
-        return ".".join(map(str, steps)) if any(steps[1:]) else str(steps[0])
+        return None if head.last_seq <= _done_through(marker, self.closing) else place_of(marker)
+
+    def _need_time(self) -> None:
+        """For one more answer of the observer. Raises OutOfTime."""
+        if self.seconds_left() < self.scope.ports.observer.longest_s:
+            raise OutOfTime
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -186,12 +192,13 @@ class _Pass:
             timezone=head.user_meta.get("timezone", "UTC"),
             output_cap=policy.observer_output_cap,
             max_lines=room_for(events),
+            seconds_left=self.seconds_left,
         )
 
     # --- asking ---------------------------------------------------------------------------------
 
     def _ask(self, head: SessionHead, marker: SessionMarker, events: Sequence[Event]) -> Observed:
-        """Raises ContentRefused for what is refused without its images, too."""
+        """Raises ContentRefused for what is refused without its images, too, and OutOfTime before that is asked."""
         given = self._input(head, marker, events)
         try:
             return self.scope.ports.observer.observe(given)
@@ -199,6 +206,7 @@ class _Pass:
             pictured = [event.seq for event in given.events if images_of(event)]
             if not pictured:
                 raise
+        self._need_time()
         observed = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
         self.report.images_left_out += pictured
         return observed

@@ -7,7 +7,7 @@ from dataclasses import replace
 from neve.domain.errors import not_found
 from neve.domain.records import Job
 from neve.domain.times import iso
-from neve.ports import Conflict, QueueName
+from neve.ports import Conflict, Message, QueueName
 from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.usecases.jobs.read_jobs import find_job, wait_for_job
@@ -30,32 +30,45 @@ def request_observation(scope: SessionScope, wait: bool) -> Job:
     marker = rows.read_marker(found[keys.marker])
     job_id = observation_job_id(keys, head.incarnation, last_seq)
     nothing_new = last_seq <= max(marker.observed_seq, marker.offered_seq)
-    job = _ensure_job(scope, job_id, marker.observed_seq if nothing_new else None)
-    # a job that has not ended is sent whatever is new: the call that made it may have failed to, and another pass,
-    # which ends no job but its own, may have observed everything since
-    if job.status in ("queued", "running") or (job.status == "failed" and not nothing_new):
-        message = observation_message(keys, head.incarnation, last_seq)
-        if job.status == "failed":  # the queue has seen this dedup id: ask under another
-            job = _requeue(scope, job)
-            message = replace(message, dedup_id=f"{job_id}.{job.version}")
-        scope.ports.queue.send(QueueName.COMPACT if wait else QueueName.EXTRACT, [message])
+    job = find_job(scope, job_id)
+    if job is None and nothing_new:
+        job = _kept(scope, _nothing_to_do(scope, job_id, marker.observed_seq))
+    # a job that has not ended is sent whatever is new: another pass, which ends no job but its own, may have observed
+    # everything since
+    elif job is None or job.status in ("queued", "running") or (job.status == "failed" and not nothing_new):
+        job = _send(scope, job_id, job, observation_message(keys, head.incarnation, last_seq), wait)
     return wait_for_job(scope, job) if wait else job
 
 
-def _ensure_job(scope: SessionScope, job_id: str, observed_seq: int | None) -> Job:
-    """The job's row, made now if it is not there: queued, or done when ``observed_seq`` says that all is observed."""
-    job = find_job(scope, job_id)
-    if job:
-        return job
+def _send(scope: SessionScope, job_id: str, job: Job | None, message: Message, wait: bool) -> Job:
+    """The message first: a row without one would stay queued when the caller does not ask again, while a worker makes
+    the row of a message that has none."""
+    failed = job is not None and job.status == "failed"
+    if job is not None and failed:  # the queue has seen this dedup id: ask under another
+        message = replace(message, dedup_id=f"{job_id}.{job.version}")
+    scope.ports.queue.send(QueueName.COMPACT if wait else QueueName.EXTRACT, [message])
+    if job is None:
+        return _kept(scope, _queued(scope, job_id))
+    return _requeue(scope, job) if failed else job
+
+
+def _queued(scope: SessionScope, job_id: str) -> Job:
     now = iso(scope.ports.clock.now())
-    job = Job(job_id, "observe", "queued", now, user_id=scope.user, session_id=scope.session)
-    if observed_seq is not None:
-        result = {"passes": 0, "written": [], "reinforced": [], "observed_seq": observed_seq, "reason": NOTHING_NEW}
-        job = replace(job, status="done", finished_at=now, result=result)
+    return Job(job_id, "observe", "queued", now, user_id=scope.user, session_id=scope.session)
+
+
+def _nothing_to_do(scope: SessionScope, job_id: str, observed_seq: int) -> Job:
+    result = {"passes": 0, "written": [], "reinforced": [], "observed_seq": observed_seq, "reason": NOTHING_NEW}
+    job = _queued(scope, job_id)
+    return replace(job, status="done", finished_at=job.created_at, result=result)
+
+
+def _kept(scope: SessionScope, job: Job) -> Job:
+    """A new job's row, or the one that somebody else made meanwhile."""
     try:
         scope.ports.table.write([rows.put_job(scope.keys, job)])
     except Conflict:
-        return find_job(scope, job_id) or job
+        return find_job(scope, job.id) or job
     return replace(job, version=1)
 
 

@@ -41,6 +41,8 @@ _DEGRADATIONS = {
     "vector:embed_timeout": "The question was not embedded in time: found by keywords only.",
     "vector:embed_error": "The question could not be embedded: found by keywords only.",
     "vector:dimension_mismatch": "The index holds vectors of another model: found by keywords only.",
+    "late:error": "The token vectors could not be compared: ranked without them.",
+    "late:timeout": "The token vectors were not compared in time: ranked without them.",
     INDEX_BEHIND: "Some of what was said is not in the index yet: it may be missing here.",
     "ledger:error": "This recall was not recorded.",
     "hydrate:error": "The row store did not answer: nothing could be verified, so nothing is returned.",

@@ -7,7 +7,7 @@ from typing import Literal
 
 from neve.domain.errors import invalid
 from neve.domain.recall.query import ShapedQuery, shape
-from neve.domain.tenants.policy import Policy
+from neve.domain.tenants.policy import Policy, Rerank
 from neve.ports import SearchFilter, Source
 
 Leg = Literal["lexical", "vector"]
@@ -19,8 +19,7 @@ MAX_K = 50
 MIN_DEPTH = 30
 """Items of a leg: max(30, 2k) (docs/rules/recall.md#legs)."""
 RERANK_DEPTH = 60
-"""The same where utterances are searched: the rerank stage re-orders them. On LoCoMo 1-5 its any@10 is 86.6 from 30
-items of a leg, 87.6 from 60 and 88.2 from 100; each more is a row to be read."""
+"""The same where utterances are searched, which the rerank stage re-orders (docs/rules/recall.md#legs)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +55,22 @@ class RecallCommand:
     include_superseded: bool = False
     threshold: float | None = None
     budget_ms: int | None = None
-    rerank: bool | None = None
+    rerank: Rerank | None = None
     debug: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRequest:
-    """A command with every number filled in. ``where`` leaves out ``exclude_ids``; what the pack holds is not known
-    yet."""
+    """A command with every number filled in. ``least_share``: of the query's terms in one candidate, which makes up for
+    a similarity below the threshold (docs/rules/recall.md#off-topic). ``where`` leaves out ``exclude_ids``; what the
+    pack holds is not known yet."""
 
     command: RecallCommand
     k: int
     depth: int
     threshold: float
-    rerank: bool
+    least_share: float
+    rerank: Rerank
     budget_ms: int
     shaped: ShapedQuery
     vector_text: str
@@ -109,13 +110,14 @@ def resolve(policy: Policy, command: RecallCommand) -> ResolvedRequest:
     budget_ms = policy.manual_search_budget_ms if as_tool else policy.prompt_budget_ms
     query = command.query.strip()
     wanted = command.rerank if command.rerank is not None else policy.rerank
-    rerank_them = wanted and len(command.legs) == len(BOTH_LEGS) and Source.EVENT in command.sources
+    rerank_them = wanted != "off" and len(command.legs) == len(BOTH_LEGS) and Source.EVENT in command.sources
     return ResolvedRequest(
         command=command,
         k=k,
         depth=max(RERANK_DEPTH if rerank_them else MIN_DEPTH, 2 * k),
         threshold=command.threshold if command.threshold is not None else policy.recall_threshold,
-        rerank=rerank_them,
+        least_share=0.0 if as_tool else policy.prompt_share,
+        rerank=wanted if rerank_them else "off",
         budget_ms=command.budget_ms if command.budget_ms is not None else budget_ms,
         shaped=shape(query),
         vector_text=((command.question or "").strip() or query) if query else "",

@@ -12,10 +12,15 @@ EXCLUDED = "excluded"
 BELOW_THRESHOLD = "below_threshold"
 CHANGED = "changed_since_indexed"
 REPEATS = "repeats_another"
+LENT = "lent_to_its_utterances"
+"""A memory of whose range utterances are among the candidates."""
 OVER_TOKENS = "over_tokens"
 OVER_K = "over_k"
 
-_NOT_HIDDEN = (BELOW_THRESHOLD, CHANGED)
+OFF_TOPIC = "off_topic"
+"""The message of a prompt has nothing to do with any candidate."""
+
+_NOT_HIDDEN = (BELOW_THRESHOLD, CHANGED, OFF_TOPIC)
 
 
 @dataclass(frozen=True, slots=True)

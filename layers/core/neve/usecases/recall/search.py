@@ -27,6 +27,7 @@ from neve.usecases.recall.recall_rows import RecallRow, read_row
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
 from neve.usecases.recall.stages.gate import gate
 from neve.usecases.recall.stages.hydrate import GenerationMoved, Hydrated, hydrate, shown
+from neve.usecases.recall.stages.late import Late
 from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
 from neve.usecases.recall.stages.reads import Standing, start_reads
@@ -64,7 +65,8 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
     it."""
     for attempt in range(1, GENERATIONS + 1):
         legs = Legs(scope.ports, scope.keys.owner, request, budget)
-        one = _Search(scope, request, budget, legs, last=attempt == GENERATIONS)
+        late = Late(scope, request, budget, legs.degraded)
+        one = _Search(scope, request, budget, legs, late, last=attempt == GENERATIONS)
         try:
             return one.run()
         except GenerationMoved:
@@ -94,6 +96,7 @@ class _Search:
     request: ResolvedRequest
     budget: TimeBudget
     legs: Legs
+    late: Late
     last: bool
 
     def run(self) -> Found:
@@ -109,6 +112,7 @@ class _Search:
     def _read(self) -> tuple[Reading, Standing, list[Item], MemoryLag | None]:
         self.legs.start(self.request.where, self.request.depth + self._pack_allowance())
         reads = start_reads(self.scope, self.request)
+        self.late.start()
         self.legs.go_on_with_vector(self.request.where)
         reading = self.legs.collect()
         return reading, *reads.collect(self.budget.legs_end_ms)
@@ -148,9 +152,11 @@ class _Search:
         gated = gate(self.request, read.out, reading)
         new = read.new if gated.lexical is not None else []
         ids = [i for i in (*(c.item_id for c in gated.found), *new) if i not in known]
+        self.late.read(ids)
         fresh = hydrate(self.scope, self.request, None if self.last else read.seen, ids, self.budget.ends_ms)
         known = {**known, **shown(fresh, read.out)}
-        ranking = fuse(self.request, reading, gated, known, new, self.scope.ports.clock.now())
+        late = self.late.similarities(known)
+        ranking = fuse(self.request, replace(reading, late=late), gated, known, new, self.scope.ports.clock.now())
         return replace(ranking, dropped=(*gated.dropped, *ranking.dropped)), known
 
     def _found(self, ranked: Sequence[Ranked], dropped: Iterable[Dropped], head: UserHead) -> Found:

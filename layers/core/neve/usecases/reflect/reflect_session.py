@@ -20,15 +20,14 @@ from neve.domain.records import (
     Tier,
 )
 from neve.domain.times import iso
-from neve.observing import Reflected, ReflectGroup, ReflectInput
+from neve.observing import Reflected, ReflectGroup, ReflectInput, SecondsLeft, for_ever
 from neve.ports import StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
 from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
-from neve.usecases.observe.observe_session import SecondsLeft
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
+from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
 
 FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 """What a reflection replaces; note, manual and fact rows stay."""
@@ -39,8 +38,9 @@ class NoTimeToReflect(Exception):
     """A reflection is due, and less time is left than it may take."""
 
 
-def reflect_session(scope: SessionScope, incarnation: int, seconds_left: SecondsLeft | None = None) -> list[str]:
-    """Ids of the new reflections; empty when the trigger is not reached or the observer returned nothing.
+def reflect_session(scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever) -> list[str]:
+    """Ids of the new reflections; empty when the trigger is not reached, the observer returned nothing, or another
+    worker was faster.
 
     Raises NoTimeToReflect, ModelUnavailable, ModelRefused, ReplacementBusy, StoreUnavailable. A pack that could not be
     rebuilt keeps ``rebuild_due`` and is left to the sweep."""
@@ -56,16 +56,20 @@ def reflect_session(scope: SessionScope, incarnation: int, seconds_left: Seconds
     sources = active_memories(scope.ports.table, keys, folded, head.gen)  # chronological, as the live list is
     if sum(memory.tokens for memory in sources) < policy.reflection_trigger:
         return []
-    if seconds_left is not None and seconds_left() < scope.ports.observer.longest_s:
+    if seconds_left() < scope.ports.observer.longest_s:
         raise NoTimeToReflect
     groups = [ReflectGroup(m.id, m.text, m.provenance.seq_from, m.provenance.seq_to, m.observed_at) for m in sources]
-    reflected = scope.ports.observer.reflect(ReflectInput(scope.session, groups, policy.reflection_target))
+    given = ReflectInput(scope.session, groups, policy.reflection_target, seconds_left)
+    reflected = scope.ports.observer.reflect(given)
     timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
     new = _new_rows(scope, reflected, sources, timezone)
     if not new:
         return []
     wanted = Replacement(tuple(new), tuple(memory.id for memory in sources), REASON)
-    ids = replace_rows(scope, incarnation, wanted)
+    try:
+        ids = replace_rows(scope, incarnation, wanted)
+    except SourcesReplaced:  # while the observer thought, another worker has folded them
+        return []
     with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
         build_pack(scope, "reflection")
     return ids

@@ -14,9 +14,10 @@ from functools import partial
 from typing import Any, Literal
 
 from neve.domain.errors import NeveError, not_found
+from neve.domain.memories.visibility import visible
 from neve.domain.records import Job, LiveRow, Memory, Status, UserHead
 from neve.domain.times import iso
-from neve.ports import Check, Conflict, Delete, Version, WriteOp, key_of
+from neve.ports import Check, Conflict, Delete, Item, Version, WriteOp, key_of
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.memories import memories_of
@@ -36,6 +37,10 @@ class ReplacementBusy(Exception):
     """Another replacement of this user is under way."""
 
 
+class SourcesReplaced(Exception):
+    """Another replacement has taken some of the sources since they were read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Replacement:
     """``new`` rows (their ``born_gen`` is set here) take the place of the ``old`` ids in the session's live list."""
@@ -46,8 +51,8 @@ class Replacement:
 
 
 def replace_rows(scope: SessionScope, incarnation: int, wanted: Replacement) -> list[str]:
-    """The ids of the new rows once readers see them. Raises ReplacementBusy; StoreUnavailable leaves a state that the
-    next replacement, or the sweep, resolves."""
+    """The ids of the new rows once readers see them. Raises ReplacementBusy, SourcesReplaced; StoreUnavailable leaves a
+    state that the next replacement, or the sweep, resolves."""
     head = transact(scope.ports, lambda: _begin(scope, incarnation, wanted))
     work = _Replacing(scope, head, str(head.replacement_job), tuple(m.id for m in wanted.new), wanted.old)
     work.write_new(wanted.new)
@@ -58,7 +63,8 @@ def replace_rows(scope: SessionScope, incarnation: int, wanted: Replacement) -> 
 
 
 def _begin(scope: SessionScope, incarnation: int, wanted: Replacement) -> UserHead:
-    """The user's head, which names the replacement's job from now on. Raises Conflict."""
+    """The user's head, which names the replacement's job from now on. Raises Conflict, ReplacementBusy,
+    SourcesReplaced."""
     ports, keys = scope.ports, scope.keys
     head = rows.read_head(ports.table.get(keys.head))
     if head.incarnation != incarnation or head.state != "active":
@@ -66,6 +72,9 @@ def _begin(scope: SessionScope, incarnation: int, wanted: Replacement) -> UserHe
     if head.replacement_job:
         resolve_replacement(scope, head)
         raise Conflict  # the head has moved: read it again
+    sources = memories_of(ports.table, keys, wanted.old)
+    if not all(visible(memory.born_gen, memory.died_gen, head.gen) for memory in sources):
+        raise SourcesReplaced(scope.user)  # another ``died_gen`` would let readers see them again
     now = ports.clock.now()
     job = Job(
         id=f"job_{ports.ids.ulid(now)}",
@@ -90,7 +99,7 @@ def _begin(scope: SessionScope, incarnation: int, wanted: Replacement) -> UserHe
 
 def resolve_replacement(scope: UserScope, head: UserHead) -> None:
     """Finish or undo the replacement that the head names, if its worker is dead. Raises ReplacementBusy if it may
-    live."""
+    live, Conflict when somebody else was faster."""
     item = scope.ports.table.get(scope.keys.job(str(head.replacement_job)))
     if item is None:  # the job row's time to live is over: nothing of it can be in flight
         scope.ports.table.write([rows.put_head(scope.keys, replace(head, replacement_job=None))])
@@ -100,11 +109,22 @@ def resolve_replacement(scope: UserScope, head: UserHead) -> None:
     if state["lease_until"] > iso(scope.ports.clock.now()):
         raise ReplacementBusy(scope.user)
     session = scope.of_session(str(job.session_id))
+    head = _taken_over(scope, head, job, item)
     work = _Replacing(session, head, job.id, tuple(state["new"]), tuple(state["old"]))
     if head.gen >= state["gen"]:
         work.sweep(state["reason"])
     else:
         work.undo()
+
+
+def _taken_over(scope: UserScope, head: UserHead, job: Job, item: Item) -> UserHead:
+    """The head at its next version, before anything else is done: a worker that was taken for dead and is not finds its
+    fencing token gone, and whoever comes next finds a lease. Raises Conflict."""
+    until = iso(scope.ports.clock.now() + timedelta(seconds=LEASE_S))
+    put_job = rows.put_job(scope.keys, replace(job, state=job.state | {"lease_until": until}))
+    put_job.item.update({name: item[name] for name in ("due_pk", "due_sk", "tenant_id")})
+    scope.ports.table.write([rows.put_head(scope.keys, head), put_job])
+    return replace(head, version=head.version + 1)
 
 
 @dataclass
@@ -175,7 +195,7 @@ class _Replacing:
         for memory_id in self.new_ids:
             item = self.scope.ports.table.get(keys.memory(memory_id))
             if item is not None and item["born_gen"] == coming:
-                self._write([Delete(key_of(item), Version(item["version"]))])
+                self._write([Delete(key_of(item), Version(item["version"])), Delete(keys.tokens_of(memory_id))])
         self._change_memories(self.old_ids, lambda m: replace(m, died_gen=None), only=lambda m: m.died_gen == coming)
         gone = set(self.new_ids)
         self._change_live(lambda live: tuple(row for row in live if row.id not in gone))

@@ -8,17 +8,22 @@ from neve.domain.tenants.policy import Policy
 from neve.scope import TenantScope
 from neve.store.keys import tenant_row
 from neve.store.tenants import existing
+from neve.usecases.indexing.late.begin import users_being_encoded
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyAt:
-    """``rev`` counts the writes that changed something, from 1."""
+    """``rev`` counts the writes that changed something, from 1. ``encoding_users``: how many users have something that
+    was not looked at since the policy became ``rerank: late``; None for any other."""
 
     policy: Policy
     rev: int
+    encoding_users: int | None = None
 
 
 def read_policy(scope: TenantScope) -> PolicyAt:
     """Raises StoreUnavailable."""
     row = existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
-    return PolicyAt(row.policy, row.policy_rev)
+    late = row.policy.rerank == "late"
+    encoding = users_being_encoded(scope.ports.table, scope.keys) if late else None
+    return PolicyAt(row.policy, row.policy_rev, encoding)

@@ -12,10 +12,12 @@ PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Totals since the beginning. ``embedded_texts`` were paid for, ``reused_vectors`` were not (identical text)."""
+    """Totals since the beginning. ``embedded_texts`` were paid for, ``reused_vectors`` were not (identical text).
+    ``encoded_texts``: token by token."""
 
     embedded_texts: int = 0
     reused_vectors: int = 0
+    encoded_texts: int = 0
     model_calls: int = 0
     model_input_tokens: int = 0
     model_output_tokens: int = 0

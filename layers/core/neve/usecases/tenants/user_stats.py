@@ -24,7 +24,8 @@ PAGE = 500
 @dataclass(frozen=True, slots=True)
 class UserStats:
     """``memories_by_*`` count every memory row that can be read by id, whatever its status, by the generation in
-    force. ``embeddings`` counts those rows by embedding state. ``vectors``: stored (text, model) pairs."""
+    force. ``embeddings`` counts those rows by embedding state. ``vectors``: stored (text, model) pairs.
+    ``encoded``: memories and utterances with token vectors."""
 
     sessions: int
     events: int
@@ -34,6 +35,7 @@ class UserStats:
     memories_by_status: Mapping[str, int] = field(default_factory=dict)
     embeddings: Mapping[str, int] = field(default_factory=dict)
     vectors: int = 0
+    encoded: int = 0
     usage: Usage = field(default_factory=Usage)
     lag: MemoryLag = field(default_factory=MemoryLag)
 
@@ -65,6 +67,7 @@ def user_stats(scope: UserScope) -> UserStats:
         memories_by_status=statuses,
         embeddings=embeddings,
         vectors=sum(1 for _ in all_rows(table, keys.vectors, page=PAGE)),
+        encoded=sum(1 for _ in all_rows(table, keys.token_vectors, page=PAGE)),
         usage=usage_of(found.get(keys.usage)),
         lag=user_lag(scope),
     )

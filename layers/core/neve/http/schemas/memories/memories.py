@@ -12,6 +12,7 @@ from neve.domain.errors import invalid
 from neve.domain.records import Kind, Memory, MemoryPassage, Priority, Scope, Status, Trust
 from neve.http.json_body import check_model, parse_json
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, TextBody, View
+from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
 from neve.usecases.memories.create_memory import NewMemory
 from neve.usecases.memories.delete_memory import Deleted
@@ -299,7 +300,9 @@ class MemoryView(View):
         )
 
 
-class MemoryPage(View):
+class MemoryPage(Page):
+    listed = "memories"
+
     memories: list[MemoryView]
     next_cursor: str | None = None
 

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from neve.domain.errors import invalid
 from neve.domain.records import PackEntry, PackManifest
 from neve.http.operations import Nothing, Operation, Parameters, Response, View
+from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Identifier, Limit, whole_number
 from neve.usecases.pack.read_pack import PackView
 from neve.usecases.pack.versions import PackDiff
@@ -95,7 +96,9 @@ class PackOut(View):
         )
 
 
-class PackVersions(View):
+class PackVersions(Page):
+    listed = "versions"
+
     versions: list[PackVersionOut]
     next_cursor: str | None
 

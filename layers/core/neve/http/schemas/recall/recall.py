@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from neve.domain.records import Provenance
+from neve.domain.tenants.policy import Rerank
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
 from neve.http.schemas.sessions.sessions import MemoryLagOut
 from neve.ports import Source
@@ -76,8 +78,8 @@ class RecallBody(Body):
         default=None, ge=0, le=1, description="Least calibrated similarity; vector leg only."
     )
     budget_ms: int | None = Field(default=None, ge=-20_000, le=20_000, description="0 or less: overrun from the start.")
-    rerank: bool | None = Field(
-        default=None, description="Whether the rerank stage orders the hits; default the policy's."
+    rerank: Rerank | None = Field(
+        default=None, description="Who orders the hits; default the policy's. `late` needs what a policy of it encodes."
     )
     debug: bool = False
 
@@ -140,9 +142,18 @@ class ComponentsView(View):
     importance: float
     kind: float
     prior: float = Field(description="Product of the three, at most 1.35.")
-    final: float = Field(description="RRF times prior.")
+    final: float = Field(description="RRF, with what memories lend, times prior.")
+    lent: float | None = Field(
+        default=None, description="Without rerank: a quarter of the RRF of a memory that was made from this utterance."
+    )
     rerank: float | None = Field(
         default=None, description="Log odds by the rerank stage, which orders hits when utterances are among them."
+    )
+    late: float | None = Field(
+        default=None, description="MaxSim of the query's and the item's token vectors, where it was weighed."
+    )
+    corrects: float | None = Field(
+        default=None, description="What it got to stand before an older statement that it takes back."
     )
     weighted_70_30: float = Field(description="For comparison; never used to order.")
 
@@ -311,7 +322,9 @@ class RecallRecordView(View):
         return cls.model_validate(named | {"hits": list(record.hits), "degraded": list(record.degraded)})
 
 
-class RecallPage(View):
+class RecallPage(Page):
+    listed = "recalls"
+
     recalls: list[RecallRecordView]
     next_cursor: str | None
 

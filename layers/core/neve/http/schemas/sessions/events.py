@@ -13,6 +13,7 @@ from neve.domain.errors import FieldError, NeveError
 from neve.domain.records import Event, EventType
 from neve.domain.sessions.images import MAX_IMAGE_BYTES
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
+from neve.http.pages import Page
 from neve.http.schemas.fields import Filled, Identifier, Limit, Name, Seq, Time
 from neve.store.keys import image_name
 from neve.usecases.sessions.append_events import Appended, NewEvent
@@ -228,7 +229,9 @@ def _shown_block(block: dict[str, Any]) -> dict[str, Any]:
     return shown | {"upload_id": image_name(block["object"])}
 
 
-class EventsPage(View):
+class EventsPage(Page):
+    listed = "events"
+
     events: list[EventOut]
     next_from_seq: int | None = Field(description="`from_seq` of the next page; absent on the last one.")
 
@@ -240,6 +243,10 @@ class EventsPage(View):
 class EventsQuery(Parameters):
     from_seq: Seq = Field(default=1, description="The first event wanted.")
     limit: Limit = 50
+
+    @property
+    def cursor(self) -> None:
+        """A log is read from a seq."""
 
 
 class UploadBody(Body):

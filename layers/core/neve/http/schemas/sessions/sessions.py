@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Name, Timezone
 from neve.http.schemas.pack.packs import PackOut
 from neve.usecases.sessions.memory_lag import MemoryLag
@@ -138,7 +139,9 @@ def session_id_of(answer: dict[str, Any]) -> dict[str, Any]:
     return {"session_id": answer["session"]["id"]}
 
 
-class SessionPage(View):
+class SessionPage(Page):
+    listed = "sessions"
+
     sessions: list[SessionOut]
     next_cursor: str | None
 

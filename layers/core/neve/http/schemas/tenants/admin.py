@@ -100,6 +100,7 @@ class UsageOut(View):
 
     embedded_texts: int = Field(description="Texts that were sent to the embedder.")
     reused_vectors: int = Field(description="Texts whose vector was there already.")
+    encoded_texts: int = Field(description="Texts that were encoded token by token, for `rerank: late`.")
     model_calls: int
     model_input_tokens: int
     model_output_tokens: int
@@ -131,13 +132,15 @@ class MemoriesOut(View):
 
 
 class EmbeddingsOut(View):
-    """Memories by embedding state; `vectors` are the stored (text, model) pairs, events included."""
+    """Memories by embedding state; `vectors` are the stored (text, model) pairs, events included; `encoded` the
+    memories and messages with token vectors, for `rerank: late`."""
 
     pending: int
     ready: int
     failed: int
     skipped: int
     vectors: int
+    encoded: int
 
 
 class StatsOut(View):
@@ -158,7 +161,7 @@ class StatsOut(View):
                 tier={tier: stats.memories_by_tier.get(tier, 0) for tier in ("semantic", "episodic")},
                 status=dict(stats.memories_by_status),
             ),
-            embeddings=EmbeddingsOut(**by_state, vectors=stats.vectors),
+            embeddings=EmbeddingsOut(**by_state, vectors=stats.vectors, encoded=stats.encoded),
             usage=UsageOut.of(stats.usage),
             memory_lag=MemoryLagOut.of(stats.lag),
         )
@@ -168,10 +171,19 @@ class PolicyOut(View):
     policy: dict[str, Any] = Field(description="What was set, as it would be sent to set it again.")
     in_force: dict[str, Any] = Field(description="Every number after defaults and ratios of `window`.")
     rev: int = Field(description="For `If-Match`.")
+    encoding_users: int | None = Field(
+        default=None,
+        description="With `rerank: late`, when read: users of whom something is still to be encoded, up to 2,000.",
+    )
 
     @classmethod
     def of(cls, found: PolicyAt) -> PolicyOut:
-        return cls(policy=set_numbers(found.policy), in_force=in_force(found.policy), rev=found.rev)
+        return cls(
+            policy=set_numbers(found.policy),
+            in_force=in_force(found.policy),
+            rev=found.rev,
+            encoding_users=found.encoding_users,
+        )
 
 
 def in_force(policy: Policy) -> dict[str, Any]:

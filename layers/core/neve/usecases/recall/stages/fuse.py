@@ -9,15 +9,17 @@ from datetime import datetime
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
 from neve.domain.recall.query_terms import REFUSALS, QueryTerms, query_terms
 from neve.domain.records import UserHead
+from neve.domain.terms import terms
 from neve.ports import Candidate, Item
 from neve.usecases.recall.command import ResolvedRequest
-from neve.usecases.recall.dropped import CHANGED, REPEATS, Dropped, LeftOut
+from neve.usecases.recall.dropped import CHANGED, LENT, OFF_TOPIC, REPEATS, Dropped, LeftOut
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
+from neve.usecases.recall.stages.corrections import with_corrections_first
 from neve.usecases.recall.stages.gate import Gated
 from neve.usecases.recall.stages.hydrate import Hydrated
 from neve.usecases.recall.stages.legs import Reading
 from neve.usecases.recall.stages.rank_candidates import Match, Ranked, rank_candidates, without_repeats
-from neve.usecases.recall.stages.rerank import reranked
+from neve.usecases.recall.stages.rerank import reranked, with_what_memories_lend
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,30 @@ def fuse(
     lexical, not_by_words = _keyword_leg(request, asked, gated, rows, new)
     visible = {i: row for i, row in rows.items() if isinstance(row, RecallRow)}
     ranked = rank_candidates(visible, lexical, vector, now, time_bound=request.time_bound)
-    if request.rerank and lexical is not None and gated.near is not None:
-        ranked = reranked(request.vector_text, ranked, {c.item_id: reading.nearness(c) for c in gated.near})
-    kept, repeats = without_repeats(ranked)
+    if request.rerank != "off" and lexical is not None and gated.near is not None:
+        ordered = reranked(request.vector_text, ranked, {c.item_id: c.score for c in gated.near}, reading.late)
+    else:
+        ordered = with_what_memories_lend(ranked)
+    kept, repeats = without_repeats(with_corrections_first(ordered))
     matched = {*(vector or ()), *(lexical or ())}
     dropped = (one for one in (*not_near, *not_by_words) if one.reason not in REFUSALS or one.id not in matched)
-    return Ranking(kept, (*dropped, *(Dropped(one.row.id, REPEATS) for one in repeats)))
+    standing = {one.row.id for one in ordered}
+    lent = (Dropped(one.row.id, LENT, one.components) for one in ranked if one.row.id not in standing)
+    if _off_topic(request, reading, gated, ranked):
+        return Ranking((), (*dropped, *(Dropped(one.row.id, OFF_TOPIC, one.components) for one in ranked)))
+    return Ranking(kept, (*dropped, *lent, *(Dropped(one.row.id, REPEATS) for one in repeats)))
+
+
+def _off_topic(request: ResolvedRequest, reading: Reading, gated: Gated, ranked: Sequence[Ranked]) -> bool:
+    """Whether nothing that was found has to do with a prompt (docs/rules/recall.md#off-topic). Nobody can say it of
+    what has no vector yet: not among the nearest, though fewer were found than were asked for."""
+    near = {candidate.item_id for candidate in gated.near or ()}
+    unknown = gated.near is None or (
+        len(reading.vector or ()) < reading.depth and any(one.row.id not in near for one in ranked)
+    )
+    if unknown or any(one.share >= request.least_share for one in ranked):
+        return False
+    return bool(ranked) and not gated.vector
 
 
 Leg = tuple[dict[str, Match] | None, list[Dropped]]
@@ -121,7 +141,8 @@ def _matches(
             reason = asked.refusal(text)
             if reason is None:
                 calibrated = similarity(candidate) if similarity else None
-                matches[row.id] = Match(candidate.n, asked.share_of(text), candidate.score, calibrated)
+                share = asked.share_of(text)
+                matches[row.id] = Match(candidate.n, share, candidate.length, candidate.score, calibrated)
         if reason is not None:
             dropped.append(Dropped(candidate.item_id, reason, {leg: candidate.score}))
     return matches, dropped
@@ -130,4 +151,11 @@ def _matches(
 def _best_passage(asked: QueryTerms, row: RecallRow) -> Match:
     shares = [asked.share_of(passage.text) for passage in row.passages]
     share = max(shares)
-    return Match(shares.index(share), share)
+    n = shares.index(share)
+    return Match(n, share, _length(row, n))
+
+
+def _length(row: RecallRow, n: int) -> int:
+    """As the index would count it."""
+    said = row.utterance.texts if row.utterance else [row.passages[n].text]
+    return sum(1 for text in said for _ in terms(text))

@@ -3,6 +3,7 @@ nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -73,22 +74,17 @@ class _QueryVector:
 class Reading:
     """``lexical`` and ``vector`` are the candidates of a leg that completed, best first; None for one that did not or
     was not asked for. ``depth``: how many were asked of the index. ``calibration``: of the model whose vectors were
-    compared."""
+    compared. ``late``: MaxSim by id of the candidates whose token vectors were."""
 
     lexical: list[Candidate] | None
     vector: list[Candidate] | None
     depth: int
     calibration: Calibration | None
+    late: Mapping[str, float] = field(default_factory=dict)
 
     def similarity(self, candidate: Candidate) -> float:
         """Of the vector leg: 0.3 for the median random pair of the model, 0.9 for the median paraphrase, in [0, 1]."""
         return calibrate(candidate.score, self._medians)
-
-    def nearness(self, candidate: Candidate) -> float:
-        """For the rerank stage, which also weighs what the gate keeps out of the fusion: 0 for the median random pair
-        of the model, 1 for the median paraphrase, not clamped."""
-        medians = self._medians
-        return (candidate.score - medians.random_median) / (medians.paraphrase_median - medians.random_median)
 
     @property
     def _medians(self) -> Calibration:

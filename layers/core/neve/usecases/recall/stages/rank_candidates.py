@@ -29,23 +29,27 @@ NEUTRAL_IMPORTANCE = 3
 @dataclass(frozen=True, slots=True)
 class Match:
     """How a row matched: the passage that stands for it in each leg, and with what score. ``share``: of query terms in
-    the passage. Scores are None where a leg did not find the row; ``bm25`` also where it was too new for the index."""
+    the passage; ``length``: index terms of its whole message. The score is None for a row that is too new for the
+    index."""
 
     n: int
     share: float
+    length: int
     score: float | None = None
     calibrated: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A row in its place. ``components`` are those of the answer. ``share``: of query terms in the passage ``n``."""
+    """A row in its place. ``components`` are those of the answer. ``share``: of query terms in the passage ``n``;
+    ``length``: index terms of its whole message."""
 
     row: RecallRow
     n: int
     final: float
     components: Mapping[str, float]
     share: float
+    length: int
 
 
 def rank_candidates(
@@ -99,7 +103,8 @@ def _ranked(
         "final": final,
         "weighted_70_30": shadow_score((near and near.calibrated) or 0.0, shown.share),
     }
-    return Ranked(row, shown.n, final, {name: value for name, value in found.items() if value is not None}, shown.share)
+    components = {name: value for name, value in found.items() if value is not None}
+    return Ranked(row, shown.n, final, components, shown.share, shown.length)
 
 
 def _shown(words: Match | None, rank_lex: int | None, near: Match | None, rank_vec: int | None) -> Match:

@@ -1,79 +1,86 @@
-"""Where the rerank stage meets the candidates: utterances, and memories beside them, in the order of its
-scores.
+"""Where the rerank stage meets the candidates: utterances, and memories beside them, in the order of its scores.
 
 It runs where it has something to go by: both legs answered, and utterances are among the candidates. Memories alone
-keep the order of RRF and priors."""
+keep the order of RRF and priors. With the stage or without it, memories lend to what they were made from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from neve.domain.recall.rerank import Utterance, rerank_scores
+from neve.domain.recall.fusion import SCORE_DIGITS
+from neve.domain.recall.lending import Place, Range, best_lent, lenders
+from neve.domain.recall.rerank import Considered, rerank_scores
 from neve.usecases.recall.stages.rank_candidates import Ranked
 
-REPEATED = -20.0
-"""What a candidate loses when a better one speaks of exactly the same events: more than any feature gives, so that
-repeats stand behind everything else."""
 
-Place = tuple[str, int]
-
-
-def reranked(question: str, ranked: Sequence[Ranked], similarities: Mapping[str, float]) -> list[Ranked]:
-    """Best first; ties keep the order of RRF. ``final`` of a re-ordered candidate is its rerank score.
-    ``similarities``: of the whole vector leg, those below the threshold included."""
+def reranked(
+    question: str, ranked: Sequence[Ranked], cosines: Mapping[str, float], late: Mapping[str, float]
+) -> list[Ranked]:
+    """Best first, without the memories that lent; ties keep the order of RRF. ``final`` of a re-ordered candidate is
+    its rerank score. ``cosines``: of the whole vector leg, those below the threshold included; ``late``: of the
+    candidates that have token vectors."""
     if not any(one.row.utterance for one in ranked):
         return list(ranked)
-    scores = rerank_scores(
-        question, [_as_utterance(one, similarities) for one in ranked], min(similarities.values(), default=0.0)
-    )
-    best_first = sorted(ranked, key=lambda one: -scores[one.row.id])
-    repeats = _repeats(best_first)
-    again = [_scored(one, scores[one.row.id] + (REPEATED if one.row.id in repeats else 0.0)) for one in best_first]
+    candidates = [considered(one, cosines.get(one.row.id), late.get(one.row.id)) for one in ranked]
+    scores = rerank_scores(question, candidates, min(cosines.values(), default=0.0))
+    standing = (one for one in ranked if one.row.id in scores)
+    again = [_scored(one, scores[one.row.id], "rerank", scores[one.row.id]) for one in standing]
+    again = [_with(one, "late", late[one.row.id]) if one.row.id in late else one for one in again]
     return sorted(again, key=lambda one: -one.final)
 
 
-def _scored(one: Ranked, score: float) -> Ranked:
-    return replace(one, final=round(score, 6), components={**one.components, "rerank": round(score, 6)})
+def with_what_memories_lend(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """By RRF: an utterance gets a part of the RRF of a memory that was made from it, before the priors. Ties keep their
+    order."""
+    lending = lenders(
+        {one.row.id: _made_from(one) for one in ranked if one.row.utterance is None},
+        {one.row.id: place for one in ranked if (place := _place(one))},
+    )
+    lent = best_lent(lending, {one.row.id: one.components["rrf"] for one in ranked})
+    standing = (one for one in ranked if one.row.id not in lending)
+    raised = [_raised(one, lent[one.row.id]) if one.row.id in lent else one for one in standing]
+    return sorted(raised, key=lambda one: -one.final)
 
 
-def _as_utterance(one: Ranked, similarities: Mapping[str, float]) -> Utterance:
-    """A memory is taken for an utterance at the first event of its passage; the people it names count as speakers."""
+def _raised(one: Ranked, lent: float) -> Ranked:
+    final = round((one.components["rrf"] + lent) * one.components["prior"], SCORE_DIGITS)
+    raised = _scored(one, final, "lent", round(lent, SCORE_DIGITS))
+    return replace(raised, components={**raised.components, "final": final})
+
+
+def _scored(one: Ranked, final: float, name: str, component: float) -> Ranked:
+    return _with(replace(one, final=final), name, component)
+
+
+def _with(one: Ranked, name: str, component: float) -> Ranked:
+    return replace(one, components={**one.components, name: component})
+
+
+def considered(one: Ranked, cosine: float | None, late: float | None = None) -> Considered:
     passage, said = one.row.passages[one.n], one.row.utterance
-    return Utterance(
+    return Considered(
         id=one.row.id,
-        session_id=passage.session_id or one.row.id,
-        seq=passage.seq_from or 0,
+        place=_place(one),
         speaker=None if said is None or said.speaker == said.role else said.speaker,
         text=passage.text if said is None else said.parts[one.n],
+        length=one.length,
         bm25=one.components.get("bm25"),
+        cosine=cosine,
         share=one.share if "rank_lex" in one.components else 0.0,
-        similarity=similarities.get(one.row.id),
+        late=late,
         prior=one.components["prior"],
+        made_from=_made_from(one) if said is None else None,
     )
 
 
-def _repeats(best_first: Iterable[Ranked]) -> set[str]:
-    """Memories whose whole range better candidates speak of, and utterances that a better memory alone is drawn
-    from."""
-    repeats: set[str] = set()
-    covered: set[Place] = set()
-    distilled: set[Place] = set()
-    for one in best_first:
-        places = _places(one)
-        if one.row.utterance is None:
-            if places and places <= covered:
-                repeats.add(one.row.id)
-            if len(places) == 1:
-                distilled |= places
-        elif places <= distilled:
-            repeats.add(one.row.id)
-        covered |= places
-    return repeats
+def _place(one: Ranked) -> Place | None:
+    said = one.row.utterance
+    return (said.session, said.seq) if said else None
 
 
-def _places(one: Ranked) -> set[Place]:
+def _made_from(one: Ranked) -> Range | None:
     passage = one.row.passages[one.n]
     if passage.session_id is None or passage.seq_from is None or passage.seq_to is None:
-        return set()
-    return {(passage.session_id, seq) for seq in range(passage.seq_from, passage.seq_to + 1)}
+        return None
+    return Range(passage.session_id, passage.seq_from, passage.seq_to)

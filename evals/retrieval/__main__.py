@@ -1,0 +1,211 @@
+"""Retrieval through the API, on every set of chats that there is a loader for: ``make eval DATA=folder``.
+
+Starts the service on an empty folder, sends the chats, waits until all is observed and embedded, asks every question of
+each system, and writes ``evals/results/retrieval.json`` and the tables of ``docs/retrieval.md``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+from evals.progress import tracked
+from evals.retrieval.baseline import PlainBm25
+from evals.retrieval.chats import Chat, NoSuchData
+from evals.retrieval.off_topic import OFF_TOPIC, SMALL_TALK
+from evals.retrieval.playing import DEPTH, System, ask, digest, encode, named, send, settle
+from evals.retrieval.report import console_table, write_markdown
+from evals.retrieval.scoring import Judged, intervals, judge, means
+from evals.retrieval.sets import SETS, load_sets
+from local.api_client import ApiClient
+from local.running import start_server
+
+RESULT = Path("evals/results/retrieval.json")
+BASELINE = "BM25"
+HALVES = {"tuned": True, "reported": False}
+PROMPT = "prompt"
+SENT = "sent.json"
+
+
+@dataclass
+class Run:
+    """``hits``: of the system PROMPT, how many hits each question got and how many of them hold evidence. ``unasked``:
+    how many hits the messages got that ask for nothing, by set, half and kind."""
+
+    judged: dict[str, list[tuple[Chat, Judged]]] = field(default_factory=lambda: defaultdict(list))
+    ms: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    hits: list[tuple[Chat, int, int]] = field(default_factory=list)
+    unasked: list[tuple[Chat, str, int]] = field(default_factory=list)
+
+    def tables(self, chats: Sequence[Chat]) -> dict[str, Any]:
+        sets = dict.fromkeys(chat.set for chat in chats)
+        halves = ((s, half, tuned) for s in sets for half, tuned in HALVES.items())
+        tables: dict[str, Any] = {s: {} for s in sets}
+        for s, half, tuned in halves:
+            if any(chat.set == s and chat.tuned == tuned for chat in chats):
+                tables[s][half] = self._of_half(s, tuned=tuned)
+        return tables
+
+    def _of_half(self, chat_set: str, *, tuned: bool) -> dict[str, Any]:
+        systems = {}
+        for system, found in self.judged.items():
+            rows = [j for chat, j in found if (chat.set, chat.tuned) == (chat_set, tuned)]
+            systems[system] = means(rows) | {"95 %": intervals(rows), "any@10 by category": _by_category(rows)}
+        table: dict[str, Any] = {"systems": systems}
+        given = [(hits, right) for chat, hits, right in self.hits if (chat.set, chat.tuned) == (chat_set, tuned)]
+        if given:
+            unasked = [(kind, n) for chat, kind, n in self.unasked if (chat.set, chat.tuned) == (chat_set, tuned)]
+            table[PROMPT] = _of_prompts(given) | {kind: _silent(unasked, kind) for kind, _ in unasked}
+        return table
+
+
+def _by_category(rows: Sequence[Judged]) -> dict[str, dict[str, float]]:
+    found = {name: means(j for j in rows if j.category == name) for name in sorted({j.category for j in rows})}
+    return {name: {"n": table["n"], "any@10": table["any@10"]} for name, table in found.items()}
+
+
+def _of_prompts(given: Sequence[tuple[int, int]]) -> dict[str, float]:
+    hits = sum(n for n, _ in given)
+    return {
+        "questions with a hit": _share(sum(n > 0 for n, _ in given), len(given)),
+        "questions with evidence among the hits": _share(sum(right > 0 for _, right in given), len(given)),
+        "hits that are evidence": _share(sum(right for _, right in given), hits),
+        "hits a question": round(hits / len(given), 2),
+    }
+
+
+def _silent(unasked: Sequence[tuple[str, int]], kind: str) -> float:
+    counts = [n for name, n in unasked if name == kind]
+    return _share(sum(n == 0 for n in counts), len(counts))
+
+
+def _share(part: int, of: int) -> float:
+    return round(100 * part / of, 1) if of else 0.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        chats = load_sets(options.data, options.sets.split(","), options.chats)
+        systems = named(options.systems.split(",") if options.systems else None)
+    except (NoSuchData, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    started = time.monotonic()
+    with _service(options) as (client, folder):
+        run, settings = _measure(client, chats, systems, folder)
+    result = {
+        "settings": settings | {"seconds": round(time.monotonic() - started)},
+        "held_out": {s: {one.name: one.held_out(s) for one in systems} for s in dict.fromkeys(c.set for c in chats)},
+        "sets": run.tables(chats),
+        "ms": {name: _p50_p95(found) for name, found in run.ms.items()},
+    }
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(result, indent=1) + "\n")
+    print(console_table(result))
+    if not options.no_docs:
+        write_markdown(result)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="evals.retrieval", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="a folder with one folder a set")
+    parser.add_argument("--sets", default=",".join(SETS), help="for example locomo,beam")
+    parser.add_argument("--chats", default="", help="numbers within each set, for example 1-5")
+    parser.add_argument("--systems", default="", help="names, separated by commas; default all")
+    parser.add_argument("--keep", type=Path, help="keep the service's folder here, so that the next run sends nothing")
+    parser.add_argument("--out", type=Path, default=RESULT)
+    parser.add_argument("--stack", choices=("embedded", "full"), default="embedded", help="of an own service")
+    parser.add_argument("--base-url", help="a running service instead of an own one; needs --key")
+    parser.add_argument("--key")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/retrieval.md as it is")
+    return parser
+
+
+@contextmanager
+def _service(options: argparse.Namespace) -> Iterator[tuple[ApiClient, Path]]:
+    """And the folder in which it is noted what was sent."""
+    with tempfile.TemporaryDirectory(prefix="neve-eval-") as temporary:
+        folder = options.keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        if options.base_url:
+            yield ApiClient(options.base_url, options.key), folder
+            return
+        server = start_server(folder / "data", stack=options.stack)
+        try:
+            yield ApiClient(server.base_url, server.key), folder
+        finally:
+            server.stop()
+
+
+def _measure(
+    client: ApiClient, chats: Sequence[Chat], systems: Sequence[System], folder: Path
+) -> tuple[Run, dict[str, Any]]:
+    health = client.expect(200, "GET", "/v1/health")
+    _play(client, chats, folder / SENT)
+    if any(system.late for system in systems):
+        encode(client)
+    run = Run()
+    asked = [(chat, question) for chat in chats for question in chat.questions]
+    plain = {chat.id: PlainBm25(chat) for chat in chats}
+    for chat, question in tracked("asking", asked):
+        ranking = plain[chat.id].rank(question.text, DEPTH)
+        judged = {BASELINE: judge(ranking, question.evidence)}
+        for system in systems:
+            answered = ask(client, chat, question.text, system)
+            run.ms[system.name].append(answered.ms)
+            judged[system.name] = judge(answered.ranking, question.evidence)
+            if system.name == PROMPT:
+                right = sum(bool(hit & question.evidence) for hit in answered.ranking)
+                run.hits.append((chat, len(answered.ranking), right))
+        for name, scores in judged.items():
+            run.judged[name].append((chat, Judged(chat.id, question.category, scores)))
+    if PROMPT in run.judged:
+        _ask_for_nothing(client, chats, run, next(one for one in systems if one.name == PROMPT))
+    return run, {
+        "chats": {s: [c.number for c in chats if c.set == s] for s in dict.fromkeys(c.set for c in chats)},
+        "messages": sum(len(chat.messages) for chat in chats),
+        "questions": len(asked),
+        "systems": {system.name: dict(system.fields) for system in systems},
+        "embedder": health["embedder"],
+        "observer": health["observer"],
+    }
+
+
+def _play(client: ApiClient, chats: Sequence[Chat], noted: Path) -> None:
+    """Send what the service does not have yet. Raises ValueError for a folder that was made of other chats."""
+    sent: dict[str, str] = json.loads(noted.read_text()) if noted.exists() else {}
+    other = [chat.id for chat in chats if sent.get(chat.id, digest(chat)) != digest(chat)]
+    if other:
+        raise ValueError(f"{noted} is of another {other[0]}: choose another folder for --keep")
+    for chat in tracked("sending", [chat for chat in chats if chat.id not in sent]):
+        send(client, chat)
+    for chat in tracked("observing, embedding", chats):
+        settle(client, chat)
+        sent[chat.id] = digest(chat)
+        noted.write_text(json.dumps(sent))
+
+
+def _ask_for_nothing(client: ApiClient, chats: Sequence[Chat], run: Run, system: System) -> None:
+    for chat in tracked("asking for nothing", chats):
+        for kind, messages in (("off topic, no hit", OFF_TOPIC), ("small talk, no hit", SMALL_TALK)):
+            run.unasked += [(chat, kind, len(ask(client, chat, m, system).ranking)) for m in messages]
+
+
+def _p50_p95(found: Sequence[float]) -> dict[str, float]:
+    cuts = quantiles(found, n=20)
+    return {"p50": round(cuts[9], 1), "p95": round(cuts[18], 1)}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

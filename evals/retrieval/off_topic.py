@@ -1,0 +1,61 @@
+"""Messages of ours that memory has nothing to say to."""
+
+from __future__ import annotations
+
+OFF_TOPIC = (
+    "How do quasars emit radio waves?",
+    "Write a haiku about the northern lights.",
+    "Convert 350 Fahrenheit to Celsius.",
+    "What is the derivative of x squared times sine of x?",
+    "Explain the difference between TCP and UDP.",
+    "Who won the football world cup in 1998?",
+    "Summarise the causes of the French Revolution.",
+    "Give me a regular expression that matches an IPv4 address.",
+    "What's the capital of Mongolia?",
+    "How does photosynthesis work?",
+    "Rewrite this sentence in the passive voice: the committee approved the plan.",
+    "Which sorting algorithm is stable?",
+    "How many moons does Jupiter have?",
+    "Translate 'good luck' into Finnish.",
+    "What does the HTTP status code 418 mean?",
+    "Tell me a joke about penguins.",
+    "How are volcanoes formed?",
+    "What is the boiling point of nitrogen?",
+    "Draft a tweet announcing a hackathon.",
+    "Why is the sky blue?",
+    "Explain monads to a ten-year-old.",
+    "What year was the printing press invented?",
+    "Compare Rust and Go for network servers.",
+    "How long does it take light to reach us from the sun?",
+    "Name five novels by Victor Hugo.",
+    "What is the plural of octopus?",
+    "How do I centre a div with CSS?",
+    "Describe the rules of cricket in three sentences.",
+    "What causes inflation in an economy?",
+    "Generate a random password of sixteen characters.",
+)
+"""They ask nothing about their sender: what people ask an assistant besides."""
+
+SMALL_TALK = (
+    "ok",
+    "Thanks!",
+    "Good morning!",
+    "haha nice",
+    "See you tomorrow",
+    "Sounds good, talk later",
+    "👍",
+    "You're the best, thank you so much for your help!",
+    "hmm",
+    "How are you doing today?",
+    "Yes please.",
+    "Alright, go ahead.",
+    "No worries, take your time.",
+    "That makes sense, thanks for explaining.",
+    "Wow, that's amazing!",
+    "Can you say that again?",
+    "I'm back.",
+    "Never mind.",
+    "Great, let's continue.",
+    "What do you think?",
+)
+"""What people say to keep a conversation going."""

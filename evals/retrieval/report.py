@@ -1,0 +1,127 @@
+"""The tables of a run, for the terminal and for docs/retrieval.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from evals.retrieval.chats import TUNED_ON
+from evals.retrieval.scoring import MEASURES
+
+DOCUMENT, README = Path("docs/retrieval.md"), Path("README.md")
+BEGIN, END = "<!-- retrieval:begin -->", "<!-- retrieval:end -->"
+NOT_HELD_OUT = "not held out"
+HALVES = {"reported": "reported", "tuned": "tuned on"}
+SPREAD = ("any@10", "mrr@10")
+SHOWN: Mapping[str, str] = {
+    "both": "memories and utterances (the default)",
+    "event": "utterances",
+    "RRF": "utterances, RRF without rerank",
+    "BM25": "plain BM25 over the same messages",
+}
+"""In the README."""
+
+
+def console_table(result: dict[str, Any]) -> str:
+    return "\n".join(line for chat_set in result["sets"] for line in [*_tables(result, chat_set), ""]) + "\n".join(
+        [*_prompts(result), "", *_times(result)]
+    )
+
+
+def write_markdown(result: dict[str, Any], document: Path = DOCUMENT, readme: Path = README) -> None:
+    """Replace what stands between the markers of both. Raises ValueError where there are none."""
+    _replace(document, "\n".join([*_about(result), "", console_table(result).rstrip()]))
+    _replace(readme, "\n".join(side_by_side(result)))
+
+
+def _replace(document: Path, tables: str) -> None:
+    text = document.read_text()
+    if BEGIN not in text or END not in text:
+        raise ValueError(f"{document} has no markers {BEGIN} {END}")
+    document.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n{tables}\n{END}", text, flags=re.DOTALL))
+
+
+def side_by_side(result: dict[str, Any], systems: Mapping[str, str] = SHOWN) -> Iterator[str]:
+    """any@10 / MRR@10 of the sets beside each other, the reported halves first. ``systems``: what each is called."""
+    halves = [(s, half) for half in HALVES for s in result["sets"] if half in result["sets"][s]]
+    yield (
+        "| any@10 / MRR@10 | " + " | ".join(f"{_numbers(result, s, half)}, {HALVES[half]}" for s, half in halves) + " |"
+    )
+    yield "| --- |" + " --- |" * len(halves)
+    for system, name in systems.items():
+        tables = [(s, half, result["sets"][s][half]["systems"].get(system)) for s, half in halves]
+        if all(table for _, _, table in tables):
+            cells = " | ".join(_pair(result, s, half, system, table) for s, half, table in tables if table)
+            yield f"| {name} | {cells} |"
+
+
+def _pair(result: dict[str, Any], chat_set: str, half: str, system: str, table: dict[str, Any]) -> str:
+    mark = "" if _held_out(result, chat_set, half, system) else f" ({NOT_HELD_OUT})"
+    return f"{table['any@10']:.1f} / {table['mrr@10']:.1f}{mark}"
+
+
+def _held_out(result: dict[str, Any], chat_set: str, half: str, system: str) -> bool:
+    """Of a tuned half nobody expects it."""
+    return half == "tuned" or bool(result["held_out"][chat_set].get(system, True))
+
+
+def _numbers(result: dict[str, Any], chat_set: str, half: str) -> str:
+    numbers = [n for n in result["settings"]["chats"][chat_set] if (n <= TUNED_ON) == (half == "tuned")]
+    return f"{chat_set} {numbers[0]}-{numbers[-1]}"
+
+
+def _about(result: dict[str, Any]) -> Iterator[str]:
+    settings = result["settings"]
+    yield (
+        f"{settings['questions']} questions about {settings['messages']} messages, embedder"
+        f" `{settings['embedder']['model']}`, observer `{settings['observer']}`. In brackets: where 95 of 100 means lie"
+        " when the chats are drawn again."
+    )
+
+
+def _tables(result: dict[str, Any], chat_set: str) -> Iterator[str]:
+    for half, name in HALVES.items():
+        found = result["sets"][chat_set].get(half)
+        if found is None:
+            continue
+        questions = next(iter(found["systems"].values()))["n"]
+        yield f"**{_numbers(result, chat_set, half)}**, {name}, {questions} questions:"
+        yield ""
+        yield f"| | {' | '.join(MEASURES)} |"
+        yield "| --- |" + " --- |" * len(MEASURES)
+        for system, table in found["systems"].items():
+            mark = "" if _held_out(result, chat_set, half, system) else f" ({NOT_HELD_OUT})"
+            cells = " | ".join(_cell(table, measure) for measure in MEASURES)
+            yield f"| {system}{mark} | {cells} |"
+        yield ""
+
+
+def _cell(table: dict[str, Any], measure: str) -> str:
+    if measure not in SPREAD:
+        return f"{table[measure]:.1f}"
+    low, high = table["95 %"][measure]
+    return f"{table[measure]:.1f} ({low:.0f}-{high:.0f})"
+
+
+def _prompts(result: dict[str, Any]) -> Iterator[str]:
+    rows = {
+        f"{chat_set}, {HALVES[half]}": table["prompt"]
+        for chat_set, halves in result["sets"].items()
+        for half, table in halves.items()
+        if "prompt" in table
+    }
+    if rows:
+        columns = list(next(iter(rows.values())))
+        yield f"| as every message asks | {' | '.join(columns)} |"
+        yield "| --- |" + " --- |" * len(columns)
+        for name, row in rows.items():
+            yield f"| {name} | {' | '.join(str(row[column]) for column in columns)} |"
+
+
+def _times(result: dict[str, Any]) -> Iterator[str]:
+    yield "| over HTTP, ms | p50 | p95 |"
+    yield "| --- | --- | --- |"
+    for system, table in result["ms"].items():
+        yield f"| {system} | {table['p50']} | {table['p95']} |"

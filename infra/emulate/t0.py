@@ -1,0 +1,64 @@
+"""T0 as a client sees it: what is said becomes memory and is recalled by meaning, and a wrong key gets nowhere."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+WITHIN_S = 120.0
+"""Of the emulator's subprocesses, which load the encoder each for itself."""
+LOOK_S = 1.0
+ANSWERS_S = 60.0
+REFUSED = (401, 403)
+"""The emulator does not read the gateway answers that stand in an API's body, and says its own for a Deny."""
+
+
+class T0Failed(Exception):
+    """The message says at which step."""
+
+
+def run_t0(base_url: str, key: str) -> None:
+    """Raises T0Failed."""
+    refused = _call(base_url, "GET", "/v1/policy", "nv_wrong_key")
+    if refused[0] not in REFUSED:
+        raise T0Failed(f"a wrong key: {refused}")
+    _expect(200, base_url, "POST", "/v1/users/ada/sessions", key, {"session_id": "s1"})
+    said = [
+        {"event_type": "user_message", "content": "I moved to Lisbon, and I am a vegetarian now."},
+        {"event_type": "assistant_response", "content": "Congratulations on the move!"},
+    ]
+    _expect(201, base_url, "POST", "/v1/users/ada/sessions/s1/events", key, {"events": said})
+    end = time.monotonic() + WITHIN_S
+    while time.monotonic() < end:
+        kept = _expect(200, base_url, "GET", "/v1/users/ada/memories", key)["memories"]
+        found = _expect(200, base_url, "POST", "/v1/users/ada/recall", key, {"query": "Which city did I relocate to?"})
+        by_meaning = any("rank_vec" in hit["components"] for hit in found["hits"])
+        if by_meaning and kept and all(memory["embedding_state"] == "ready" for memory in kept):
+            return
+        time.sleep(LOOK_S)
+    raise T0Failed(f"not observed and recalled by meaning within {WITHIN_S:.0f} s: {kept} {found['hits']}")
+
+
+def _expect(status: int, base_url: str, method: str, path: str, key: str, body: Any = None) -> dict[str, Any]:
+    answered, found = _call(base_url, method, path, key, body)
+    if answered != status:
+        raise T0Failed(f"{method} {path}: {answered} {found}")
+    return found
+
+
+def _call(base_url: str, method: str, path: str, key: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    request = Request(base_url + path, data=data, headers=headers, method=method)  # noqa: S310  (loopback)
+    try:
+        with urlopen(request, timeout=ANSWERS_S) as answer:  # noqa: S310
+            return answer.status, dict(json.loads(answer.read() or b"{}"))
+    except HTTPError as error:
+        text = error.read().decode(errors="replace")
+        try:
+            return error.code, dict(json.loads(text))
+        except ValueError:
+            return error.code, {"text": text}

@@ -1,0 +1,114 @@
+"""What the encoders inside the process share: the files of a model, one text a run, and queries before passages.
+
+One text a run, on purpose: the files quantise activations with one scale a run, so a text embedded beside others gets
+other numbers. Texts run in parallel on the cores instead, without padding."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from threading import Condition
+from typing import Any
+
+from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
+
+MAX_TOKENS = 512
+"""Longer texts are cut: the models have no more positions."""
+MAX_THREADS = 4
+LONGEST_WAY_S = 0.5
+"""A batch of 50 then takes 25 s at worst, which is within its worker's timeout."""
+
+
+class QueriesFirst:
+    """Somebody waits for the vector of a query; for a passage's, nobody. A batch gives way between two passages."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+        self._none = Condition()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        with self._none:
+            self._asked += 1
+        try:
+            yield
+        finally:
+            with self._none:
+                self._asked -= 1
+                self._none.notify_all()
+
+    def batch(self, texts: Sequence[str], encode: Callable[[str], bytes]) -> list[bytes]:
+        """Each text by itself, beside the others on the cores."""
+
+        def one(text: str) -> bytes:
+            self._give_way()
+            return encode(text)
+
+        threads = min(len(texts), os.cpu_count() or 1, MAX_THREADS)
+        if threads <= 1:
+            return [one(text) for text in texts]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(one, texts))
+
+    def _give_way(self) -> None:
+        """At most for ``LONGEST_WAY_S``: however many queries there are, a batch comes to its end."""
+        with self._none:
+            self._none.wait_for(lambda: not self._asked, LONGEST_WAY_S)
+
+
+class OnnxModel:
+    """``model.onnx`` and ``tokenizer.json`` of a folder, loaded. Raises EmbeddingUnavailable when they, or the packages
+    that read them, are missing. ``fetch``: the script that downloads them."""
+
+    def __init__(self, folder: Path, fetch: str) -> None:
+        try:
+            numpy, onnxruntime, tokenizers = map(import_module, ("numpy", "onnxruntime", "tokenizers"))
+        except ImportError as error:
+            raise EmbeddingUnavailable(f"the encoder's packages are not installed: {error}") from error
+        missing = [name for name in ("model.onnx", "tokenizer.json") if not (folder / name).is_file()]
+        if missing:
+            raise EmbeddingUnavailable(
+                f"{', '.join(missing)} not in {folder}: run 'python {fetch}' once to download them"
+            )
+        self._numpy: Any = numpy
+        try:
+            self._tokenizer = _tokenizer(tokenizers, folder / "tokenizer.json")
+            self._session = _session(onnxruntime, folder / "model.onnx")
+        except Exception as error:  # tokenizers raises nothing more specific
+            raise EmbeddingUnavailable(f"the encoder in {folder} cannot be read: {error}") from error
+
+    def states(self, text: str) -> Any:
+        """The last hidden states, float32, tokens x 384: the first is [CLS]'s, the last [SEP]'s. Raises
+        EmbeddingRetryable."""
+        numpy = self._numpy
+        ids = numpy.array([self._tokenizer.encode(_encodable(text)).ids], dtype=numpy.int64)
+        inputs = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
+        try:
+            return self._session.run(["last_hidden_state"], inputs)[0][0]
+        except Exception as error:  # the runtime's errors, memory above all, share no base class
+            raise EmbeddingRetryable(f"the encoder failed on a text of {len(text)} characters: {error}") from error
+
+
+def _tokenizer(tokenizers: Any, path: Path) -> Any:
+    tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
+
+
+def _session(onnxruntime: Any, path: Path) -> Any:
+    """One thread a run: texts run beside each other instead."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def _encodable(text: str) -> str:
+    """A lone surrogate cannot cross into the tokenizer: it is replaced by a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,64 @@
+"""Pages of lists that fit an answer.
+
+Lambda throws an answer over 6 MB away, and 200 rows may be ten times that. A page therefore ends at ``MOST_BYTES``,
+whatever limit was asked for: a short page is not the end of its list, only a missing cursor is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import ClassVar, Protocol, TypeVar
+
+from neve.http.operations import View
+
+MOST_BYTES = 4 * 1024 * 1024
+"""Of the rows in an answer as Lambda hands it on, JSON within JSON (*chosen*: with one more row, at most 400 KB in the
+store and four times that when all of it is quotation marks, it stays below 6,291,556)."""
+P = TypeVar("P", bound="Page")
+
+
+class Paged(Protocol):
+    """The query of a list."""
+
+    @property
+    def limit(self) -> int: ...
+    @property
+    def cursor(self) -> str | None: ...
+
+
+class Page(View):
+    """Base of a list's page. ``listed`` names the field with its rows."""
+
+    listed: ClassVar[str]
+
+    @property
+    def rows(self) -> Sequence[View]:
+        rows: Sequence[View] = getattr(self, self.listed)
+        return rows
+
+
+def fitting(query: Paged, read: Callable[[int, str | None], P]) -> P:
+    """What ``read`` gives for the limit and the cursor of a query, or for as many rows as fit, at least one. It is read
+    again where not all do, so that the cursor is the one behind the last row."""
+    limit = query.limit
+    while True:
+        page = read(limit, query.cursor)
+        fits = rows_that_fit(map(_bytes, page.rows))
+        if fits == len(page.rows):
+            return page
+        limit = fits
+
+
+def rows_that_fit(sizes: Iterable[int]) -> int:
+    """How many of the first rows stay within ``MOST_BYTES`` together; 1 for a first row that does not."""
+    rows = fits = 0
+    for rows, total in enumerate(accumulate(sizes), start=1):
+        fits = rows if total <= MOST_BYTES else fits
+    return max(fits, min(rows, 1))
+
+
+def _bytes(row: View) -> int:
+    """As a part of the answer's body, which is itself a text in JSON."""
+    text = json.dumps(row.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False)
+    return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass"))

@@ -1,0 +1,74 @@
+"""Everything that one user has, token by token, a little at a time (docs/rules/indexing.md#token-vectors).
+
+A row says how far the user's items have been looked at; who finds no time for the rest sends the message again. Who
+meets another delivery of the same message leaves the rest to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from neve.ports import Conflict, Message, Ports, Table
+from neve.store.keys import INDEXED, UserKeys
+from neve.store.partitions import all_rows
+from neve.store.token_vectors import LateProgress, read_late_progress
+from neve.usecases.indexing.indexed_row import read_indexed
+from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
+from neve.usecases.indexing.messages import late_user_message
+from neve.usecases.indexing.utterances import event_id
+
+_BEHIND_MEMORIES = "S#"
+"""What a place in the logs begins with; no memory's key does. A user's items are gone through memories first."""
+
+
+def encode_user(ports: Ports, keys: UserKeys, ends_ms: float) -> Message | None:
+    """Go on where the user's row says; what to send when there was no time for the rest. Raises EmbedAgain,
+    StoreUnavailable."""
+    progress = read_late_progress(ports.table.get(keys.late_progress))
+    if progress is None or progress.done:
+        return None
+    for ids, place in _items(ports.table, keys, progress.after):
+        if ports.clock.monotonic_ms() >= ends_ms or encode_items(ports, keys, ids, None, ends_ms):
+            return late_user_message(keys)
+        moved = replace(progress, after=place, items=progress.items + len(ids))
+        if not _note(ports.table, keys, moved):
+            return None
+        progress = replace(moved, version=moved.version + 1)
+    _note(ports.table, keys, replace(progress, done=True))
+    return None
+
+
+def _note(table: Table, keys: UserKeys, progress: LateProgress) -> bool:
+    """False when somebody else is at it."""
+    try:
+        table.write([progress.put(keys)])
+    except Conflict:
+        return False
+    return True
+
+
+def _items(table: Table, keys: UserKeys, after: str) -> Iterator[tuple[list[str], str]]:
+    """Ids of a user's memories, then of what was said in its sessions, with the place of the last one: what lies behind
+    ``after``. Raises StoreUnavailable."""
+    if not after.startswith(_BEHIND_MEMORIES):
+        yield from _memories(table, keys, after)
+        after = ""
+    session, _, seq = after.removeprefix(_BEHIND_MEMORIES).rpartition("#")
+    for item in all_rows(table, keys.partition, prefix=INDEXED):
+        row = read_indexed(item["session_id"], item)
+        if row.session < session:
+            continue
+        first = int(seq) + 1 if row.session == session else 1
+        for start in range(first, row.indexed_seq + 1, ITEMS):
+            last = min(start + ITEMS - 1, row.indexed_seq)
+            ids = [event_id(row.session, one) for one in range(start, last + 1)]
+            yield ids, f"{_BEHIND_MEMORIES}{row.session}#{last}"
+
+
+def _memories(table: Table, keys: UserKeys, after: str) -> Iterator[tuple[list[str], str]]:
+    while True:
+        page = table.query(keys.partition, between=keys.memories_behind(after or None), limit=ITEMS)
+        if not page.items:
+            return
+        after = page.items[-1]["sk"]
+        yield [item["id"] for item in page.items], after

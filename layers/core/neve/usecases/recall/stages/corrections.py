@@ -1,0 +1,38 @@
+"""What corrects stands before what it corrects (docs/rules/recall.md#corrections)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from neve.domain.recall.corrections import WITHIN, Statement, corrections_first
+from neve.usecases.recall.stages.rank_candidates import Ranked
+
+
+def with_corrections_first(best_first: Sequence[Ranked]) -> list[Ranked]:
+    """A correction that stood behind gets the score of the one that it now stands before. Its component ``corrects`` is
+    what was added."""
+    order = list(best_first)
+    for newer_id, older_id in corrections_first([_statement(one) for one in best_first[:WITHIN]]):
+        places = {one.row.id: place for place, one in enumerate(order[:WITHIN])}
+        here, there = places[newer_id], places[older_id]
+        if here > there:
+            order.insert(there, _raised(order.pop(here), order[there].final))
+    return order
+
+
+def _raised(one: Ranked, final: float) -> Ranked:
+    added = round(final - one.final + one.components.get("corrects", 0.0), 6)
+    return replace(one, final=final, components={**one.components, "corrects": added})
+
+
+def _statement(one: Ranked) -> Statement:
+    passage, said, memory = one.row.passages[one.n], one.row.utterance, one.row.memory
+    return Statement(
+        id=one.row.id,
+        at=passage.observed_at,
+        speaker=said.speaker if said else None,
+        text=said.parts[one.n] if said else passage.text,
+        length=one.length,
+        replaces=frozenset(memory.supersedes) if memory else frozenset(),
+    )

@@ -1,0 +1,149 @@
+"""Memories: live lists, the search index, and replacements as readers see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from neve.domain.memories.visibility import active
+from neve.domain.records import EmbeddingState, Memory, Status
+from neve.ports import Item, Owner, Passage
+from neve.store import rows
+from neve.store.keys import MEMORY, UserKeys
+from neve.usecases.indexing.memory_passages import memory_passages
+from neve.usecases.indexing.utterances import utterance_of, utterance_passages
+from tests.simulation.checks.replay import Found, log_of, of_kind, row, rows_of
+from tests.simulation.clients.history import Did
+from tests.simulation.machine.scripted import vector_of
+
+if TYPE_CHECKING:
+    from tests.simulation.run import Run
+
+
+def memories_of(run: Run, keys: UserKeys) -> list[Memory]:
+    return [rows.read_memory(item) for item in rows_of(run, keys.partition, MEMORY)]
+
+
+def the_live_list_is_the_active_rows(run: Run) -> Found:
+    """Of its session, each once, what passes wrote in the order of the log."""
+    for keys in run.history.sessions():
+        item = row(run, keys, "marker")
+        if item is None:
+            continue
+        live = [one.id for one in rows.read_marker(item).live]
+        gen = rows.read_head(row(run, keys, "head")).gen
+        own = {m.id: m for m in memories_of(run, keys) if m.session_id == keys.session and active(m, gen)}
+        if sorted(live) != sorted(own):
+            yield f"{keys.log}: live {sorted(set(live) - set(own))}, active {sorted(set(own) - set(live))}, {len(live)}"
+        seqs = [own[i].provenance.seq_from or 0 for i in live if i in own and own[i].kind == "observation"]
+        if seqs != sorted(seqs):
+            yield f"{keys.log}: the live list is in the order {seqs}"
+
+
+def the_index_is_the_rows(run: Run) -> Found:
+    """When calm, every passage of a memory and of an utterance, with its vector, and nothing else."""
+    for keys in run.history.users():
+        wanted = {(p.item_id, p.n): p for p in (*_memory_passages(run, keys), *_event_passages(run, keys))}
+        found = run.cloud.search.stored.get(Owner(keys.tenant, keys.user), {})
+        for place in sorted(wanted.keys() | found.keys()):
+            yield from _difference(keys, place, wanted.get(place), found.get(place))
+
+
+def _difference(keys: UserKeys, place: tuple[str, int], wanted: Passage | None, found: Passage | None) -> Found:
+    if wanted is None or found is None:
+        yield f"{keys.partition}: {place} is {'in the index only' if found else 'not in the index'}"
+    elif found != (wanted if wanted.status != Status.SUPERSEDED else replace(wanted, vector=found.vector)):
+        yield f"{keys.partition}: {place} is {found}, should be {wanted}"
+
+
+def _memory_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
+    for memory in memories_of(run, keys):
+        if memory.status is not Status.ARCHIVED:
+            ready = memory.embedding_state is EmbeddingState.READY
+            yield from (replace(p, vector=vector_of(p.text) if ready else None) for p in memory_passages(memory))
+
+
+def _event_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
+    for session in run.history.sessions():
+        if (session.tenant, session.user) == (keys.tenant, keys.user):
+            said = [utterance_of(session.session, rows.read_event(item)) for item in log_of(run, session)]
+            passages = utterance_passages([one for one in said if one is not None])
+            yield from (replace(p, vector=vector_of(p.text)) for p in passages)
+
+
+def every_memory_is_settled(run: Run) -> Found:
+    """When calm: no row is between two generations, none waits for the index."""
+    for keys in run.history.users():
+        head = rows.read_head(row(run, keys, "head"))
+        for memory in memories_of(run, keys):
+            if memory.born_gen > head.gen or (memory.died_gen is not None and memory.status is not Status.SUPERSEDED):
+                yield f"{memory.id}: born {memory.born_gen}, died {memory.died_gen}, {memory.status}, now {head.gen}"
+            if memory.rev_at is not None:
+                yield f"{memory.id}: its rev {memory.rev} is not in the index"
+
+
+def a_rev_never_goes_back(run: Run) -> Found:
+    for old, new in of_kind(run, "memory"):
+        if old is not None and new["rev"] < old["rev"]:
+            yield f"{new['id']}: from {old['rev']} to {new['rev']}"
+
+
+# --- replacements -----------------------------------------------------------------------------------
+
+
+def readers_see_a_replacement_whole(run: Run) -> Found:
+    """Its sources or its rows, never of both, and of neither only what was deleted or replaced once more."""
+    jobs = _replacements(run)
+    replaced = {i for job in jobs for i in job["state"]["old"]}
+    for job in jobs:
+        old, new = set(job["state"]["old"]), set(job["state"]["new"])
+        for did in run.history.of("list_memories", "recall"):
+            if not did.ok or f"T#{did.keys.tenant}#JOB" != job["pk"]:
+                continue
+            seen = {memory.id for memory in did.value}
+            if seen & old and seen & new:
+                yield f"{did.who} {did.what} at {did.began_s:.1f} saw {sorted(seen & old)} and {sorted(seen & new)}"
+            elif did.what == "list_memories" and not seen & (new | old) and not new & replaced:
+                missing = sorted(i for i in old if _was_there(run, did, i))
+                if missing and all(_was_there(run, did, i) for i in new):
+                    yield f"{did.who} list at {did.began_s:.1f} did not see {missing}, nor what replaced them"
+
+
+def a_source_is_replaced_once(run: Run) -> Found:
+    """By one replacement, which was not undone."""
+    taken: set[str] = set()
+    for job in _replacements(run):
+        if job["status"] == "done":
+            yield from (f"{i} was replaced once more" for i in job["state"]["old"] if i in taken)
+            taken |= set(job["state"]["old"])
+
+
+def _was_there(run: Run, did: Did, memory_id: str) -> bool:
+    """From before the call began until after it ended: written, and not deleted."""
+    key, there = did.keys.memory(memory_id), False
+    for written in run.cloud.table.log:
+        if written.key == key:
+            if written.at_s > did.ended_s:
+                break
+            there = written.new is not None and (there or written.at_s < did.began_s)
+    return there
+
+
+def _replacements(run: Run) -> list[Item]:
+    """The jobs of replacements, with their state decoded."""
+    found: dict[str, Item] = {}
+    for _, item in of_kind(run, "job"):
+        if item["kind"] == "replace":
+            found[item["sk"]] = {"pk": item["pk"], "status": item["status"], "state": rows.read_job(item).state}
+    return list(found.values())
+
+
+INVARIANTS = (
+    the_live_list_is_the_active_rows,
+    the_index_is_the_rows,
+    every_memory_is_settled,
+    a_rev_never_goes_back,
+    readers_see_a_replacement_whole,
+    a_source_is_replaced_once,
+)

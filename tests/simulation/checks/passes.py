@@ -1,0 +1,111 @@
+"""Observation passes, their markers, and the horizon."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from neve.ports import Item
+from neve.store import rows
+from neve.store.keys import MEMORY
+from tests.simulation.checks.replay import Found, before_erasure, row, rows_of, transactions
+
+if TYPE_CHECKING:
+    from tests.simulation.run import Run
+
+
+def spans_of_passes_are_apart_and_leave_no_gap(run: Run) -> Found:
+    """Each committed pass takes the marker on from where it stood, and its row is about just those events."""
+    for rows_together in transactions(run):
+        moved = next((w for w in rows_together if w.new is not None and w.new["type"] == "marker"), None)
+        if moved is None or moved.old is None or moved.new is None:
+            continue
+        before, after = rows.read_marker(moved.old), rows.read_marker(moved.new)
+        if after.observed_seq < before.observed_seq:
+            yield f"{moved.key}: the marker went back from {before.observed_seq} to {after.observed_seq}"
+        if after.last_pass == before.last_pass:
+            continue
+        for written in rows_together:
+            if written.old is None and written.new is not None and written.new["type"] == "memory":
+                told = rows.read_memory(written.new).provenance
+                span = (before.observed_seq + 1, after.observed_seq)
+                if (told.seq_from, told.seq_to) != span:
+                    yield f"{moved.key}: a row about {told.seq_from}-{told.seq_to} in the pass over {span}"
+
+
+def no_event_is_observed_twice(run: Run) -> Found:
+    """The ranges of the rows that passes wrote are disjoint, those of replaced rows included."""
+    for keys in run.history.sessions():
+        told = [
+            (item["provenance"]["seq_from"], item["provenance"]["seq_to"])
+            for item in rows_of(run, keys.partition, MEMORY)
+            if item["kind"] == "observation" and item.get("session_id") == keys.session
+        ]
+        for (_, last), (first, to) in zip(sorted(told), sorted(told)[1:], strict=False):
+            if first <= last:
+                yield f"{keys.log}: rows up to {last} and from {first} to {to}"
+
+
+def the_marker_is_behind_the_log(run: Run) -> Found:
+    """At every moment: ``observed_seq`` and ``offered_seq`` are at most ``last_seq``."""
+    last: dict[tuple[str, str], int] = {}
+    for written in run.cloud.table.log:
+        item = written.new
+        if item is not None and item["type"] == "session":
+            last[written.key.pk, item["session_id"]] = item["last_seq"]
+        if item is not None and item["type"] == "marker":
+            known = last.get((written.key.pk, item["session_id"]), 0)
+            if max(item["observed_seq"], item["offered_seq"]) > known:
+                yield f"{written.key}: {item['observed_seq']}, {item['offered_seq']} above {known}"
+
+
+def a_complete_turn_is_read(run: Run) -> Found:
+    """When calm."""
+    for keys in run.history.sessions():
+        head, marker = row(run, keys, "session_head"), row(run, keys, "marker")
+        if head is not None and marker is not None:
+            read = max(marker["observed_seq"], marker["offered_seq"])
+            if read < head["complete_seq"]:
+                yield f"{keys.log}: read to {read}, complete to {head['complete_seq']}"
+
+
+def the_horizon_never_goes_back(run: Run) -> Found:
+    """It begins where it began, moves forward with each epoch, and covers nothing that was not observed then."""
+    observed: dict[str, int] = {}
+    for written in run.cloud.table.log:
+        item, old = written.new, written.old
+        if item is not None and item["type"] == "marker":
+            observed[f"{written.key.pk} {item['session_id']}"] = item["observed_seq"]
+        if item is not None and item["type"] == "epoch" and old is not None:
+            yield from (f"{written.key}: {wrong}" for wrong in _wrong_horizon(old, item, observed))
+
+
+def _wrong_horizon(old: Item, new: Item, observed: dict[str, int]) -> Found:
+    before, after = rows.read_epoch(old), rows.read_epoch(new)
+    if before.covers_to is not None and before.covers_from != after.covers_from:
+        yield f"covers from {before.covers_from}, then from {after.covers_from}"
+    if (before.covers_to or 0) > (after.covers_to or 0):
+        yield f"covers to {before.covers_to}, then to {after.covers_to}"
+    if (after.covers_to != before.covers_to) != (after.epoch == before.epoch + 1):
+        yield f"epoch {before.epoch} to {before.covers_to}, epoch {after.epoch} to {after.covers_to}"
+    known = observed.get(f"{new['pk']} {new['session_id']}", 0)
+    if (after.covers_to or 0) > known:
+        yield f"covers to {after.covers_to}, observed to {known}"
+
+
+def every_job_ends(run: Run) -> Found:
+    """And so does every job that a caller was told of."""
+    known = {rows.read_job(i).id: i["status"] for i in run.cloud.table.rows.values() if i["type"] == "job"}
+    yield from (f"{one} is {status}" for one, status in known.items() if status not in ("done", "failed"))
+    for did in run.history.of("observe", "compact"):
+        if did.ok and did.value.id not in known and not before_erasure(run, did.keys, did.began_s):
+            yield f"{did.value.id} is nowhere"
+
+
+INVARIANTS = (
+    spans_of_passes_are_apart_and_leave_no_gap,
+    no_event_is_observed_twice,
+    the_marker_is_behind_the_log,
+    a_complete_turn_is_read,
+    the_horizon_never_goes_back,
+    every_job_ends,
+)

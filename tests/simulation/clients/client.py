@@ -1,0 +1,229 @@
+"""One client of a chat product: what it does next is drawn, and so is what it does when it gets no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from neve.domain.errors import NeveError
+from neve.ports import StoreUnavailable
+from neve.store.keys import SessionKeys, UserKeys
+from tests.simulation.clients.history import AppendGiven, Did, History, Said
+from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack
+from tests.simulation.machine.cloud import Cloud
+from tests.simulation.machine.ports import SimPorts
+from tests.simulation.machine.scheduler import Crashed
+from tests.simulation.machine.workers import Environment
+
+T = TypeVar("T")
+TRIES = 6
+RETRIED_S = (0.05, 1.0, 5.0)
+ERASING_S = 600.0
+"""How long a client waits at most whose user is being erased, before it goes on."""
+UNSURE = frozenset({"conflict", "idempotency_in_progress", "store_unavailable", "internal"})
+"""Refusals that do not say that nothing was written."""
+WORDS = ("kayak", "stove", "garden", "violin", "harbour")
+
+
+class Api(Protocol):
+    """See ``UseCaseApi``."""
+
+    def open(self, ports: SimPorts, keys: SessionKeys) -> SeenPack: ...
+    def append(self, ports: SimPorts, keys: SessionKeys, given: AppendGiven) -> list[int]: ...
+    def read_log(self, ports: SimPorts, keys: SessionKeys) -> list[SeenEvent]: ...
+    def read_pack(self, ports: SimPorts, keys: SessionKeys) -> SeenPack: ...
+    def recall(self, ports: SimPorts, keys: SessionKeys, query: str) -> list[SeenMemory]: ...
+    def list_memories(self, ports: SimPorts, keys: UserKeys) -> list[SeenMemory]: ...
+    def get_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str) -> SeenMemory: ...
+    def create_memory(self, ports: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory: ...
+    def update_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, rev: int, text: str) -> SeenMemory: ...
+    def delete_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, rev: int) -> None: ...
+    def mark_used(self, ports: SimPorts, keys: UserKeys, ids: Sequence[str]) -> list[str]: ...
+    def observe(self, ports: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob: ...
+    def compact(self, ports: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob: ...
+
+
+class Caller:
+    """Calls the API through one of its processes, and notes what it was told."""
+
+    def __init__(self, cloud: Cloud, api: Api, history: History, environments: Sequence[Environment]) -> None:
+        self.cloud = cloud
+        self.api = api
+        self.history = history
+        self._environments = environments
+
+    def call(self, did: Did, work: Callable[[SimPorts], object]) -> Did:
+        """``did`` with its outcome."""
+        cloud = self.cloud
+        did.began_s = cloud.scheduler.now_s
+        self.history.done.append(did)
+
+        def attempt(ports: SimPorts) -> None:
+            did.value = work(ports)
+            did.outcome = "ok"
+
+        try:
+            cloud.random.choice(self._environments).run(attempt)
+        except StoreUnavailable:
+            did.code = "store_unavailable"
+        except NeveError as refusal:
+            did.code = refusal.code
+            did.outcome = "unknown" if refusal.code in UNSURE else "refused"
+        except Crashed:
+            raise
+        except Exception as error:
+            cloud.unforeseen.append(f"{did.what}: {type(error).__name__} {error}")
+        did.ended_s = cloud.scheduler.now_s
+        cloud.trace.add(did.ended_s, did.who, did.what, f"{did.outcome} {did.code}")
+        return did
+
+
+class Client:
+    """``steps``: how many calls; ``weights``: of each kind of call."""
+
+    def __init__(self, caller: Caller, name: str, keys: SessionKeys, weights: Mapping[str, int]) -> None:
+        self._caller = caller
+        self._cloud = caller.cloud
+        self._api = caller.api
+        self._name = name
+        self._keys = keys
+        self._weights = weights
+        self._said = 0
+        self._known: dict[str, int] = {}
+        self._code = ""
+
+    def run(self, steps: int) -> None:
+        random = self._cloud.random
+        self._persist("open", None, lambda ports: self._api.open(ports, self._keys))
+        for _ in range(steps):
+            self._cloud.scheduler.pause(random.random() * self._cloud.settings.think_s)
+            kind = random.choices(list(self._weights), list(self._weights.values()))[0]
+            getattr(self, f"_{kind}")()
+            if self._code == "erasing":
+                self._cloud.scheduler.pause(random.uniform(100.0, ERASING_S))
+            elif self._code == "session_not_found":
+                self._open()
+
+    # --- what it does ---------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._ask("open", None, lambda ports: self._api.open(ports, self._keys))
+
+    def _append(self) -> None:
+        random = self._cloud.random
+        keyed = random.random() < self._cloud.settings.keyed
+        by_key = keyed and random.random() < 0.3
+        kinds = random.choice(
+            (
+                ("user_message",),
+                ("user_message", "assistant_response"),
+                ("user_message", "tool_call", "tool_result", "assistant_response"),
+                ("assistant_response",),
+            )
+        )
+        events = [self._say(kind, with_id=keyed and not by_key) for kind in kinds]
+        key = f"{self._name}-{self._said}" if by_key else None
+        given = AppendGiven(events, key, repeatable=keyed)
+        self._persist("append", given, lambda ports: self._api.append(ports, self._keys, given), repeat=keyed)
+
+    def _say(self, kind: str, *, with_id: bool) -> Said:
+        self._said += 1
+        keys, word = self._keys, self._cloud.random.choice(WORDS)
+        label = f"{self._name}-{self._said}"
+        text = f"{tag_of(keys)} {keys.session} {label} about the {word}"
+        return Said(kind, text, label if with_id else None)
+
+    def _fresh(self) -> None:
+        """One more session, which others may open at the same time."""
+        keys = replace(self._keys, session=f"n{self._cloud.random.randrange(6)}")
+        did = Did(self._name, "open", keys, None, 0.0)
+        self._caller.call(did, lambda ports: self._api.open(ports, keys))
+
+    def _read_log(self) -> None:
+        self._ask("read_log", None, lambda ports: self._api.read_log(ports, self._keys))
+
+    def _read_pack(self) -> None:
+        self._ask("read_pack", None, lambda ports: self._api.read_pack(ports, self._keys))
+
+    def _recall(self) -> None:
+        query = f"{self._cloud.random.choice(WORDS)} {self._cloud.random.choice(WORDS)}"
+        self._ask("recall", query, lambda ports: self._api.recall(ports, self._keys, query))
+
+    def _list(self) -> None:
+        did = self._ask("list_memories", None, lambda ports: self._api.list_memories(ports, self._keys))
+        if did.ok:
+            self._known |= {memory.id: memory.rev for memory in did.value}
+
+    def _create(self) -> None:
+        text = f"{tag_of(self._keys)} {self._name} noted {self._cloud.random.choice(WORDS)} {self._next()}"
+        local = self._cloud.random.random() < 0.5
+        did = self._ask("create", text, lambda ports: self._api.create_memory(ports, self._keys, text, local))
+        if did.ok:
+            self._known[did.value.id] = did.value.rev
+
+    def _get(self) -> None:
+        one = self._one()
+        if one is not None:
+            did = self._ask("get", one, lambda ports: self._api.get_memory(ports, self._keys, one))
+            if did.ok:
+                self._known[one] = did.value.rev
+
+    def _update(self) -> None:
+        one = self._one()
+        if one is None:
+            return
+        rev, text = self._known[one], f"{tag_of(self._keys)} {self._name} changed {one[-4:]} {self._next()}"
+        given = (one, rev, text)
+        did = self._ask("update", given, lambda ports: self._api.update_memory(ports, self._keys, one, rev, text))
+        if did.ok:
+            self._known[one] = did.value.rev
+
+    def _delete(self) -> None:
+        one = self._one()
+        if one is None:
+            return
+        given = (one, self._known[one])
+        self._ask("delete", given, lambda ports: self._api.delete_memory(ports, self._keys, *given))
+
+    def _used(self) -> None:
+        ids = [one for one in (self._one(), self._one()) if one is not None]
+        if ids:
+            self._ask("used", ids, lambda ports: self._api.mark_used(ports, self._keys, ids))
+
+    def _observe(self) -> None:
+        wait = self._cloud.random.random() < 0.5
+        self._ask("observe", wait, lambda ports: self._api.observe(ports, self._keys, wait))
+
+    def _compact(self) -> None:
+        wait = self._cloud.random.random() < 0.5
+        self._ask("compact", wait, lambda ports: self._api.compact(ports, self._keys, wait))
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def _next(self) -> int:
+        self._said += 1
+        return self._said
+
+    def _one(self) -> str | None:
+        """Of the newest that it knows: clients meet there."""
+        return self._cloud.random.choice(list(self._known)[-2:]) if self._known else None
+
+    def _ask(self, what: str, given: object, work: Callable[[SimPorts], object]) -> Did:
+        did = self._caller.call(Did(self._name, what, self._keys, given, 0.0), work)
+        self._code = did.code
+        return did
+
+    def _persist(self, what: str, given: object, work: Callable[[SimPorts], object], *, repeat: bool = True) -> Did:
+        """Again while the outcome is unknown, if it may be repeated."""
+        for _ in range(TRIES):
+            did = self._ask(what, given, work)
+            if did.outcome != "unknown" or not repeat:
+                break
+            self._cloud.scheduler.pause(self._cloud.random.choice(RETRIED_S))
+        return did
+
+
+def tag_of(keys: UserKeys) -> str:
+    """What everything that is said of a user begins with."""
+    return f"{keys.tenant}.{keys.user}"

@@ -1,0 +1,143 @@
+"""The calls of the API as API Gateway hands them to the functions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from neve.domain.errors import NeveError
+from neve.ports import StoreUnavailable
+from neve.store.keys import SessionKeys, UserKeys
+from tests.simulation.clients.history import AppendGiven, Said
+from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack
+from tests.simulation.machine.handlers import call
+from tests.simulation.machine.ports import SimPorts
+
+USER = "/v1/users/{user_id}"
+SESSION = USER + "/sessions/{session_id}"
+MEMORY = USER + "/memories/{memory_id}"
+PAGE = "3"
+
+
+class HttpApi:
+    """See ``UseCaseApi``. 503 is StoreUnavailable, any other refusal the NeveError that it was made of."""
+
+    def open(self, _: SimPorts, keys: SessionKeys) -> SeenPack:
+        opened = _ask("pack", "POST", USER + "/sessions", keys, {"session_id": keys.session})
+        return _pack(opened["pack"])
+
+    def append(self, _: SimPorts, keys: SessionKeys, given: AppendGiven) -> list[int]:
+        headers = {"Idempotency-Key": given.key} if given.key else {}
+        body = {"events": [_event(said) for said in given.events]}
+        return list(_ask("observe", "POST", SESSION + "/events", keys, body, headers=headers)["seqs"])
+
+    def read_log(self, _: SimPorts, keys: SessionKeys) -> list[SeenEvent]:
+        page = _ask("observe", "GET", SESSION + "/events", keys, query={"limit": "200"})
+        return [SeenEvent(one["seq"], one["content"], one.get("client_id")) for one in page["events"]]
+
+    def read_pack(self, _: SimPorts, keys: SessionKeys) -> SeenPack:
+        return _pack(_ask("pack", "GET", USER + "/pack", keys, query={"session_id": keys.session}))
+
+    def recall(self, _: SimPorts, keys: SessionKeys, query: str) -> list[SeenMemory]:
+        body = {"query": query, "session_id": keys.session, "mode": "tool"}
+        return [SeenMemory(h["id"], h["text"], 0) for h in _ask("recall", "POST", USER + "/recall", keys, body)["hits"]]
+
+    def list_memories(self, _: SimPorts, keys: UserKeys) -> list[SeenMemory]:
+        found: list[SeenMemory] = []
+        query = {"limit": PAGE}
+        while True:
+            page = _ask("records", "GET", USER + "/memories", keys, query=query)
+            found += map(_memory, page["memories"])
+            if "next_cursor" not in page:
+                return found
+            query = {"limit": PAGE, "cursor": page["next_cursor"]}
+
+    def get_memory(self, _: SimPorts, keys: UserKeys, memory_id: str) -> SeenMemory:
+        return _memory(_ask("records", "GET", MEMORY, keys, memory_id=memory_id))
+
+    def create_memory(self, _: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory:
+        body = {"text": text} | ({"session_id": keys.session} if local else {})
+        return _memory(_ask("records", "POST", USER + "/memories", keys, body))
+
+    def update_memory(self, _: SimPorts, keys: UserKeys, memory_id: str, rev: int, text: str) -> SeenMemory:
+        headers = {"If-Match": f'"{rev}"'}
+        return _memory(_ask("records", "PATCH", MEMORY, keys, {"text": text}, headers=headers, memory_id=memory_id))
+
+    def delete_memory(self, _: SimPorts, keys: UserKeys, memory_id: str, rev: int) -> None:
+        _ask("records", "DELETE", MEMORY, keys, headers={"If-Match": f'"{rev}"'}, memory_id=memory_id)
+
+    def mark_used(self, _: SimPorts, keys: UserKeys, ids: Sequence[str]) -> list[str]:
+        body = {"ids": list(dict.fromkeys(ids))}
+        return list(_ask("records", "POST", USER + "/memories/used", keys, body)["used"])
+
+    def observe(self, _: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob:
+        return _job(_ask("observe", "POST", SESSION + "/observe", keys, {"wait": wait}))
+
+    def compact(self, _: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob:
+        return _job(_ask("observe", "POST", SESSION + "/compact", keys, {"reason": "manual", "wait": wait}))
+
+
+def _ask(  # noqa: PLR0913
+    function: str,
+    method: str,
+    resource: str,
+    keys: UserKeys,
+    body: Mapping[str, Any] | None = None,
+    *,
+    query: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    **ids: str,
+) -> dict[str, Any]:
+    """The JSON of a 2xx answer."""
+    sent = {"Content-Type": "application/json", **(headers or {})}
+    ids = {"user_id": keys.user} | ids
+    if "{session_id}" in resource and isinstance(keys, SessionKeys):
+        ids["session_id"] = keys.session
+    answer = call(
+        function,
+        {
+            "httpMethod": method,
+            "resource": resource,
+            "path": resource.format(**{name: quote(value) for name, value in ids.items()}),
+            "headers": sent,
+            "multiValueHeaders": {name: [value] for name, value in sent.items()},
+            "queryStringParameters": query,
+            "multiValueQueryStringParameters": {name: [value] for name, value in query.items()} if query else None,
+            "pathParameters": ids,
+            "requestContext": {
+                "requestId": "simulated",
+                "authorizer": {"tenant_id": keys.tenant, "key_id": "k1", "scopes": "chat records admin"},
+            },
+            "body": None if body is None else json.dumps(body),
+            "isBase64Encoded": False,
+        },
+    )
+    told: dict[str, Any] = json.loads(answer["body"] or "{}")
+    if answer["statusCode"] == 503:
+        raise StoreUnavailable("http", told["code"])
+    if answer["statusCode"] == 500:
+        raise RuntimeError(f"{method} {resource}: {told}")
+    if answer["statusCode"] >= 400:
+        raise NeveError(told["code"], told.get("detail", ""))
+    return told
+
+
+def _event(said: Said) -> dict[str, Any]:
+    event: dict[str, Any] = {"event_type": said.kind, "content": said.text}
+    if said.kind in ("tool_call", "tool_result"):
+        event["event_data"] = {"tool_use_id": "1", "name": "lookup"}
+    return event | ({"client_id": said.client_id} if said.client_id else {})
+
+
+def _pack(told: Mapping[str, Any]) -> SeenPack:
+    return SeenPack(told.get("pack_version"), told.get("sha256"), told.get("text", ""))
+
+
+def _memory(told: Mapping[str, Any]) -> SeenMemory:
+    return SeenMemory(told["id"], told["text"], told["rev"])
+
+
+def _job(told: Mapping[str, Any]) -> SeenJob:
+    return SeenJob(told["id"], told["status"])

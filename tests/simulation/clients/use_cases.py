@@ -1,0 +1,110 @@
+"""The calls of the API as use cases on given ports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neve.domain.records import EventType, Kind, Memory
+from neve.scope import SessionScope, UserScope
+from neve.store.idempotency import IdempotencyKey
+from neve.store.keys import SessionKeys, UserKeys
+from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.memories.mark_used import mark_used
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.recall.command import RecallCommand
+from neve.usecases.recall.recall import recall
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.list_events import list_events
+from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.tenants.policy_in_force import tenant_scope
+from tests.simulation.clients.history import AppendGiven
+from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack
+from tests.simulation.machine.ports import SimPorts
+
+PAGE = 3
+"""Memories of one page: a list takes several."""
+LOG_PAGE = 200
+
+
+class UseCaseApi:
+    """Every method raises NeveError and StoreUnavailable."""
+
+    def open(self, ports: SimPorts, keys: SessionKeys) -> SeenPack:
+        opened = open_session(_user(ports, keys), OpenSession(session_id=keys.session))
+        manifest = opened.pack.manifest
+        return SeenPack(
+            manifest.pack_version if manifest else None,
+            manifest.sha256 if manifest else None,
+            opened.pack.text or "",
+        )
+
+    def append(self, ports: SimPorts, keys: SessionKeys, given: AppendGiven) -> list[int]:
+        events = [NewEvent(EventType(said.kind), said.text, said.client_id) for said in given.events]
+        route = f"POST /v1/users/{keys.user}/sessions/{keys.session}/events"
+        key = IdempotencyKey(route, given.key, given.key) if given.key else None
+        return append_events(_session(ports, keys), events, key).seqs
+
+    def read_log(self, ports: SimPorts, keys: SessionKeys) -> list[SeenEvent]:
+        found = list_events(_session(ports, keys), 1, LOG_PAGE).events
+        return [SeenEvent(event.seq, str(event.content), event.client_id) for event in found]
+
+    def read_pack(self, ports: SimPorts, keys: SessionKeys) -> SeenPack:
+        view = read_pack(_session(ports, keys))
+        manifest = view.manifest
+        version, sha256 = (manifest.pack_version, manifest.sha256) if manifest else (None, None)
+        return SeenPack(version, sha256, view.text or "")
+
+    def recall(self, ports: SimPorts, keys: SessionKeys, query: str) -> list[SeenMemory]:
+        answer = recall(_user(ports, keys), RecallCommand(query, session_id=keys.session, mode="tool"))
+        return [SeenMemory(hit.id, hit.text, 0) for hit in answer.hits]
+
+    def list_memories(self, ports: SimPorts, keys: UserKeys) -> list[SeenMemory]:
+        """All pages."""
+        found: list[SeenMemory] = []
+        cursor: str | None = None
+        while True:
+            page, cursor = list_memories(_user(ports, keys), MemoryFilter(), PAGE, cursor)
+            found += map(_seen, page)
+            if cursor is None:
+                return found
+
+    def get_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str) -> SeenMemory:
+        return _seen(get_memory(_user(ports, keys), memory_id))
+
+    def create_memory(self, ports: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory:
+        session = keys.session if local else None
+        return _seen(create_memory(_user(ports, keys), NewMemory(text, Kind.MANUAL, session_id=session)))
+
+    def update_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, rev: int, text: str) -> SeenMemory:
+        return _seen(update_memory(_user(ports, keys), memory_id, MemoryChange({"text": text}), [rev]))
+
+    def delete_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, rev: int) -> None:
+        delete_memory(_user(ports, keys), memory_id, [rev])
+
+    def mark_used(self, ports: SimPorts, keys: UserKeys, ids: Sequence[str]) -> list[str]:
+        return mark_used(_user(ports, keys), ids).used
+
+    def observe(self, ports: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob:
+        job = request_observation(_session(ports, keys), wait)
+        return SeenJob(job.id, job.status)
+
+    def compact(self, ports: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob:
+        job = request_compaction(_session(ports, keys), "manual", wait)
+        return SeenJob(job.id, job.status)
+
+
+def _user(ports: SimPorts, keys: UserKeys) -> UserScope:
+    return tenant_scope(ports, keys.tenant).of_user(keys.user)
+
+
+def _session(ports: SimPorts, keys: SessionKeys) -> SessionScope:
+    return _user(ports, keys).of_session(keys.session)
+
+
+def _seen(memory: Memory) -> SeenMemory:
+    return SeenMemory(memory.id, memory.text, memory.rev)

@@ -1,0 +1,109 @@
+"""An embedder and an observer that answer by rule, take their time, and sometimes fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from math import sqrt
+from struct import pack
+
+from neve.domain.observe.lines import ObservedLine
+from neve.observing import Observed, PassInput, Reflected, ReflectedRow, ReflectInput
+from neve.ports import (
+    Calibration,
+    ContentRefused,
+    EmbeddingRetryable,
+    EmbeddingUnavailable,
+    IndexModel,
+    ModelUnavailable,
+)
+from tests.simulation.machine.process import Process
+
+MODEL = IndexModel("simulated", 4)
+CALM_S = 0.5
+"""An answer when nothing is wrong: a model that always took longer than a worker may run would never be done."""
+USAGE = {"input": 10, "output": 5}
+
+
+@lru_cache(maxsize=20_000)
+def vector_of(text: str) -> bytes:
+    """The same text, the same direction."""
+    values = [byte - 127.4 for byte in blake2b(text.encode(), digest_size=MODEL.dimensions).digest()]
+    length = sqrt(sum(value * value for value in values))
+    return pack(f"<{MODEL.dimensions}f", *(value / length for value in values))
+
+
+class ScriptedEmbedder:
+    model = MODEL
+    calibration = Calibration(0.0, 1.0)
+    languages = ("*",)
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    def embed_query(self, text: str) -> bytes:
+        return self._embedded([text])[0]
+
+    def embed_passages(self, texts: Sequence[str]) -> list[bytes]:
+        return self._embedded(texts)
+
+    def _embedded(self, texts: Sequence[str]) -> list[bytes]:
+        process = self._process
+        process.point()
+        process.tell(f"embed {len(texts)}")
+        if process.cloud.chaos.strikes("embed_fails"):
+            raise EmbeddingRetryable("simulated")
+        if process.cloud.chaos.strikes("embed_down"):
+            raise EmbeddingUnavailable("simulated")
+        return [vector_of(text) for text in texts]
+
+
+class ScriptedObserver:
+    """One line a pass, which names the seqs that it is about. The first word of what was said tells whose it is."""
+
+    name = "scripted"
+    languages = ("*",)
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self.longest_s = min(45.0, max(process.cloud.settings.model_s))
+
+    def observe(self, given: PassInput) -> Observed:
+        seqs = [event.seq for event in given.events]
+        self._think(f"observe {given.session_id} {seqs[0]}-{seqs[-1]}")
+        random, chaos = self._process.cloud.random, self._process.cloud.chaos
+        if chaos.strikes("model_down"):
+            raise ModelUnavailable("simulated")
+        if chaos.strikes("model_refuses"):
+            raise ContentRefused("simulated")
+        cited = tuple(prior.id for prior in given.prior if random.random() < 0.2)
+        if random.random() < 0.2:
+            return Observed(False, (), self.name, used_memory_ids=cited, usage=USAGE)
+        last = random.choice(seqs) if random.random() < 0.2 else seqs[-1]
+        whose, _, label = str(given.events[0].content).split()[:3]
+        line = ObservedLine(f"🟡 {whose} {label} was heard from {seqs[0]} to {last}", seqs[0], last)
+        covered = None if last == seqs[-1] else last
+        return Observed(True, (line,), self.name, used_memory_ids=cited, usage=USAGE, covered_to=covered)
+
+    def reflect(self, given: ReflectInput) -> Reflected:
+        self._think(f"reflect {given.session_id} {len(given.groups)}")
+        random, chaos = self._process.cloud.random, self._process.cloud.chaos
+        if chaos.strikes("model_down"):
+            raise ModelUnavailable("simulated")
+        whose, label = given.groups[0].text.split()[1:3]
+        cut = random.randint(0, len(given.groups))
+        parts = [part for part in (given.groups[:cut], given.groups[cut:]) if part]
+        stamp = f"{self._process.cloud.scheduler.now_s:.3f}"
+        rows = tuple(
+            ReflectedRow(f"🔴 {whose} {label} in short {stamp} {n}", tuple(one.id for one in part))
+            for n, part in enumerate(parts)
+        )
+        return Reflected(rows, self.name, usage=USAGE)
+
+    def _think(self, what: str) -> None:
+        process = self._process
+        process.tell(what)
+        cloud = process.cloud
+        process.wait(CALM_S if cloud.chaos.calm else cloud.random.choice(cloud.settings.model_s))
+        process.point()

@@ -1,0 +1,200 @@
+"""One seed, one run: clients until they are done, then calm, then the invariants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from neve.ports import QueueName
+from neve.store.keys import SessionKeys, UserKeys
+from neve.store.tenants import TenantRow, put_tenant
+from neve.usecases.indexing.drain_embeddings import KIND, read_drain
+from neve.usecases.indexing.requeue import WhoseRows, requeue_all
+from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.sessions.memory_lag import progress_rows, read_progress
+from neve.usecases.tenants.policy_in_force import tenant_scope
+from tests.simulation.clients.client import Api, Caller, Client
+from tests.simulation.clients.history import History
+from tests.simulation.clients.over_http import HttpApi
+from tests.simulation.clients.use_cases import UseCaseApi
+from tests.simulation.machine.cloud import Cloud
+from tests.simulation.machine.functions import UseCases, listening
+from tests.simulation.machine.handlers import Handlers, installed
+from tests.simulation.machine.ports import SimPorts
+from tests.simulation.machine.process import START
+from tests.simulation.machine.tasks import Bell
+from tests.simulation.machine.workers import FORESEEN, Environment, Functions, start_workers
+from tests.simulation.sometimes import watching
+from tests.simulation.workloads import ROTATION, Workload
+
+CALM_S = 4 * 3600.0
+"""After so long without faults everything has to be done: two dozen sweeps."""
+LOOK_EVERY_S = 60.0
+OPERATE_EVERY = 10
+API_PROCESSES = 2
+HTTP_EVERY = 20
+"""One seed in so many goes through the handlers, in rounds of every workload."""
+ROUND = len(ROTATION)
+
+
+class Violation(AssertionError):
+    """An invariant does not hold; the message says which, and where."""
+
+
+@dataclass
+class Run:
+    """``erased``: users with the times at which their erasure began and was done."""
+
+    seed: int
+    workload: Workload
+    cloud: Cloud
+    history: History = field(default_factory=History)
+    erased: dict[UserKeys, tuple[float, float]] = field(default_factory=dict)
+    clients: int = 0
+    operating: int = 0
+
+    def __post_init__(self) -> None:
+        self.over_http = self.seed // ROUND % HTTP_EVERY == HTTP_EVERY - 1
+        self.api: Api = HttpApi() if self.over_http else UseCaseApi()
+        self.functions: Functions = Handlers() if self.over_http else UseCases()
+        self._finished = Bell(self.cloud.scheduler)
+        environments = [Environment(self.cloud, f"api{n}") for n in range(API_PROCESSES)]
+        self.caller = Caller(self.cloud, self.api, self.history, environments)
+
+    # --- the run --------------------------------------------------------------------------------
+
+    def play(self) -> None:
+        """Raises Violation when not everything is done in the end."""
+        with listening(self._heard, self._postponed), watching(self.cloud.sometimes), installed():
+            self._make_tenants()
+            start_workers(self.cloud, self.functions)
+            self._start_clients()
+            self.cloud.scheduler.start(self._supervise)
+            try:
+                self.cloud.scheduler.run()
+            finally:
+                self.cloud.scheduler.end()
+
+    def start_client(self, work: Callable[[], object]) -> None:
+        """The faults end when all clients are done."""
+        self.clients += 1
+
+        def run() -> None:
+            work()
+            self.clients -= 1
+            self._finished.ring()
+
+        self.cloud.scheduler.start(run, self.cloud.random.random())
+
+    def start_operator(self, work: Callable[[], object]) -> None:
+        """Goes on without faults when the clients are done: what an operator has begun is brought to its end."""
+        self.operating += 1
+
+        def run() -> None:
+            work()
+            self.operating -= 1
+
+        self.cloud.scheduler.start(run, self.cloud.random.random())
+
+    def _make_tenants(self) -> None:
+        policy = self.workload.policy(self.cloud.random)
+        for tenant in self.workload.tenants:
+            self.cloud.table.write([put_tenant(TenantRow(tenant, "2026-03-10T09:30:00.000Z", policy))])
+
+    def _start_clients(self) -> None:
+        random, workload = self.cloud.random, self.workload
+        places = [SessionKeys(t, u, s) for t in workload.tenants for u in workload.users for s in workload.sessions]
+        places = random.sample(places, random.randint(1, len(places)))
+        for number in range(random.randint(*workload.clients)):
+            client = Client(self.caller, f"c{number}", random.choice(places), workload.weights)
+            steps = random.randint(*workload.steps)
+            self.start_client(lambda client=client, steps=steps: client.run(steps))  # type: ignore[misc]
+        for more in workload.more:
+            if random.random() < 0.5:
+                self.start_operator(lambda more=more: more(self))  # type: ignore[misc]
+
+    def _supervise(self) -> None:
+        cloud = self.cloud
+        while self.clients:
+            self._finished.wait()
+        cloud.chaos.calm = True
+        cloud.trace.add(cloud.scheduler.now_s, "supervisor", "calm")
+        until_s = cloud.scheduler.now_s + CALM_S
+        looks = 0
+        while left := sorted(set(self._left())):
+            if cloud.scheduler.now_s > until_s:
+                raise Violation(f"not everything is done {CALM_S:.0f} s after the last fault: {'; '.join(left[:8])}")
+            if looks % OPERATE_EVERY == 0:
+                self._operate()
+            looks += 1
+            cloud.scheduler.pause(LOOK_EVERY_S)
+        cloud.scheduler.stop()
+
+    # --- what is left to do ---------------------------------------------------------------------
+
+    def _left(self) -> Iterator[str]:
+        cloud = self.cloud
+        if cloud.busy:
+            yield f"{cloud.busy} at work"
+        if self.operating:
+            yield f"{self.operating} operators"
+        if cloud.dead_changes or cloud.untold():
+            yield "stream"
+        for queue in QueueName:
+            for name in (queue, f"{queue}-dlq"):
+                yield from (f"{name}: {waiting.body}" for waiting in cloud.queues.waiting(name))
+        for item in cloud.table.rows.values():
+            if item["type"] == "job" and item["kind"] == KIND and item["status"] == "running":
+                yield f"drain {item['sk']}"
+            if "due_pk" in item and "#USAGE" not in item["due_pk"]:
+                yield f"due: {item['due_pk']} {item['due_sk']}"
+
+    def _operate(self) -> None:
+        """What runbooks ask of an operator: dead letters go back, what failed for want of an embedder or of a model is
+        asked for again."""
+        cloud = self.cloud
+        for queue in QueueName:
+            if cloud.queues.redrive(queue):
+                cloud.sometimes["dead letter"] += 1
+                cloud.bells[queue].ring()
+        Environment(cloud, "operator").run(self._ask_again)
+
+    def _ask_again(self, ports: SimPorts) -> None:
+        cloud = self.cloud
+        dead, cloud.dead_changes = cloud.dead_changes, []
+        try:
+            for seq in dead:
+                self.functions.changes(ports, [cloud.change(seq)])
+            for tenant in self.workload.tenants:
+                if any(
+                    item.get("due_pk", "").startswith("DUE#failed") and item["tenant_id"] == tenant
+                    for item in cloud.table.rows.values()
+                ):
+                    requeue_all(ports, WhoseRows(tenant))
+            for item in list(cloud.table.rows.values()):
+                if item["type"] == "job" and item["kind"] == KIND and item["status"] == "running":
+                    read_drain(tenant_scope(ports, item["pk"].split("#")[1]), f"job_{item['sk']}")
+            for keys in self.history.sessions():
+                if self._has_failed(keys):
+                    request_observation(
+                        tenant_scope(ports, keys.tenant).of_user(keys.user).of_session(keys.session), False
+                    )
+        except FORESEEN as error:
+            cloud.trace.add(cloud.scheduler.now_s, "operator", type(error).__name__)
+
+    def _has_failed(self, keys: SessionKeys) -> bool:
+        """Whether the pass over what the session is behind with was given up."""
+        progress = read_progress(keys, self.cloud.table.get_many(progress_rows(keys)))
+        return progress is not None and progress.lag(START).unobserved > 0
+
+    # --- what workers tell ----------------------------------------------------------------------
+
+    def _heard(self, where: str, error: BaseException) -> None:
+        name = type(error).__name__
+        self.cloud.sometimes[f"{where} failed: {name}"] += 1
+        self.cloud.trace.add(self.cloud.scheduler.now_s, where, "failed", name)
+        if not isinstance(error, FORESEEN):
+            self.cloud.unforeseen.append(f"{where}: {name} {error}")
+
+    def _postponed(self) -> None:
+        self.cloud.sometimes["message postponed"] += 1

@@ -1,0 +1,67 @@
+"""One seed by its number, and many of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import islice
+
+from tests.simulation.checks.all_of_them import broken
+from tests.simulation.machine.cloud import Cloud
+from tests.simulation.run import Run, Violation
+from tests.simulation.sometimes import happened
+from tests.simulation.workloads import workload_of
+
+MOST_TOLD = 5
+
+
+@dataclass(frozen=True)
+class Options:
+    """``workload`` None: by rotation. ``without``: faults that are left out. ``most``: after so many there are no
+    more."""
+
+    workload: str | None = None
+    without: frozenset[str] = frozenset()
+    most: int | None = None
+    keep_trace: bool = False
+
+
+PLAIN = Options()
+
+
+@dataclass(frozen=True)
+class Result:
+    """``broken``: what does not hold. ``digest``: of the trace."""
+
+    seed: int
+    workload: str
+    broken: list[str]
+    digest: str
+    virtual_s: float
+    steps: int
+    seen: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    trace: list[str] = field(default_factory=list)
+
+
+def play(seed: int, options: Options = PLAIN) -> Result:
+    """Raises what no run may end with: an error of the simulation itself."""
+    workload = workload_of(seed, options.workload)
+    cloud = Cloud(seed, workload.temper, without=options.without, most=options.most, keep_trace=options.keep_trace)
+    run = Run(seed, workload, cloud)
+    try:
+        run.play()
+        wrong = list(islice(broken(run), MOST_TOLD))
+    except Violation as violation:
+        wrong = [str(violation)]
+    return Result(
+        seed,
+        workload.name,
+        wrong,
+        cloud.trace.digest(),
+        cloud.scheduler.now_s,
+        cloud.scheduler.steps,
+        happened(run),
+        cloud.chaos.struck,
+        cloud.trace.lines or [],
+    )

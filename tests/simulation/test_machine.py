@@ -1,0 +1,148 @@
+"""The simulation's own parts: order, waiting, death, and the checker of histories."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from neve.ports import DeadlineExceeded, Key, Put
+from tests.simulation.checks.linearizable import UNKNOWN, Model, Operation, linearizable
+from tests.simulation.machine.chaos import Temper
+from tests.simulation.machine.cloud import Cloud
+from tests.simulation.machine.ports import SimPorts
+from tests.simulation.machine.process import Process
+from tests.simulation.machine.scheduler import Crashed, Scheduler
+
+CALM = Temper(harsh=(0.0,), skew_s=(0.0,))
+
+
+def test_actors_go_on_in_the_order_of_their_times() -> None:
+    scheduler, seen = Scheduler(), []
+
+    def actor(name: str, *pauses: float) -> None:
+        for pause in pauses:
+            scheduler.pause(pause)
+            seen.append((name, scheduler.now_s))
+
+    scheduler.start(lambda: actor("a", 1.0, 2.0))
+    scheduler.start(lambda: actor("b", 2.0, 0.5))
+    scheduler.run()
+    assert seen == [("a", 1.0), ("b", 2.0), ("b", 2.5), ("a", 3.0)]
+
+
+def test_what_an_actor_raises_ends_the_run() -> None:
+    scheduler = Scheduler()
+
+    def fail() -> None:
+        raise ValueError("wrong")
+
+    scheduler.start(fail)
+    with pytest.raises(ValueError, match="wrong"):
+        scheduler.run()
+
+
+def test_an_actor_that_is_ended_does_nothing_more() -> None:
+    scheduler, seen = Scheduler(), []
+
+    def actor() -> None:
+        try:
+            scheduler.pause(5.0)
+            seen.append("went on")
+        finally:
+            with pytest.raises(Crashed):
+                scheduler.pause(1.0)
+            seen.append("unwound")
+
+    scheduler.start(actor)
+    scheduler.later(1.0, scheduler.stop)
+    scheduler.run()
+    scheduler.end()
+    assert seen == ["unwound"]
+
+
+def _process(cloud: Cloud) -> SimPorts:
+    return SimPorts(Process(cloud, "p"))
+
+
+def test_a_dead_process_writes_nothing_more() -> None:
+    cloud = Cloud(1, CALM)
+    ports, told = _process(cloud), []
+
+    def work() -> None:
+        ports.table.write([Put({"pk": "P", "sk": "1", "type": "thing"})])
+        ports.process.alive = False
+        try:
+            ports.table.write([Put({"pk": "P", "sk": "2", "type": "thing"})])
+        finally:
+            told.append("died")
+
+    cloud.scheduler.start(work)
+    cloud.scheduler.run()
+    assert (list(cloud.table.rows), told) == ([Key("P", "1")], ["died"])
+
+
+def test_a_task_that_takes_too_long_goes_on_behind_its_caller() -> None:
+    cloud = Cloud(1, CALM)
+    ports = _process(cloud)
+    seen: list[object] = []
+
+    def slow() -> str:
+        ports.clock.sleep(10.0)
+        seen.append(cloud.scheduler.now_s)
+        return "done"
+
+    def caller() -> None:
+        task = ports.tasks.start(slow)
+        with pytest.raises(DeadlineExceeded):
+            task.result(2_000.0)
+        seen.append(cloud.scheduler.now_s)
+        seen.append(task.result())
+
+    cloud.scheduler.start(caller)
+    cloud.scheduler.run()
+    assert seen == [2.0, 10.0, "done"]
+
+
+# --- linearizability ------------------------------------------------------------------------------
+
+
+def _after(state: int, operation: Operation) -> list[int]:
+    kind, value = operation.asked
+    if kind == "read":
+        return [state] if operation.answer in (state, UNKNOWN) else []
+    expected, new = value
+    holds = state == expected
+    if operation.answer is UNKNOWN or operation.answer == holds:
+        return [new if holds else state]
+    return []
+
+
+REGISTER = Model(0, _after)
+
+
+def read(began: float, ended: float, answer: int) -> Operation:
+    return Operation(began, ended, ("read", None), answer)
+
+
+def swap(began: float, ended: float, expected: int, new: int, answer: object) -> Operation:
+    return Operation(began, ended, ("swap", (expected, new)), answer)
+
+
+@pytest.mark.parametrize(
+    ("history", "possible"),
+    [
+        ([swap(0, 1, 0, 1, True), read(2, 3, 1)], True),
+        ([swap(0, 1, 0, 1, True), read(2, 3, 0)], False),
+        ([swap(0, 3, 0, 1, True), read(1, 2, 0), read(1, 2, 1)], True),
+        ([swap(0, 5, 0, 1, True), read(1, 2, 1), read(3, 4, 0)], False),
+        ([swap(0, 1, 0, 1, True), swap(0, 1, 0, 2, True)], False),
+        ([swap(0, 1, 0, 1, True), swap(0, 1, 0, 2, False), read(2, 3, 1)], True),
+        ([swap(0, inf, 0, 1, UNKNOWN), read(2, 3, 0), read(4, 5, 1)], True),
+        ([swap(0, inf, 0, 1, UNKNOWN), read(2, 3, 1), read(4, 5, 0)], False),
+        ([swap(2, inf, 0, 1, UNKNOWN), read(0, 1, 1)], False),
+        ([swap(0, inf, 0, 1, UNKNOWN), read(2, 3, 0)], True),
+    ],
+)
+def test_a_history_is_linearizable_iff_some_order_explains_it(history: list[Operation], possible: bool) -> None:
+    assert linearizable(history, REGISTER) is possible

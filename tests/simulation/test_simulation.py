@@ -1,0 +1,63 @@
+"""Every commit: fixed seeds, some of its own, the seeds that once failed, and a few ablations by rotation."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.simulation.ablations import ABLATIONS, seeds_until_found
+from tests.simulation.seeds import Options, play
+
+ROOT = Path(__file__).resolve().parents[2]
+FAILED = json.loads((Path(__file__).parent / "failed_seeds.json").read_text(encoding="utf-8"))
+PART, PARTS, OWN, ROTATED = 50, 10, 50, 5
+
+
+def _commit() -> int:
+    """The number of the commit that is checked out; 0 for a tree without git."""
+    named = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
+    return int(named.stdout.strip() or "0", 16)
+
+
+def _broken(seeds: range) -> dict[int, list[str]]:
+    return {seed: broken for seed in seeds if (broken := play(seed).broken)}
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_fixed_seeds_break_no_invariant(part: int) -> None:
+    assert _broken(range(part * PART, (part + 1) * PART)) == {}
+
+
+def test_seeds_of_the_commit_break_no_invariant() -> None:
+    first = 10**6 + _commit() % 10**9
+    assert _broken(range(first, first + OWN)) == {}
+
+
+@pytest.mark.parametrize("failed", FAILED, ids=lambda failed: f"{failed['workload']}-{failed['seed']}")
+def test_what_once_failed_breaks_no_invariant(failed: dict[str, object]) -> None:
+    assert play(int(str(failed["seed"])), Options(str(failed["workload"]))).broken == []
+
+
+@pytest.mark.parametrize("turn", range(ROTATED))
+def test_a_missing_safeguard_is_found(turn: int) -> None:
+    names = list(ABLATIONS)
+    ablation = ABLATIONS[names[(_commit() + turn) % len(names)]]
+    assert seeds_until_found(ablation) is not None, ablation.without
+
+
+def test_a_seed_is_one_run_whatever_the_hash_seed() -> None:
+    def traces(hash_seed: str) -> str:
+        script = "from tests.simulation.seeds import play; print(*(play(seed).digest for seed in range(10)))"
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        return subprocess.run(
+            [sys.executable, "-c", script], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+
+    found = {traces(hash_seed) for hash_seed in ("0", "1", "2")}
+    assert len(found) == 1
+    assert len(set(found.pop().split())) == 10

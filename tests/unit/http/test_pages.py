@@ -1,0 +1,86 @@
+"""A page of a list fits what Lambda hands on, whatever its rows are made of, and its cursor goes on where it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.observe import app as observe
+from functions.records import app as records
+from local.limits.payloads import MAX_PAYLOAD, payload_bytes
+from neve.http.pages import MOST_BYTES, rows_that_fit
+from tests.unit.api_world import Api, installed
+from tests.unit.world import World
+
+EVENTS = "/v1/users/{user_id}/sessions/{session_id}/events"
+MEMORIES = "/v1/users/{user_id}/memories"
+LETTERS = {"quotes": '"', "emoji": "😀", "letters": "x"}
+"""What takes most in an answer: a quotation mark is four characters there, an emoji four bytes."""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    for world in installed(World.make(tmp_path)):
+        yield world
+        world.table.close()
+
+
+def pages(api: Api, resource: str, rows: str, goes_on: dict[str, str], **ids: Any) -> Iterator[list[Any]]:
+    """Page after page of 200 rows each; ``goes_on``: the answer's member that says where, and the parameter for it."""
+    [(member, parameter)] = goes_on.items()
+    query = "limit=200"
+    while True:
+        reply = api.call("GET", resource, query=query, **ids)
+        assert reply.status == 200
+        answer = {"statusCode": 200, "headers": dict(reply.headers), "body": reply.text, "isBase64Encoded": False}
+        assert payload_bytes(answer) <= MAX_PAYLOAD
+        found = reply.json
+        yield found[rows]
+        if member not in found:
+            return
+        query = f"limit=200&{parameter}={found[member]}"
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_a_log_of_the_largest_events_is_read_to_its_end(world: World, letter: str) -> None:
+    world.open()
+    room = 250 * 1024 // max(len(LETTERS[letter].encode()), 2 if letter == "quotes" else 1)
+    for _ in range(10):
+        world.say(LETTERS[letter] * room, LETTERS[letter] * room)
+    read = list(
+        pages(Api(observe.router), EVENTS, "events", {"next_from_seq": "from_seq"}, user_id="ann", session_id="s1")
+    )
+    assert [event["seq"] for page in read for event in page] == list(range(1, 21))
+    assert len(read) > 1
+    assert all(len(page) > 1 for page in read)
+
+
+def test_a_list_of_the_longest_memories_is_read_to_its_end(world: World) -> None:
+    api = Api(records.router)
+    texts = [f"{n} " + "😀" * 63_000 for n in range(25)]
+    for text in texts:
+        assert api.call("POST", MEMORIES, {"text": text}, user_id="ann").status == 201
+    read = list(pages(api, MEMORIES, "memories", {"next_cursor": "cursor"}, user_id="ann"))
+    assert [memory["text"] for page in read for memory in page] == texts
+    assert len(read) > 1
+
+
+def test_a_page_that_fits_is_read_once(world: World) -> None:
+    world.open()
+    world.say("a", "b", "c")
+    world.table.calls.clear()
+    Api(observe.router).call("GET", EVENTS, user_id="ann", session_id="s1")
+    assert world.table.calls["query"] == 1
+
+
+@given(st.lists(st.integers(1, 2 * MOST_BYTES), max_size=8))
+def test_as_many_rows_as_fit_and_at_least_one(sizes: list[int]) -> None:
+    fits = rows_that_fit(iter(sizes))
+    assert (fits == 0) == (not sizes)
+    assert fits <= 1 or sum(sizes[:fits]) <= MOST_BYTES
+    assert fits == len(sizes) or sum(sizes[: fits + 1]) > MOST_BYTES

@@ -1,0 +1,63 @@
+"""E3: a job is a row that somebody will end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from neve.ports import Message, QueueName, StoreUnavailable
+from neve.usecases.jobs.finish_job import finish_job
+from neve.usecases.jobs.read_jobs import find_job
+from neve.usecases.observe.request_observation import request_observation
+from tests.unit.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.open()
+    world.say("I live in Lisbon.", "Noted.")
+    yield world
+    world.table.close()
+
+
+def refuse(queue: QueueName, messages: Sequence[Message]) -> None:
+    raise StoreUnavailable("queue", f"cannot take {len(messages)} for {queue}")
+
+
+def test_a_call_that_could_not_be_sent_leaves_no_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    scope = world.user().of_session("s1")
+    with monkeypatch.context() as broken:
+        broken.setattr(world.queue, "send", refuse)
+        with pytest.raises(StoreUnavailable):
+            request_observation(scope, wait=False)
+    job = request_observation(scope, wait=False)
+    assert (job.status, job.version, len(world.queue.sent)) == ("queued", 1, 1)
+
+
+def test_a_failed_job_stays_failed_when_it_cannot_be_sent_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    scope = world.user().of_session("s1")
+    job = request_observation(scope, wait=False)
+    finish_job(scope, job.id, "observe", "failed", {"reason": "refused"})
+    with monkeypatch.context() as broken:
+        broken.setattr(world.queue, "send", refuse)
+        with pytest.raises(StoreUnavailable):
+            request_observation(scope, wait=False)
+    failed = find_job(scope, job.id)
+    assert failed is not None and failed.status == "failed"
+    assert request_observation(scope, wait=False).status == "queued"
+    assert world.queue.sent[-1][1].dedup_id != job.id
+
+
+def test_a_worker_that_was_faster_than_the_row_has_ended_the_job(world: World) -> None:
+    scope = world.user().of_session("s1")
+    send = world.queue.send
+
+    def work_at_once(queue: QueueName, messages: Sequence[Message]) -> None:
+        send(queue, messages)
+        finish_job(scope, messages[0].body["job_id"], "observe", "done", {"passes": 1})
+
+    world.queue.send = work_at_once  # type: ignore[method-assign]
+    assert request_observation(scope, wait=False).status == "done"

@@ -1,0 +1,64 @@
+"""A message that has nothing to do with what is remembered finds nothing (docs/rules/recall.md#off-topic)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from local.controls.fixture_embedder import similar_pair
+from neve.domain.tenants.policy import Policy
+from neve.scope import Tenant
+from tests.unit.recall_world import RecallWorld
+
+OFF_TOPIC = "explain how kayak races changed through medieval history"
+"""One word of it is in the memory, and nothing else of it."""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.remember("Ann paddles a kayak on the river")
+    made.pump()
+    yield made
+    made.close()
+
+
+def test_a_shared_word_alone_is_no_reason_to_answer_a_prompt(world: RecallWorld) -> None:
+    answer = world.ask(OFF_TOPIC, debug=True)
+    assert (answer.hits, answer.result_state, answer.degraded) == ([], "none", [])
+    assert answer.debug is not None
+    assert [one["reason"] for one in answer.debug["dropped"]].count("off_topic") == 1
+
+
+def test_a_tool_gets_what_it_asks_for(world: RecallWorld) -> None:
+    assert len(world.found(OFF_TOPIC, mode="tool")) == 1
+
+
+@pytest.mark.parametrize("query", ["kayak tours", "kayak river", "kayak"])
+def test_half_of_the_words_are_reason_enough(world: RecallWorld, query: str) -> None:
+    assert len(world.found(query)) == 1
+
+
+def test_similarity_is_reason_enough(world: RecallWorld) -> None:
+    passage, query = similar_pair(0.75)
+    near = world.remember(passage)
+    world.pump()
+    assert near in world.found(query)
+
+
+def test_nobody_can_say_so_of_what_has_no_vector_yet(world: RecallWorld) -> None:
+    new = world.remember("Ann sold her kayak")
+    assert new in world.found(OFF_TOPIC)
+
+
+@pytest.mark.parametrize("fault", ["vector=error", "embed=error"])
+def test_nobody_can_say_so_without_the_vector_leg(world: RecallWorld, fault: str) -> None:
+    world.broken(fault)
+    assert len(world.found(OFF_TOPIC)) == 1
+
+
+def test_the_policy_switches_it_off(world: RecallWorld) -> None:
+    world.tenant = Tenant(world.tenant.id, Policy(prompt_share=0.0))
+    assert len(world.found(OFF_TOPIC)) == 1
