@@ -1,10 +1,12 @@
 # make run     the service on http://127.0.0.1:8787        make test    every test
-# make demo    a sample conversation against it            make lint    formatting, types, imports
+# make demo    a sample conversation against it            make lint    formatting, types, imports, audit
 # make soak    15 minutes of load, faults and restarts (docs/soak.md)
 # make bench   measures this machine                       make eval DATA=folder   retrieval on sets of chats
+# make eval-cost DATA=folder: what a conversation costs turn by turn, with Neve and without
 # make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies anew
 # make late    fetches the encoder that a policy of `rerank: late` needs
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
+# make audit   the templates by the rules of parliament and checkov (docs/deploy.md)
 # make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
 # make emulate the three stacks on an emulator of AWS, and T0 through them (docs/deploy.md)
 #
@@ -20,7 +22,7 @@ BIN := .venv/bin
 PORT ?= 8787
 STACK ?= embedded
 # Processes that run tests beside each other: they wait for servers much of their time.
-WORKERS ?= 3
+WORKERS ?= 4
 # What `make test` has to have, and how many processes it takes. `make test ARGS=tests/...` waits for no more than the tests
 # named there need, and takes one process for files: the first test that asks for a server starts it, or fetches it.
 NAMED := $(filter tests/%,$(ARGS))
@@ -31,10 +33,10 @@ DATA ?= ../shared/data
 SETS ?=
 TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml
 
-export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR)
+export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage simulate smoke reindex lint bench soak eval openapi encoder late tokens servers lock build layer validate emulate
+.PHONY: run demo test coverage simulate smoke reindex lint bench soak eval eval-cost openapi encoder late tokens servers lock build layer validate audit emulate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -51,10 +53,11 @@ test: .venv/dev.stamp encoder late $(TESTS_NEED)
 coverage: .venv/dev.stamp encoder late
 	@$(BIN)/python -m pytest tests/unit -n $(WORKERS) --cov $(ARGS)
 
-# docs/simulation.md. WORKLOAD=chat|records|long|operators|hostile; SEED=n: that one, with its trace; ARGS=--shrink.
+# docs/simulation.md. WORKLOAD=chat|records|long|operators|hostile|races; SEED=n: that one, with its trace; ARGS=--shrink;
+# JOBS=2: on two processors; REPORT=sim.json: kept there, and gone on with.
 simulate: .venv/dev.stamp
 	@$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),500)) \
-	$(if $(WORKLOAD),--workload $(WORKLOAD)) $(ARGS)
+	$(if $(WORKLOAD),--workload $(WORKLOAD)) $(if $(JOBS),--jobs $(JOBS)) $(if $(REPORT),--report $(REPORT)) $(ARGS)
 
 # T0, then every other row that needs nothing but the API. OTHER_KEY: of another tenant, for the rows about isolation.
 # STACK_NAME, such as neve-dev: its schedules are looked at too, with your AWS credentials.
@@ -68,15 +71,26 @@ reindex: .venv/run.stamp encoder
 	@test -n "$(EMBEDDER)" || { echo "make reindex EMBEDDER=bge-small|none [STACK=full] [DATA_DIR=folder]"; exit 2; }
 	@$(BIN)/python -m local.reindex --embedder $(EMBEDDER) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
 
-lint: .venv/dev.stamp
+lint: .venv/dev.stamp .venv-audit/stamp .venv-sam/stamp
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(BIN)/python -m infra.audit
 
 # Offline: nothing is asked of an account, a region only has to be named.
 validate: .venv-sam/stamp
 	@for template in $(TEMPLATES); do AWS_DEFAULT_REGION=us-east-1 SAM_CLI_TELEMETRY=0 \
 	.venv-sam/bin/sam validate --lint --template-file $$template || exit 1; done
+
+# Others' rules for roles and resources, offline; what is meant so stands in infra/audit/suppressions.yaml. What was found is
+# kept for as long as the templates are the same.
+audit: .venv-audit/stamp .venv-sam/stamp
+	@$(BIN)/python -m infra.audit
+
+# What a conversation costs turn by turn, with Neve and without: docs/prompt-cost.md. Without DATA the kept results are shown.
+eval-cost: .venv/dev.stamp .venv-plot/stamp encoder
+	@$(BIN)/python -m evals.prompt_cost $(DATA) --write $(ARGS)
+	@.venv-plot/bin/python evals/prompt_cost/plot.py evals/results/prompt_cost.json docs/prompt-cost.svg
 
 # The templates deployed on loopback, less what the emulator lacks: it says what that is. Not a part of `make test`.
 emulate: .venv-emulate/stamp .venv-sam/stamp encoder servers
@@ -130,7 +144,7 @@ COMPILE = env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(CURDIR)/$(BIN)/uv pip compile
 	--generate-hashes --python-version 3.11 --no-annotate --custom-compile-command "make lock"
 
 lock: .venv/dev.stamp
-	@for set in run dev sam emulate; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
+	@for set in run dev sam emulate audit plot; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
 	@cd requirements/layers; for set in core runtime search llm tokens encoder; do \
 	case $$set in core|runtime) without= ;; *) without="--excludes core.txt" ;; esac; \
 	if [ -f $$set.unused ]; then without="$$without --excludes $$set.unused"; fi; \
@@ -166,4 +180,18 @@ lock: .venv/dev.stamp
 	@echo "Installing the emulator into .venv-emulate (once) ..."
 	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-emulate
 	@$(BIN)/uv pip install --quiet --python .venv-emulate/bin/python --require-hashes -r requirements/emulate.txt
+	@touch $@
+
+# checkov pins much that nothing else needs.
+.venv-audit/stamp: requirements/audit.txt .venv/dev.stamp
+	@echo "Installing parliament and checkov into .venv-audit (once) ..."
+	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-audit
+	@$(BIN)/uv pip install --quiet --python .venv-audit/bin/python --require-hashes -r requirements/audit.txt
+	@touch $@
+
+# What draws plots, which nothing else needs.
+.venv-plot/stamp: requirements/plot.txt .venv/dev.stamp
+	@echo "Installing matplotlib into .venv-plot (once) ..."
+	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-plot
+	@$(BIN)/uv pip install --quiet --python .venv-plot/bin/python --require-hashes -r requirements/plot.txt
 	@touch $@

@@ -21,7 +21,13 @@ COMMITTED = Path(__file__).with_suffix(".json")
 
 NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
     "admin": {
-        ("es:ESHttpGet", "search"): "in one process the index is looked up for all functions, by whichever comes first"
+        ("es:ESHttpGet", "search"): "in one process the index is looked up for all functions, by whichever comes first",
+        ("s3:GetObject", "bucket/exports/*"): "the address that it signs is used by whoever asked for the export",
+    },
+    "jobs": {
+        ("es:ESHttpGet", "search"): "as for admin",
+        ("es:ESHttpPut", "search"): "as for index",
+        ("sqs:SendMessage", "queue/jobs"): "hands on what it has no time for",
     },
     "pack": {
         ("s3:ListBucket", "bucket"): "asked for by S3 itself, to answer 404 for a missing object",
@@ -49,13 +55,36 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("dynamodb:Query", "table"): "as above",
         ("sqs:SendMessage", "queue/sweep-dlq"): "Lambda reports a failed run with the function's role",
     },
-    "recall": {("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process"},
+    "recall": {
+        ("s3:ListBucket", "bucket"): "as for pack",
+        ("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process",
+        ("s3:GetObject", "bucket/packs/*"): "in one process the pack function has read the pack before",
+    },
     "index": {
+        ("s3:DeleteObject", "bucket/documents/*"): "left by a deletion whose process died behind its commit",
         ("es:ESHttpGet", "search"): "as for admin",
         ("es:ESHttpPut", "search"): "the first write of all makes the index; the local server has made it before",
         ("dynamodb:GetItem", "table"): "reads a row again that somebody changed meanwhile",
+        ("sqs:SendMessage", "queue/index"): "no batch of the suite is longer than its worker's time",
+    },
+    "librarian": {
+        ("s3:ListBucket", "bucket"): "as for pack",
+        ("s3:GetObject", "bucket/documents/*"): "no document of the suite that a librarian reads is too long for a row",
+        ("s3:PutObject", "bucket/documents/*"): "as above",
+        ("es:ESHttpGet", "search"): "as for admin",
+        ("dynamodb:DeleteItem", "table"): "the token vectors of a summary whose session goes on",
+        ("sqs:SendMessage", "queue/librarian"): "only where a worker has no time for one more answer",
+        ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite files without a language model",
+    },
+    "reflect": {
+        ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
+    },
+    "reflect_planner": {
+        ("dynamodb:GetItem", "table"): "looks at a run again that another process has ended meanwhile",
+        ("sqs:SendMessage", "queue/reflect_planner-dlq"): "Lambda reports a failed run with the function's role",
     },
     "embed": {
+        ("s3:ListBucket", "bucket"): "as for pack",
         ("sqs:SendMessage", "queue/embed"): "only for a tenant that reranks late",
         ("dynamodb:Query", "table/index/recent"): "as above, when it begins to",
         ("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import queue
 import signal
 import sys
-import threading
 from pathlib import Path
 
 from local.backend import EMBEDDERS, ENCODER, Choices, EmbeddedPorts
 from local.datafolder import FOLDERS, DataFolderError
 from local.service import OpenEngines, Service
+from local.workers.requests_first import SWITCH_S
 from neve.adapters.embedders.bge_small import MODEL_TAG
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.ports import EmbeddingRetryable, StoreUnavailable
@@ -41,7 +42,8 @@ def main() -> int:
     if not given.test_controls:
         os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "WARNING")
     folder = given.data or Path(FOLDERS[given.stack])
-    stop = threading.Event()
+    stop: queue.SimpleQueue[int] = queue.SimpleQueue()
+    sys.setswitchinterval(SWITCH_S)
     try:
         service = Service(
             folder,
@@ -51,7 +53,7 @@ def main() -> int:
             open_engines=_engines(given.stack, test=given.test_controls),
         )
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: _ask_to_stop(stop, service))
+            signal.signal(number, lambda signum, _: _ask_to_stop(stop, signum, service))
         service.start()
     except KeyboardInterrupt:
         return _cannot_start("\nBroken off: what is lost is made again at the next start.")
@@ -69,7 +71,7 @@ def main() -> int:
         _write_ready_file(given.ready_file, service)
     if given.test_controls:
         _log_to(service.folder.path / LOG)
-    stop.wait()
+    stop.get()
     print("\nStopping: finishing what is in flight …", flush=True)
     finished = service.stop()
     print("Stopped." if finished else "Stopped; what was still running will be repeated at the next start.", flush=True)
@@ -79,9 +81,10 @@ def main() -> int:
     return 0
 
 
-def _ask_to_stop(stop: threading.Event, service: Service) -> None:
-    """A signal. What takes long before the service is ready is broken off. Raises KeyboardInterrupt."""
-    stop.set()
+def _ask_to_stop(stop: queue.SimpleQueue[int], signum: int, service: Service) -> None:
+    """A signal. What takes long before the service is ready is broken off. Raises KeyboardInterrupt. The signal may
+    come while this very thread begins to wait: the lock of an Event would then be its own, and it waits for ever."""
+    stop.put(signum)
     if service.rebuilding:
         raise KeyboardInterrupt
 

@@ -24,24 +24,45 @@ class Group(NamedTuple):
 
 GROUPS: Mapping[str, Group] = {
     "E1": Group("Sessions", "sessions.md", ("openSession", "listSessions", "readSession")),
-    "E2": Group("Log and uploads", "sessions.md#log", ("appendEvents", "listEvents", "createUpload")),
+    "E2": Group("Log and uploads", "sessions.md#log", ("appendEvents", "retractEvents", "listEvents", "createUpload")),
     "E3": Group("Observe, and a user's jobs", "observe.md", ("observeSession", "readJob")),
     "E4": Group("Compact", "compact.md", ("compactSession",)),
+    "E5": Group("End a session", "compact.md#end", ("endSession",)),
     "E6": Group("Pack", "pack.md", ("readPack", "listPackVersions", "diffPackVersions")),
     "E7": Group("Recall", "recall.md", ("recall",)),
+    "E8": Group("Compile a prompt", "compile.md", ("compileContext",)),
     "E9": Group(
         "Memories",
         "memories.md",
         (
             *("listMemories", "createMemory", "readMemory", "updateMemory", "deleteMemory"),
-            *("importMemories", "markMemoriesUsed", "traceMemory"),
+            *("importMemories", "markMemoriesUsed", "evolveMemory", "traceMemory"),
         ),
     ),
-    "E11": Group("Recall as a tool", "recall.md#tool", ("listTools", "recallMemory")),
+    "E10": Group(
+        "Documents",
+        "documents.md",
+        (
+            *("getDocument", "putDocument", "deleteDocuments", "listDocuments", "listDocumentVersions"),
+            *("moveDocument", "evolveDocument"),
+        ),
+    ),
+    "E11": Group(
+        "Tools of a model",
+        "recall.md#tool",
+        ("listTools", "recallMemory", "searchConversation", "searchKnowledge", "readDocument"),
+    ),
     "E12": Group("Ledger of recalls", "recall.md#ledger", ("listRecalls", "readRecall")),
-    "E14": Group("The tenant's jobs", "indexing.md#drain", ("drainEmbeddings", "readAdminJob")),
+    "E13": Group(
+        "What waits for a decision",
+        "librarian.md#inbox",
+        ("listInbox", "approveInboxItem", "rejectInboxItem", "editInboxItem", "supersedeInboxItem"),
+    ),
+    "E14": Group("The tenant's jobs", "jobs.md", ("reflect", "drainEmbeddings", "readAdminJob")),
+    "E15": Group("Erase and export a user", "erase.md#job", ("eraseUser", "exportUser")),
     "E16": Group("Health, counts, usage", "tenants.md#usage", ("health", "userStats", "tenantUsage")),
     "E17": Group("Policy and keys", "tenants.md#policy", ("readPolicy", "writePolicy", "createKey", "revokeKey")),
+    "E18": Group("Prompts' usage", "usage.md", ("reportUsage",)),
 }
 """Short code -> its calls, by their operation ids. Codes that are missing between these belong to calls that are not
 here yet."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from local.controls.fixture_embedder import FixtureEmbedder
 from local.controls.fixture_token_encoder import FixtureTokenEncoder
+from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import FileCut
 from local.controls.search_swap import remove_unfinished
 from local.engine.file_objects import FileObjects
@@ -53,6 +54,7 @@ class EmbeddedPorts:
     elsewhere = ()
 
     def __init__(self, folder: Path, template: Template, base_url: str, choices: Choices) -> None:
+        self._folder = folder
         self.template = template
         self.clock = SystemClock()
         self.ids = SystemIds()
@@ -85,7 +87,14 @@ class EmbeddedPorts:
         take_over(self.queue, self.table)
 
     def expire(self, now: datetime) -> int:
-        return self.table.delete_expired(now) + self.objects.delete_expired(now)
+        expired = self.table.delete_expired(now) + self.objects.delete_expired(now)
+        # what was deleted is not to stay in a page or a log either; one that is being read in is wiped the next time
+        for database in (self.table, self.queue, self.search):
+            database.wipe()
+        return expired
+
+    def stored(self, text: str) -> list[Found]:
+        return find_raw([self._folder], text.encode())
 
     def close(self) -> None:
         """Every port raises StoreUnavailable from now on."""

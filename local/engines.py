@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from local.controls.raw_search import Found
 from local.controls.search_cut import SearchCut
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import Change
@@ -49,6 +50,11 @@ class Engines(Ports, Protocol):
     def search_cut(self) -> SearchCut:
         """For tests."""
 
+    def stored(self, text: str) -> Sequence[Found]:
+        """For tests: what of its own holds a text. Files are read byte by byte, a server is asked by its API for
+        everything that it has, once it has let go what was deleted. Nothing may be under way. Raises
+        StoreUnavailable."""
+
     @property
     def holds(self) -> Sequence[str]:
         """What the data folder is damaged without."""
@@ -58,7 +64,8 @@ class Engines(Ports, Protocol):
         StoreUnavailable."""
 
     def expire(self, now: datetime) -> object:
-        """Remove the rows whose time to live is over, where the store does not do so by itself."""
+        """Remove the rows whose time to live is over, and the last traces of what was deleted, where the stores do not
+        do so by themselves."""
 
     def close(self) -> None:
         """Every port raises StoreUnavailable from now on."""

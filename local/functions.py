@@ -19,6 +19,7 @@ from local.limits.mortal_ports import Killed, seconds_left
 from local.limits.payloads import check_answer, check_event
 from local.limits.points import LAMBDA, Points, Series
 from local.template import Function
+from local.workers.requests_first import give_way
 from neve.adapters.clock import SystemClock
 from neve.config import variable
 
@@ -53,6 +54,8 @@ class LambdaContext:
         self._ends_at = monotonic() + function.timeout_s
 
     def get_remaining_time_in_millis(self) -> int:
+        """Asked at every use of a port and between two pieces of work: where a worker lets requests go first."""
+        give_way()
         return max(0, int((self._ends_at - self._monotonic()) * 1000))
 
 

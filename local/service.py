@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import ready_key
@@ -31,6 +31,7 @@ from local.workers.deliveries import Deliveries
 from local.workers.driver import Driver, Sources
 from local.workers.failure_log import report
 from local.workers.queue_worker import QueueWorker
+from local.workers.requests_first import RequestsFirst
 from local.workers.stream_worker import GiveUp, StreamWorker
 from local.workers.worker_events import given_up_message
 from neve import wiring
@@ -69,6 +70,7 @@ class Service:
         self.points = self._make_points()
         self._functions = Functions(self._template.functions, self.points, self._monotonic)
         self._deliveries = Deliveries(self._functions.invoke, self._template.queue_sources)
+        self._requests = RequestsFirst()
         self._driver = self._make_driver()
         self._stopping = False
         self.rebuilding = False
@@ -84,7 +86,7 @@ class Service:
         rebuild_lost(self._engines, self.folder)
         self.rebuilding = False
         self._engines.take_over()
-        gateway = Gateway(self._template, self._functions.invoke, self.points)
+        gateway = Gateway(self._template, self._invoke, self.points)
         self._server.start(Front(gateway, self._engines.uploads, self._test_controls()))
         self._driver.start(schedules=self._controls is None)
         self._warming.start()
@@ -103,6 +105,11 @@ class Service:
         self.folder.close()
         return finished
 
+    def _invoke(self, function: str, event: Any) -> Any:
+        """Of a request."""
+        with self._requests.one():
+            return self._functions.invoke(function, event)
+
     def _make_points(self) -> Points:
         """By the clock of a test, which does not count what it breaks on purpose."""
         if self._controls is None:
@@ -115,20 +122,20 @@ class Service:
 
     def _make_driver(self) -> Driver:
         clock, invoke, template = self._engines.clock, self._functions.invoke, self._template
+        remember = self._deliveries.remember if self._controls else None
+        remember_changes = self._deliveries.remember_changes if self._controls else None
         streams = [
-            StreamWorker(source, self._engines.changes, invoke, self._given_up(source))
+            StreamWorker(source, self._engines.changes, invoke, self._given_up(source), remember_changes)
             for source in template.stream_sources
         ]
-        remember = self._deliveries.remember if self._controls else None
         queues = [
             QueueWorker(source, template.queues[source.queue], self._engines.broker, clock, invoke, remember)
             for source in template.queue_sources
         ]
         held = self._controls.holds.inside if self._controls else _never
         sources = Sources(streams, queues, template.schedules)
-        # a test waits for the workers, and other tests run beside it
-        gives_way = self._controls is None
-        return Driver(sources, invoke, self._ports.clock, held, self._engines.expire, gives_way)
+        requests = None if self._controls else self._requests
+        return Driver(sources, invoke, self._ports.clock, held, self._engines.expire, requests)
 
     def _given_up(self, source: StreamSource) -> GiveUp:
         def tell(changes: Sequence[Change], attempts: int) -> None:

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "template.yaml"
 SHARED_VARIABLES = "POWERTOOLS_"
 """How the names of variables begin that mean the same on one machine."""
+EVERY_HOUR = "cron(0 * * * ? *)"
 SUMMED = "SUM(FILL(METRICS(), 0))"
 """The one expression over the metrics of an alarm."""
 
@@ -279,9 +280,12 @@ def _pattern(text: str) -> Pattern:
 
 
 def _rate(expression: str) -> timedelta:
+    """On one machine every hour is any hour: its first run is soon after the start."""
+    if expression == EVERY_HOUR:
+        return timedelta(hours=1)
     found = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", expression)
     if not found:
-        raise TemplateError(f"only rate(...) schedules run on one machine, not {expression}")
+        raise TemplateError(f"only rate(...) and {EVERY_HOUR} schedules run on one machine, not {expression}")
     return timedelta(**{f"{found[2]}s": int(found[1])})
 
 

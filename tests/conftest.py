@@ -1,5 +1,5 @@
-"""For every test: no network but this machine's, one set of servers a run, the long ones first, and a loud line about
-tests that lacked their servers or their encoder."""
+"""For every test: no network but this machine's, one set of servers a run, files in memory, the long tests first, and a
+loud line about tests that lacked their servers or their encoder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from local.api_client import ApiClient
-from tests import server_keeper
+from tests import in_memory, server_keeper
 from tests.distribution import Groups, long_first
 from tests.encoder import NO_ENCODER, need_encoder, need_late_encoder
 from tests.no_network import forbid_the_network
@@ -27,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """The black-box tests may reach the stage that they are pointed at."""
     if "NEVE_STAGE_URL" not in os.environ:
         forbid_the_network()
+    in_memory.keep_temporary_files()
     ApiClient.timeout_s = PATIENCE_S
     if (port := getattr(config, "workerinput", {}).get(KEEPER)) is not None:
         server_keeper.ask(port)

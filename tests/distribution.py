@@ -12,21 +12,24 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     import pytest
+    from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
 ORDER = ("packaging", "http", "contract", "stack", "faults", "infra", "unit", "crash")
 """Folders of ``tests``. A folder that is not named comes first."""
 ALONE = ("tests/crash/", "tests/stack/test_servers.py")
-"""Every test starts servers of its own, so none gains by another."""
-TOGETHER = ("tests/packaging",)
-"""Their layers are built once a process."""
+"""Every test starts servers of its own, so none gains by another; those that share theirs are named ``test_they_…``."""
+TOGETHER = ("tests/packaging", "tests/infra")
+"""The layers are built, and the template is expanded, once a process."""
 ENGINE = re.compile(r"[\[-](embedded|full|sqlite|dynamodb-local|moto|elasticmq|files|s3mock|opensearch)[\]-]")
 """The store of a test that runs on several. A process starts a server for each stack but once."""
+ENOUGH = 3
+"""Tests that wait at a process: no group is handed out before it is needed."""
 
 
 def group_of(nodeid: str) -> str:
     """Names the group of a test."""
     if nodeid.startswith(ALONE):
-        return nodeid
+        return nodeid.partition("::test_they_")[0]
     for folder in TOGETHER:
         if nodeid.startswith(f"{folder}/"):
             return folder
@@ -46,7 +49,33 @@ def long_first(items: list[pytest.Item]) -> None:
 
 
 class Groups(LoadScopeScheduling):  # type: ignore[misc]
-    """pytest-xdist's own way of handing out groups, with these groups."""
+    """pytest-xdist's own way of handing out groups, with these groups. When a test ends its process, that test has
+    failed and is not begun again: the process that takes the place of the dead one, or another, runs the rest."""
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid)
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """The test that the process died of. Raises KeyError for a process that never was ready."""
+        left: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
+        pending = [(group, test) for group, tests in left.items() for test, done in tests.items() if not done]
+        if not pending:
+            return None
+        group, died_of = pending[0]
+        left[group][died_of] = True
+        for unfinished in reversed([group for group, tests in left.items() if not all(tests.values())]):
+            self.workqueue[unfinished] = left[unfinished]
+            self.workqueue.move_to_end(unfinished, last=False)
+        for other in self.nodes:
+            self._reschedule(other)
+        return died_of
+
+    def _reschedule(self, node: WorkerController) -> None:
+        """A process begins its last test only once it knows what comes behind it, or that nothing does: with groups of
+        one test, one group is not enough. One that takes the place of a dead one has to know the tests first."""
+        if node.shutting_down or node not in self.registered_collections:
+            return
+        while self.workqueue and self._pending_of(self.assigned_work[node]) < ENOUGH:
+            self._assign_work_unit(node)
+        if not self.workqueue:
+            node.shutdown()

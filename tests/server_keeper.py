@@ -21,6 +21,7 @@ from typing import Protocol
 from local.stack.jars import Server
 from local.stack.servers import HOST, DidNotStart, start_servers
 from local.stack.shared import SharedServers
+from tests import in_memory
 
 ALL = "all"
 
@@ -61,7 +62,7 @@ class OwnServers:
         for server in wanted & self._failures.keys():
             raise self._failures[server]
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="neve-servers-"))
+            self._folder = Path(tempfile.mkdtemp(prefix="neve-servers-", dir=in_memory.folder()))
             atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         missing = [server for server in Server if server in wanted and server not in self._urls]
         if missing:

@@ -2,7 +2,7 @@
 
 Each server is started when the first test asks for it, and stopped at the end of the run by the process that started
 it: the one that hands out the tests, which the others ask over ``tests.server_keeper``. Tests keep apart by the names
-of their tables, indexes, queues and buckets. What the servers keep is in a temporary folder.
+of their tables, indexes, queues and buckets. What the servers keep is in a temporary folder (``tests.in_memory``).
 
 A test that asks where they cannot run is skipped, and the summary says loudly how many were. With
 NEVE_REQUIRE_SERVERS=1 or CI=true it fails instead."""

@@ -12,18 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from evals.bench.operations import Operations
-from local.api_client import ApiClient, Reply
+from evals.in_process import BASE_URL, InProcess
+from local.api_client import Reply
 from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import KEY_FILE
 from local.controls.virtual_time import VirtualClock, VirtualTasks, spend
 from local.functions import Functions, current_function
 from local.http.gateway import Gateway
-from local.http.message import Request
 from local.template import Template
 from neve import wiring
 from neve.caching import Caches
 
-BASE_URL = "http://127.0.0.1"
 AUTHORIZER = "authorizer"
 Calls = list[tuple[str, str]]
 """Function and port method, in order."""
@@ -39,9 +38,9 @@ def count_port_calls(data: Path, template: Template, embedder: str) -> dict[str,
     os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "WARNING")
     engines = EmbeddedPorts(data, template, BASE_URL, Choices(embedder))
     calls: Calls = []
-    wiring.install(_CountedPorts(engines, calls))  # type: ignore[arg-type]
+    wiring.install(_CountedPorts(engines, calls))
     gateway = Gateway(template, Functions(template.functions).invoke)
-    client = _InProcess(gateway, (data / KEY_FILE).read_text().strip(), engines, calls)
+    client = _Stepped(gateway, (data / KEY_FILE).read_text().strip(), engines)
     operations = Operations(client, "in this process")
     operations.prepare()
     found = {}
@@ -57,36 +56,34 @@ def count_port_calls(data: Path, template: Template, embedder: str) -> dict[str,
     return found
 
 
-class _InProcess(ApiClient):
-    """The gateway without a socket in front of it. ``steps``: virtual milliseconds of the requests so far."""
+class _Stepped(InProcess):
+    """``steps``: virtual milliseconds of the requests so far."""
 
-    def __init__(self, gateway: Gateway, key: str, engines: EmbeddedPorts, calls: Calls) -> None:
-        super().__init__(BASE_URL, key)
-        self._gateway = gateway
+    def __init__(self, gateway: Gateway, key: str, engines: EmbeddedPorts) -> None:
+        super().__init__(gateway, key)
         self._clock = VirtualClock(engines.clock)
-        self._calls = calls
         self.steps = 0
 
     def _exchange(self, method: str, target: str, content: bytes | None, headers: dict[str, str]) -> Reply:
-        path, _, query = target.partition("?")
         began = self._clock.monotonic_ms()
-        answer = self._gateway.handle(Request(method, path, query, list(headers.items()), content or b""))
+        reply = super()._exchange(method, target, content, headers)
         self.steps += round(self._clock.monotonic_ms() - began)
-        return Reply(answer.status, {name.lower(): value for name, value in answer.headers}, answer.body)
+        return reply
 
 
 class _CountedPorts:
-    """``neve.ports.Ports`` around the embedded engines."""
+    """``neve.ports.Ports`` around the embedded engines, which give what is not counted."""
 
     def __init__(self, engines: EmbeddedPorts, calls: Calls) -> None:
+        self._engines = engines
         self.clock = VirtualClock(engines.clock)
         self.tasks = VirtualTasks()
-        self.ids = engines.ids
-        self.counter = engines.counter
         self.caches = Caches(self.clock.now)
-        self.observer = engines.observer
         for name in ("table", "objects", "queue", "search", "embedder"):
             setattr(self, name, _Counted(name, getattr(engines, name), calls))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engines, name)
 
 
 class _Counted:

@@ -1,4 +1,5 @@
-"""``python -m evals.cost``: what 1,000 turns cost on AWS, from units measured here and list prices.
+"""``python -m evals.cost``: what 1,000 turns and what follows them cost on AWS, from units measured here and list
+prices.
 
 ``--measure`` plays the turns first and keeps what they caused in ``evals/results/cost.json``; without it the kept
 measurement is used. ``--write`` puts the tables into docs/cost.md."""
@@ -40,13 +41,13 @@ def main() -> int:
 
 def _measure(turns: int) -> None:
     with tempfile.TemporaryDirectory(prefix="neve-cost-") as folder:
-        played, swept = play(Path(folder), read_template(), turns)
+        bills = play(Path(folder), read_template(), turns)
     result = {
         "at": iso(datetime.now(UTC)),
         "machine": machine.describe(),
         "settings": {"kept": KEPT, "turns_a_session": TURNS_A_SESSION, "wait_ms": WAIT_MS},
-        "turn": _plain(played),
-        "sweep": _plain(swept),
+        **{name: _plain(getattr(bills, name)) for name in ("turn", "end", "export", "erasure")},
+        "schedules": {name: _plain(played) for name, played in bills.schedules.items()},
     }
     RESULT.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -1,5 +1,5 @@
-"""Turns of one user, played through the gateway and all workers in this process, so that every unit a turn causes is on
-its bill, whichever function causes it.
+"""Turns of one user and what follows them, played through the gateway and all workers in this process, so that every
+unit that a call causes is on its bill, whichever function causes it.
 
 The dearest way to play them: nobody else is there, so no two messages or changes share a batch; the two events of a
 turn come in two calls; what each of them asks of the workers is done before the next."""
@@ -15,17 +15,18 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from evals.bench.texts import memory_texts, questions
 from evals.cost.priced_ports import PricedPorts
-from local.api_client import ApiClient, Reply
+from evals.in_process import BASE_URL, InProcess
+from local.api_client import Reply
 from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import ready_key
 from local.functions import Functions
 from local.http.gateway import Gateway
-from local.http.message import Request
 from local.template import Template
 from local.workers.queue_worker import QueueWorker
 from local.workers.stream_worker import StreamWorker
@@ -36,16 +37,18 @@ USER = "ann"
 KEPT = 300
 """Memories of the user before the first turn."""
 TURNS_A_SESSION = 20
-BASE_URL = "http://127.0.0.1"
 VCPU_MB = 1769
 """Memory at which Lambda gives one processor; less memory is less of it, in proportion."""
+UNTIL_ERASED = timedelta(minutes=30)
+"""An erasure looks again after 16 minutes, and the sweep comes every 10."""
 
 
 @dataclass
 class Played:
-    """``units``, ``calls``, ``billed_ms`` and ``logged`` (bytes) by function, of all turns together."""
+    """What happened ``times`` times: ``units``, ``calls``, ``billed_ms`` and ``logged`` (bytes) by function, of all of
+    them together."""
 
-    turns: int
+    times: int
     units: dict[str, dict[str, float]] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
     billed_ms: Counter[str] = field(default_factory=Counter)
@@ -53,18 +56,38 @@ class Played:
     http: Counter[str] = field(default_factory=Counter)
     stored: int = 0
 
+    def add(self, more: Played) -> None:
+        """What the same ones caused later."""
+        for name, units in more.units.items():
+            self.units[name] = dict(Counter(self.units.get(name, {})) + Counter(units))
+        self.calls.update(more.calls)
+        self.billed_ms.update(more.billed_ms)
+        self.logged.update(more.logged)
+        self.stored += more.stored
 
-def play(data: Path, template: Template, turns: int) -> tuple[Played, Played]:
-    """The turns, and one run of every schedule. ``data``: an empty folder."""
+
+@dataclass
+class Bills:
+    """``end``: of a session of ``TURNS_A_SESSION`` turns. ``export`` and ``erasure``: of the user after all turns.
+    ``schedules``: one run of each, by its function."""
+
+    turn: Played
+    end: Played
+    export: Played
+    erasure: Played
+    schedules: dict[str, Played]
+
+
+def play(data: Path, template: Template, turns: int) -> Bills:
+    """``data``: an empty folder."""
     os.environ["POWERTOOLS_METRICS_DISABLED"] = "false"
     engines = EmbeddedPorts(data, template, BASE_URL, Choices("bge-small"))
-    key = ready_key(engines, data)
-    stage = _Stage(engines, template, key)
+    stage = _Stage(engines, template, ready_key(engines, data))
     stage.load()
-    played = stage.play(turns)
-    swept = stage.sweep()
+    turn, end, schedules = stage.play(turns), stage.end(), stage.schedules()
+    bills = Bills(turn, end, stage.export(), stage.erase(), schedules)
     engines.close()
-    return played, swept
+    return bills
 
 
 class _Stage:
@@ -75,7 +98,8 @@ class _Stage:
         self._functions = Functions(template.functions)
         self._log = io.StringIO()
         self._seen = Played(0)
-        self._client = _InProcess(Gateway(template, self._invoke), key)
+        self._sessions: list[str] = []
+        self._client = InProcess(Gateway(template, self._invoke), key)
         self._streams = [
             StreamWorker(source, engines.changes, self._invoke, _no_failure) for source in template.stream_sources
         ]
@@ -98,17 +122,56 @@ class _Stage:
         said, asked = iter(memory_texts(3 * turns, seed=12)), iter(questions(turns, seed=13))
         self._forget()
         for turn in range(turns):
-            session = f"s{turn // TURNS_A_SESSION}"
             if turn % TURNS_A_SESSION == 0:
+                session = f"s{turn // TURNS_A_SESSION}"
+                self._sessions.append(session)
                 etag = self._session(session)
             self._turn(session, next(asked), next(said), f"{next(said)} {next(said)}", etag)
         return self._result(turns)
 
-    def sweep(self) -> Played:
+    def end(self) -> Played:
+        """Each session compacted and filed."""
         self._forget()
-        for schedule in self._template.schedules:
-            self._invoke(schedule.function, schedule_event(schedule, self._ports.clock.now()))
+        for session in self._sessions:
+            self._send("POST", f"/sessions/{session}/end", {}, 202)
+            self._drain()
+        return self._result(len(self._sessions))
+
+    def export(self) -> Played:
+        self._forget()
+        self._send("POST", "/export", None, 202)
+        self._drain()
         return self._result(1)
+
+    def erase(self) -> Played:
+        """The last: nothing is left of the user."""
+        self._forget()
+        job = self._send("DELETE", "", None, 202).json()
+        self._drain()
+        self._ports.clock.advance(UNTIL_ERASED)
+        erased = self._result(1)
+        self._forget()
+        self._run("sweep")  # it comes anyway
+        self._forget()
+        self._drain()
+        erased.add(self._result(1))
+        found = self._client.call("GET", f"/v1/admin/jobs/{job['id']}").json()
+        if found["status"] != "done":
+            raise RuntimeError(f"the erasure is {found}")
+        return erased
+
+    def schedules(self) -> dict[str, Played]:
+        """While there is nothing to do."""
+        found = {}
+        for schedule in self._template.schedules:
+            self._forget()
+            self._run(schedule.function)
+            found[schedule.function] = self._result(1)
+        return found
+
+    def _run(self, function: str) -> None:
+        [schedule] = [it for it in self._template.schedules if it.function == function]
+        self._invoke(function, schedule_event(schedule, self._ports.clock.now()))
 
     def _session(self, session: str) -> str:
         self._send("POST", "/sessions", {"session_id": session, "budget_ms": 20_000}, 200)
@@ -132,7 +195,7 @@ class _Stage:
         reply = self._client.call(method, f"/v1/users/{USER}{path}", body, query=query, headers=headers)
         if reply.status != status:
             raise RuntimeError(f"{method} {path}: {reply.status} {reply.body!r}")
-        self._seen.http[f"{method} {path.split('/')[1]}"] += 1
+        self._seen.http[f"{method} {path.strip('/').partition('/')[0] or 'user'}"] += 1
         return reply
 
     def _drain(self) -> None:
@@ -175,23 +238,10 @@ class _Stage:
         self._ports.bill.clear()
         self._seen = Played(0)
 
-    def _result(self, turns: int) -> Played:
-        self._seen.turns, self._seen.stored = turns, self._ports.bill.stored
+    def _result(self, times: int) -> Played:
+        self._seen.times, self._seen.stored = times, self._ports.bill.stored
         self._seen.units = {name: dict(units) for name, units in self._ports.bill.units.items()}
         return self._seen
-
-
-class _InProcess(ApiClient):
-    """The gateway without a socket in front of it."""
-
-    def __init__(self, gateway: Gateway, key: str) -> None:
-        super().__init__(BASE_URL, key)
-        self._gateway = gateway
-
-    def _exchange(self, method: str, target: str, content: bytes | None, headers: dict[str, str]) -> Reply:
-        path, _, query = target.partition("?")
-        answer = self._gateway.handle(Request(method, path, query, list(headers.items()), content or b""))
-        return Reply(answer.status, {name.lower(): value for name, value in answer.headers}, answer.body)
 
 
 def whole_ms(ms: float) -> int:

@@ -7,28 +7,42 @@ from typing import Any
 
 from evals.cost import sums
 from evals.cost.prices import KNOWN, PRICES, REGION
-from evals.cost.sums import GB, TURNS, VOLUMES, Line, Unit
+from evals.cost.sums import GB, THOUSAND, VOLUMES, Line, Unit
 
 DOCUMENT = Path("docs/cost.md")
 BEGIN, END = "<!-- cost:begin -->", "<!-- cost:end -->"
 
 
+RARE = {"end": "ends of a session", "export": "exports", "erasure": "erasures"}
+"""What is measured beside the turns, and what 1,000 of them are called."""
+
+
 def render(result: dict[str, Any]) -> str:
-    turn, sweep, settings = result["turn"], result["sweep"], result["settings"]
+    turn, settings = result["turn"], result["settings"]
+    ends = THOUSAND / settings["turns_a_session"]
     parts = [
         f"Measured {result['at'][:10]} on {result['machine']['cores']} cores ({result['machine']['cpu']}):"
-        f" {turn['turns']:,} turns of a user with {settings['kept']} memories, a new session every"
+        f" {turn['times']:,} turns of a user with {settings['kept']} memories, a new session every"
         f" {settings['turns_a_session']} turns. Prices of {REGION}, {KNOWN}.",
         "**What 1,000 turns cause, by function**",
         _by_function(turn),
         "**1,000 turns**",
-        _lines(sums.of_turns(turn), "1,000 turns"),
-        f"The table grows by {turn['stored'] / turn['turns'] * TURNS / 1e6:.1f} MB in 1,000 turns:"
+        _lines(sums.of_thousand(turn), "1,000 turns"),
+        f"The table grows by {turn['stored'] / turn['times'] * THOUSAND / 1e6:.1f} MB in 1,000 turns:"
         f" {_storage(turn):.4f} USD for each month that they are kept, point-in-time recovery included.",
+        f"**What 1,000 ends of a session cause, by function**: a session of {settings['turns_a_session']} turns,"
+        " which is compacted and filed",
+        _by_function(result["end"]),
+        "**What one export and one erasure cause, by function**: of that user, with all these turns",
+        _by_function(result["export"], 1),
+        _by_function(result["erasure"], 1),
+        "**1,000 of each**",
+        _rare({name: sums.of_thousand(result[name]) for name in RARE}),
         "**A month without a single call**",
-        _months(sweep),
-        "**1,000 turns with their part of the month**, beside AgentCore Memory",
-        _spread(turn, sweep),
+        _months(result["schedules"]),
+        f"**1,000 turns with the {ends:.0f} ends of their sessions and their part of the month**, beside AgentCore"
+        " Memory",
+        _spread(result, ends / THOUSAND),
         "**Prices**",
         _prices(),
     ]
@@ -49,13 +63,13 @@ def _table(head: list[str], body: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _by_function(turn: Unit) -> str:
-    scale = TURNS / turn["turns"]
+def _by_function(played: Unit, times: int = THOUSAND) -> str:
+    scale = times / played["times"]
     body = []
-    for name in sorted(turn["calls"], key=lambda one: -turn["calls"][one]):
-        units, runs = turn["units"].get(name, {}), turn["calls"][name]
+    for name in sorted(played["calls"], key=lambda one: -played["calls"][one]):
+        units, runs = played["units"].get(name, {}), played["calls"][name]
         counted = [f"{units.get(unit, 0) * scale:,.0f}" for unit in ("write unit", "read unit", "search request")]
-        body.append([name, f"{runs * scale:,.0f}", f"{turn['billed_ms'][name] / runs:.0f}", *counted])
+        body.append([name, f"{runs * scale:,.0f}", f"{played['billed_ms'][name] / runs:,.0f}", *counted])
     return _table(["function", "runs", "billed ms a run", "write units", "read units", "search requests"], body)
 
 
@@ -64,39 +78,48 @@ def _lines(lines: list[Line], of: str) -> str:
     return _table(["what", "units", f"USD, {of}"], [*body, ["**together**", "", f"**{sums.total(lines):.4f}**"]])
 
 
+def _rare(found: dict[str, list[Line]]) -> str:
+    names = list(dict.fromkeys(line.what for lines in found.values() for line in lines))
+    body = [[name, *(_usd(lines, name, 4) for lines in found.values())] for name in names]
+    together = ["**together**", *(f"**{sums.total(lines):.4f}**" for lines in found.values())]
+    return _table(["USD", *(f"1,000 {RARE[name]}" for name in found)], [*body, together])
+
+
 def _number(units: float) -> str:
     return f"{units:,.0f}" if units >= 10 else f"{units:.3f}"
 
 
 def _storage(turn: Unit) -> float:
     price = PRICES["row storage"].usd + PRICES["row recovery"].usd
-    return float(turn["stored"] / turn["turns"] * TURNS / GB * price)
+    return float(turn["stored"] / turn["times"] * THOUSAND / GB * price)
 
 
-def _months(sweep: Unit) -> str:
+def _months(schedules: dict[str, Unit]) -> str:
     stages = list(sums.search_sizes())
-    found = {stage: sums.of_a_month(stage, sweep) for stage in stages}
+    found = {stage: sums.of_a_month(stage, schedules) for stage in stages}
     names = list(dict.fromkeys(line.what for lines in found.values() for line in lines))
     body = [[name, *(_usd(found[stage], name) for stage in stages)] for name in names]
     together = ["**together**", *(f"**{sums.total(found[stage]):.2f}**" for stage in stages)]
     return _table(["USD a month", *stages], [*body, together])
 
 
-def _usd(lines: list[Line], name: str) -> str:
-    return next((f"{line.usd:.2f}" for line in lines if line.what == name), "")
+def _usd(lines: list[Line], name: str, digits: int = 2) -> str:
+    return next((f"{line.usd:.{digits}f}" for line in lines if line.what == name), "")
 
 
-def _spread(turn: Unit, sweep: Unit) -> str:
-    variable, theirs = sums.total(sums.of_turns(turn)), sums.total(sums.theirs())
-    body = [["the turns alone", f"{variable:.3f}", f"{theirs:.3f}"]]
+def _spread(result: dict[str, Any], ends: float) -> str:
+    """``ends``: of sessions, a turn."""
+    turns, theirs = sums.total(sums.of_thousand(result["turn"])), sums.total(sums.theirs())
+    variable = turns + ends * sums.total(sums.of_thousand(result["end"]))
+    body = [["the turns alone", f"{turns:.3f}", f"{theirs:.3f}"], ["with the ends of sessions", f"{variable:.3f}", ""]]
     for stage in ("staging", "prod"):
-        month = sums.total(sums.of_a_month(stage, sweep))
+        month = sums.total(sums.of_a_month(stage, result["schedules"]))
         body += [
-            [f"{stage}, {volume:,} turns a month", f"{variable + month / volume * TURNS:.3f}", f"{theirs:.3f}"]
+            [f"{stage}, {volume:,} turns a month", f"{variable + month / volume * THOUSAND:.3f}", f"{theirs:.3f}"]
             for volume in VOLUMES
         ]
         if theirs > variable:
-            body.append([f"{stage}: equal at", f"{month / (theirs - variable) * TURNS:,.0f} turns a month", ""])
+            body.append([f"{stage}: equal at", f"{month / (theirs - variable) * THOUSAND:,.0f} turns a month", ""])
     return _table(["USD, 1,000 turns", "Neve", "AgentCore Memory"], body)
 
 

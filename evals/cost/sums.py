@@ -10,11 +10,11 @@ from typing import Any
 
 from evals.cost.prices import HOURS, PRICES
 from local.cloudformation import read_yaml
-from local.template import ROOT, read_template
+from local.template import ROOT, Template, read_template
 
 Unit = Mapping[str, Any]
 
-TURNS = 1000
+THOUSAND = 1000
 PLATFORM_LINES = 450
 """Bytes that Lambda logs of an invocation by itself (START, END, REPORT), and the overhead of each line: assumed."""
 ACCESS_LINE = 450
@@ -33,7 +33,7 @@ METRICS_A_ROUTE = 5
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``units`` of 1,000 turns, or of a month."""
+    """``units`` of 1,000 of what was measured, or of a month."""
 
     what: str
     units: float
@@ -44,9 +44,9 @@ class Line:
         return self.units * PRICES[self.price].usd
 
 
-def of_turns(measured: Unit) -> list[Line]:
-    """Of 1,000 turns. ``measured``: ``turns`` of a run, as ``evals/results/cost.json`` keeps it."""
-    scale = TURNS / measured["turns"]
+def of_thousand(measured: Unit) -> list[Line]:
+    """Of 1,000 of what was measured. ``measured``: as ``evals/results/cost.json`` keeps it."""
+    scale = THOUSAND / measured["times"]
     calls = sum(measured["http"].values()) * scale
     runs = sum(measured["calls"].values()) * scale
     logged = (sum(measured["logged"].values()) * scale + runs * PLATFORM_LINES + calls * ACCESS_LINE) / GB
@@ -70,7 +70,7 @@ def of_turns(measured: Unit) -> list[Line]:
 
 
 def gb_seconds(measured: Unit) -> float:
-    functions = read_template().functions
+    functions = _template().functions
     return float(sum(ms / 1000 * functions[name].memory_mb / 1024 for name, ms in measured["billed_ms"].items()))
 
 
@@ -78,22 +78,27 @@ def units_of(measured: Unit, unit: str) -> float:
     return float(sum(units.get(unit, 0) for units in measured["units"].values()))
 
 
-def of_a_month(stage: str, swept: Unit) -> list[Line]:
-    """What is paid without a single call. ``swept``: one run of the schedule, every ten minutes."""
+def of_a_month(stage: str, schedules: Mapping[str, Unit]) -> list[Line]:
+    """What is paid without a single call. ``schedules``: one run of each, by its function."""
     search = search_sizes()[stage]
     data, masters = int(search["Instances"]), int(search["Masters"])
-    runs = 6 * HOURS
+    runs = runs_a_month()
+    fifo = [_template().queues[source.queue].fifo for source in _template().queue_sources]
     # A metric that nobody emits costs nothing, and no client of ours sends HEAD: docs/rules/http.md#head has its price.
-    routes = sum(route.method != "HEAD" for route in read_template().routes)
+    routes = sum(route.method != "HEAD" for route in _template().routes)
     return [
         Line("search: data nodes", data * HOURS, search["InstanceType"]),
         Line("search: masters", masters * HOURS, "m7g.medium.search"),
         Line("search: disks", data * int(search["VolumeGiB"]), "search disk"),
-        Line("sweep: invocations", runs, "invocation"),
-        Line("sweep: compute", runs * gb_seconds(swept), "compute"),
-        Line("sweep: read units", runs * units_of(swept, "read unit"), "read unit"),
-        Line("idle polls, FIFO queues", 2 * polls(), "fifo request"),
-        Line("idle polls, standard queue", polls(), "standard request"),
+        Line("schedules: invocations", sum(runs.values()), "invocation"),
+        Line("schedules: compute", sum(n * gb_seconds(schedules[it]) for it, n in runs.items()), "compute"),
+        Line(
+            "schedules: read units",
+            sum(n * units_of(schedules[it], "read unit") for it, n in runs.items()),
+            "read unit",
+        ),
+        Line("idle polls, FIFO queues", sum(fifo) * polls(), "fifo request"),
+        Line("idle polls, standard queues", (len(fifo) - sum(fifo)) * polls(), "standard request"),
         Line("metrics: routes, at most", METRICS_A_ROUTE * routes, "metric"),
         Line("metrics: our own", len(own_metrics()), "metric"),
         Line("metrics of alarms", alarm_metrics(), "alarm"),
@@ -103,13 +108,18 @@ def of_a_month(stage: str, swept: Unit) -> list[Line]:
     ]
 
 
+def runs_a_month() -> dict[str, float]:
+    """Of each schedule, by its function."""
+    return {it.function: HOURS * 3600 / it.every.total_seconds() for it in _template().schedules}
+
+
 def polls() -> int:
     return POLLERS * POLLS_A_MINUTE * 60 * HOURS
 
 
 def theirs() -> list[Line]:
     """1,000 turns on AgentCore Memory, short-term: two events and a retrieval each."""
-    return [Line("events", 2 * TURNS, "their event"), Line("retrievals", TURNS, "their retrieval")]
+    return [Line("events", 2 * THOUSAND, "their event"), Line("retrievals", THOUSAND, "their retrieval")]
 
 
 def total(lines: list[Line]) -> float:
@@ -117,6 +127,11 @@ def total(lines: list[Line]) -> float:
 
 
 # --- what the templates say -----------------------------------------------------------------------
+
+
+@cache
+def _template() -> Template:
+    return read_template()
 
 
 @cache

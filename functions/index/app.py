@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from neve import wiring
-from neve.batch import process_together
+from neve.batch import process_in_time
 from neve.ports import QueueName
 from neve.usecases.indexing.index_rows import index_rows
 
 
-def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
-    return process_together(event, QueueName.INDEX, partial(index_rows, wiring.ports()))
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    return process_in_time(event, context, QueueName.INDEX, partial(index_rows, wiring.ports()))

@@ -1,19 +1,23 @@
-"""E2, E3, E4: what was said, and asking for memory to be made of it."""
+"""E2 to E5, E18: what was said, asking for memory to be made of it, and what the prompts have cost."""
 
 from __future__ import annotations
 
 from neve import wiring
-from neve.http.job_answers import job_answer
+from neve.http.answers.events import appended_answer
+from neve.http.answers.job import job_answer, staged_job
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.jobs import jobs as j
 from neve.http.schemas.sessions import events as e
+from neve.http.schemas.tenants import usage as u
+from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.sessions.append_events import append_events
 from neve.usecases.sessions.create_upload import create_upload
 from neve.usecases.sessions.list_events import list_events
+from neve.usecases.sessions.retract_events import retract_events
+from neve.usecases.tenants.report_usage import report_usage
 
 router = Router("observe", wiring.prepare())
 handler = router.handle
@@ -21,8 +25,7 @@ handler = router.handle
 
 @router.on(e.APPEND_EVENTS)
 def append(call: Call[Nothing, e.AppendBody]) -> Answer:
-    appended = append_events(call.session, call.body.commands(), call.idempotency)
-    return Answer(201, e.AppendedOut.of(appended))
+    return appended_answer(append_events(call.session, call.body.commands(), call.idempotency))
 
 
 @router.on(e.LIST_EVENTS)
@@ -31,22 +34,26 @@ def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
     return Answer(body=fitting(call.query, lambda n, _: e.EventsPage.of(list_events(call.session, first, n))))
 
 
-@router.on(e.CREATE_UPLOAD)
-def upload(call: Call[Nothing, e.UploadBody]) -> Answer:
-    body = call.body
-    return once(call, lambda: Answer(201, e.UploadOut.of(create_upload(call.user, body.media_type, body.size))))
-
-
-@router.on(j.OBSERVE)
-def observe(call: Call[Nothing, j.ObserveBody]) -> Answer:
-    return once(call, lambda: job_answer(request_observation(call.session, call.body.wait)))
+router.on(e.RETRACT_EVENTS)(
+    lambda call: Answer(body=e.RetractedOut.of(retract_events(call.session, call.body.command(), call.idempotency)))
+)
+router.on(e.CREATE_UPLOAD)(
+    lambda call: once(call, lambda: Answer(201, e.UploadOut.of(create_upload(call.user, *call.body.wanted()))))
+)
+router.on(j.OBSERVE)(lambda call: once(call, lambda: job_answer(request_observation(call.session, call.body.wait))))
 
 
 @router.on(j.COMPACT)
 def compact(call: Call[Nothing, j.CompactBody]) -> Answer:
-    return once(call, lambda: job_answer(request_compaction(call.session, call.body.reason, call.body.wait)))
+    body = call.body
+    return once(call, lambda: job_answer(request_compaction(call.session, body.reason, body.wait, body.verbosity)))
 
 
-@router.on(j.READ_JOB)
-def read_job(call: Call[Nothing, Nothing]) -> Answer:
-    return Answer(body=j.JobOut.of(get_job(call.user, call.ids["job_id"])))
+router.on(j.END)(lambda call: once(call, lambda: job_answer(end_session(call.session, call.body.outcome))))
+router.on(j.READ_JOB)(lambda call: staged_job(call.user, call.ids["job_id"]))
+
+
+@router.on(u.REPORT_USAGE)
+def report(call: Call[Nothing, u.ReportUsageBody]) -> Answer:
+    session = call.user.of_session(call.body.session_id)
+    return Answer(body=u.ReportedUsageOut.of(report_usage(session, call.body.report(), call.idempotency)))

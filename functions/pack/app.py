@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neve import wiring
+from neve.http.answers.pack import held, pack_answer
 from neve.http.operations import Nothing
-from neve.http.pack_answers import held, pack_answer
 from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.pack import packs as p
 from neve.http.schemas.sessions import sessions as s

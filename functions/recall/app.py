@@ -1,58 +1,58 @@
-"""E7, E11, E12: recall, recall as a tool, and the ledger of recalls."""
+"""E7, E8, E11, E12: recall, the whole prompt, the tools of a language model, and the ledger of recalls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
-from neve import observability, wiring
-from neve.domain.tenants.policy import Policy
+from neve import wiring
+from neve.http.answers.recall import context_answer, recall_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting
+from neve.http.schemas.compile import context as c
 from neve.http.schemas.recall import recall as r
-from neve.ports import Ports
-from neve.usecases.recall.answer import RecallAnswer
-from neve.usecases.recall.note_legs import note_legs
+from neve.http.schemas.recall import tools as t
+from neve.usecases.documents.read_document import read_document
 from neve.usecases.recall.read_recalls import get_recall, list_recalls
 from neve.usecases.recall.recall import recall
-from neve.usecases.recall.tool import recall_memory
 
 router = Router("recall", wiring.prepare())
 handler = router.handle
 
-router.on(r.LIST_TOOLS)(lambda _: Answer(body=r.ToolsView.current()))
+router.on(t.LIST_TOOLS)(lambda call: Answer(body=t.ToolsView.of(call.query.version)))
 
 
-def _answer(ports: Ports, policy: Policy, recalled: Callable[[], RecallAnswer]) -> Answer:
-    """The recall's budget starts when the process is ready."""
-    cold_start_ms = wiring.ready(ports, late=policy.rerank == "late")
-    found = recalled()
-    note_legs(ports, found.legs)
-    started = {} if cold_start_ms is None else {"ColdStartSeconds": cold_start_ms / 1000}
-    observability.measured("recall", found.metrics() | started)
-    return Answer(body=r.RecallView.of(found, cold_start_ms), degraded=found.degraded)
+def _ready(call: Call[Any, Any]) -> float | None:
+    return wiring.ready(call.ports, late=call.user.policy.rerank == "late")
 
 
-@router.on(r.RECALL)
-def search(call: Call[Nothing, r.RecallBody]) -> Answer:
-    return _answer(call.ports, call.user.policy, lambda: recall(call.user, call.body.command()))
+def _search(call: Call[Any, Any]) -> Answer:
+    cold_start_ms = _ready(call)
+    return recall_answer(call.ports, recall(call.user, call.body.command()), cold_start_ms)
 
 
-@router.on(r.RECALL_MEMORY)
-def search_as_tool(call: Call[Nothing, r.RecallMemoryBody]) -> Answer:
-    given = call.body.arguments
-    session_id = call.body.session_id
-    return _answer(
-        call.ports,
-        call.user.policy,
-        lambda: recall_memory(call.user, given.query, limit=given.limit, within=given.scope, session_id=session_id),
-    )
+router.on(r.RECALL)(_search)
+router.on(t.RECALL_MEMORY)(_search)
+router.on(t.SEARCH_CONVERSATION)(_search)
 
 
-@router.on(r.LIST_RECALLS)
-def recalls(call: Call[r.RecallsQuery, Nothing]) -> Answer:
-    return Answer(body=fitting(call.query, lambda n, at: r.RecallPage.of(*list_recalls(call.user, n, at))))
+@router.on(t.SEARCH_KNOWLEDGE)
+def search_knowledge(call: Call[Nothing, t.SearchKnowledgeBody]) -> Answer:
+    cold_start_ms = _ready(call)
+    return recall_answer(call.ports, recall(call.user, call.body.command()), cold_start_ms, t.SearchKnowledgeView.of)
 
 
-@router.on(r.READ_RECALL)
-def one_recall(call: Call[Nothing, Nothing]) -> Answer:
-    return Answer(body=r.RecallRecordView.of(get_recall(call.user, call.ids["recall_id"])))
+@router.on(c.COMPILE)
+def context(call: Call[Nothing, c.CompileBody]) -> Answer:
+    return context_answer(call, _ready(call))
+
+
+@router.on(t.READ_DOCUMENT)
+def read(call: Call[Nothing, t.ReadDocumentBody]) -> Answer:
+    page = read_document(call.user, call.body.arguments.path, call.body.arguments.offset)
+    return Answer(body=t.ReadDocumentView.of(page), degraded=page.degraded)
+
+
+router.on(r.LIST_RECALLS)(
+    lambda call: Answer(body=fitting(call.query, lambda n, at: r.RecallPage.of(*list_recalls(call.user, n, at))))
+)
+router.on(r.READ_RECALL)(lambda call: Answer(body=r.RecallRecordView.of(get_recall(call.user, call.ids["recall_id"]))))

@@ -42,7 +42,9 @@ def main() -> int:
                 _emulate(account, url, servers.urls[Server.OPENSEARCH])
         except (NoEmulator, NotDeployed, T0Failed) as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
-            print((folder / "emulator.log").read_text(errors="replace")[-LAST_OUTPUT:], file=sys.stderr)
+            log = folder / "emulator.log"
+            if log.exists():  # it was started
+                print(log.read_text(errors="replace")[-LAST_OUTPUT:], file=sys.stderr)
             return 1
         finally:
             servers.stop()

@@ -4,22 +4,21 @@ machine, and without what the emulator does not know."""
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from local.template import ROOT, read_template
+from infra.expand import expand
+from local.template import read_template
 
-SAM_PYTHON = ROOT / ".venv-sam" / "bin" / "python"
 ARTIFACTS = "artifacts"
 """The bucket that functions and the nested template are uploaded to."""
 MATHS = "AWS::CloudWatch::Alarm over several metrics"
 LEFT_OUT = {
     "AWS::CodeDeploy::Application": "traffic moves at once: no canary, no check, no alarm takes it back",
     "AWS::CodeDeploy::DeploymentGroup": "as above",
-    "AWS::IAM::RolePolicy": "four roles have no policy; the emulator asks for none",
+    "AWS::IAM::RolePolicy": "six roles have no policy; the emulator asks for none",
     "AWS::Logs::QueryDefinition": "the saved queries are not made",
     "AWS::Lambda::LayerVersion": "built for arm64 and Python 3.13; functions use this machine's packages",
     MATHS: "not made; those of a deployment are evaluated by local/limits",
@@ -36,11 +35,8 @@ class Emulated:
 
 
 def service_template(variables: Mapping[str, str], nested_url: str, build_sha: str) -> Emulated:
-    """``variables``: of every function, on top of its own. Raises subprocess.CalledProcessError when the template
-    cannot be expanded."""
-    command = [str(SAM_PYTHON), str(ROOT / "infra" / "transform.py"), str(ROOT / "template.yaml")]
-    done = subprocess.run([*command, f"BuildSha={build_sha}"], capture_output=True, text=True, check=True)
-    document: dict[str, Any] = json.loads(done.stdout)
+    """``variables``: of every function, on top of its own. Raises NotExpanded."""
+    document = expand(BuildSha=build_sha)
     resources: dict[str, Any] = document["Resources"]
     left_out = _leave_out(resources)
     _without_deployments(resources)

@@ -1,4 +1,5 @@
-"""T0 as a client sees it: what is said becomes memory and is recalled by meaning, and a wrong key gets nowhere."""
+"""T0 as a client sees it: what is said becomes memory and is recalled by meaning, and a wrong key gets nowhere. Then
+the session ends, which is the librarian's, and the user is exported, which is the jobs function's."""
 
 from __future__ import annotations
 
@@ -31,6 +32,16 @@ def run_t0(base_url: str, key: str) -> None:
         {"event_type": "assistant_response", "content": "Congratulations on the move!"},
     ]
     _expect(201, base_url, "POST", "/v1/users/ada/sessions/s1/events", key, {"events": said})
+    _recalled_by_meaning(base_url, key)
+    ended = _expect(202, base_url, "POST", "/v1/users/ada/sessions/s1/end", key, {})
+    _done(base_url, f"/v1/users/ada/jobs/{ended['id']}", key)
+    if not _expect(200, base_url, "GET", "/v1/users/ada/documents/list", key)["documents"]:
+        raise T0Failed("the session has ended, and no document was written")
+    exported = _expect(202, base_url, "POST", "/v1/users/ada/export", key)
+    _done(base_url, f"/v1/admin/jobs/{exported['id']}", key)
+
+
+def _recalled_by_meaning(base_url: str, key: str) -> None:
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end:
         kept = _expect(200, base_url, "GET", "/v1/users/ada/memories", key)["memories"]
@@ -40,6 +51,15 @@ def run_t0(base_url: str, key: str) -> None:
             return
         time.sleep(LOOK_S)
     raise T0Failed(f"not observed and recalled by meaning within {WITHIN_S:.0f} s: {kept} {found['hits']}")
+
+
+def _done(base_url: str, path: str, key: str) -> None:
+    """Waits for a job."""
+    end = time.monotonic() + WITHIN_S
+    while (job := _expect(200, base_url, "GET", path, key))["status"] != "done":
+        if job["status"] == "failed" or time.monotonic() > end:
+            raise T0Failed(f"{path} within {WITHIN_S:.0f} s: {job}")
+        time.sleep(LOOK_S)
 
 
 def _expect(status: int, base_url: str, method: str, path: str, key: str, body: Any = None) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from filecmp import cmp
 from pathlib import Path
 
 
 class Overlap(Exception):
-    """Two layers of one function bring the same file: Lambda would let the later one win."""
+    """Two layers of one function bring different files of one name: Lambda would let the later one win."""
 
 
 def lay_over(layers: Sequence[Path], opt: Path) -> Path:
@@ -20,6 +21,8 @@ def lay_over(layers: Sequence[Path], opt: Path) -> Path:
             folder.mkdir(parents=True, exist_ok=True)
             for name in files:
                 if (folder / name).exists():
+                    if cmp(folder / name, Path(parent) / name, shallow=False):
+                        continue  # what both need, of one version
                     raise Overlap(f"{(folder / name).relative_to(opt)} is in {layer.name} and in a layer before it")
                 _place(Path(parent) / name, folder / name)
     return opt

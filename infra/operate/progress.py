@@ -25,4 +25,5 @@ class Progress:
 
 
 def in_words(done: Reindexed) -> str:
-    return f"{done.users:,} users, {done.memories:,} memories, {done.logs:,} logs"
+    documents = f"{done.documents:,} documents, " if done.documents else ""
+    return f"{done.users:,} users, {done.memories:,} memories, {documents}{done.logs:,} logs"

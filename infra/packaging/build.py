@@ -14,7 +14,7 @@ from pathlib import Path
 
 import uv
 
-from infra.packaging.layers import AWS_SERVICES, ROOT, Layer
+from infra.packaging.layers import AWS_SERVICES, NUMBERS_OF, ROOT, Layer
 
 ONLY_ABOUT_THE_INSTALL = ("RECORD", "INSTALLER", "REQUESTED", "WHEEL", "top_level.txt", "direct_url.json")
 """Of a dist-info folder. METADATA stays for vulnerability scanners, the licence because it has to."""
@@ -145,6 +145,7 @@ def _strip(packages: Path, dropped: tuple[str, ...]) -> None:
                 (Path(parent) / name).unlink()
     (packages / ".lock").unlink(missing_ok=True)
     _keep_called_services(packages / "botocore" / "data")
+    _keep_used_numbers(packages / "stdnum")
 
 
 def _keep_called_services(data: Path) -> None:
@@ -153,3 +154,13 @@ def _keep_called_services(data: Path) -> None:
     for service in data.iterdir():
         if service.is_dir() and service.name not in AWS_SERVICES:
             shutil.rmtree(service)
+
+
+def _keep_used_numbers(stdnum: Path) -> None:
+    if not stdnum.is_dir():
+        return
+    for inside in stdnum.iterdir():
+        if inside.is_dir() and inside.name not in NUMBERS_OF:
+            shutil.rmtree(inside)
+        elif inside.suffix == ".dat":
+            inside.unlink()

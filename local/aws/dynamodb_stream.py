@@ -4,6 +4,7 @@ does on AWS, with its position kept in a file."""
 from __future__ import annotations
 
 import json
+import math
 import os
 import threading
 import time
@@ -15,6 +16,7 @@ from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
+from local.aws.writes import Writes
 from local.engine.sqlite_table import Change
 from neve.adapters.aws.errors import error_code, translated
 from neve.attribute_values import plain_item
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_dynamodbstreams import DynamoDBStreamsClient
 
-LOOK_S = 0.2
-"""How often a waiting reader asks for new records: what an idle change waits before its function hears of it."""
+LOOK_S = 2.0
+"""How often a waiting reader asks for what another process wrote."""
+FIRST_LOOK_S, LONGEST_LOOK_S = 0.04, 0.3
 PAGE = 1000
 """The most that one GetRecords gives."""
 IDLE_S = 60.0
@@ -33,6 +36,8 @@ IDLE_S = 60.0
 MARKS = "STREAM#MARK"
 """Partition of the rows that ``catch_up`` writes."""
 CATCH_UP_S, MARK_LOOK_S = 60.0, 0.01
+CAUGHT_UP_S = 30.0
+"""So long a reader that has caught up with its table asks nothing, unless this process writes."""
 LOST_PLACE = frozenset({"ExpiredIteratorException", "TrimmedDataAccessException", "ResourceNotFoundException"})
 
 
@@ -62,11 +67,18 @@ class DynamoDbStream:
     methods raise StoreUnavailable."""
 
     def __init__(
-        self, streams: DynamoDBStreamsClient, dynamodb: DynamoDBClient, table_name: str, position: Path
+        self,
+        streams: DynamoDBStreamsClient,
+        dynamodb: DynamoDBClient,
+        table_name: str,
+        position: Path,
+        writes: Writes,
     ) -> None:
         """``position``: the file that remembers what was handled. One of another table, or of an earlier table of this
-        name, is not heeded."""
+        name, is not heeded. ``writes``: those after which somebody who waits looks at once; where they are watched,
+        nobody else writes to the table. ``dynamodb``: not watched, or every mark would be news."""
         self._streams = streams
+        self._writes = writes
         self._dynamodb = dynamodb
         self._table = table_name
         self._marks: set[str] = set()
@@ -79,17 +91,19 @@ class DynamoDbStream:
         self._shard: str | None = None
         self._iterator: str | None = None
         self._found_at = time.monotonic()
+        self._asked, self._asked_at = -1, -math.inf
+        self._caught_up: int | None = None
+        self._caught_up_at = -math.inf
         self._waiting: deque[_Read] = deque()
         self._lock = threading.Lock()
         self._closed = threading.Event()
-        self._arrived = threading.Condition()
 
     def read_changes(self, after: int, limit: int) -> list[Change]:
         """The first ``limit`` changes behind the one numbered ``after``, or behind the last one discarded when there is
         none of that number, in the order in which they were made."""
         with self._lock:
             skipped = next((at + 1 for at, read in enumerate(self._waiting) if read.change.seq == after), 0)
-            while len(self._waiting) < skipped + limit and self._read_page():
+            while len(self._waiting) < skipped + limit and not self._nothing_new() and self._read_page():
                 pass
             return [read.change for read in list(self._waiting)[skipped : skipped + limit]]
 
@@ -108,8 +122,12 @@ class DynamoDbStream:
 
     def catch_up(self) -> None:
         """Until every change that was committed before this call can be read: the stream is a moment behind its table.
-        A row of our own goes through it, which nobody is told of. Raises StoreUnavailable when it does not come out."""
-        mark = uuid4().hex
+        A row of our own goes through it, which nobody is told of, unless nothing was written since the last one.
+        Raises StoreUnavailable when it does not come out."""
+        with self._lock:
+            if self._nothing_new():
+                return
+        mark, ended, unread = uuid4().hex, self._writes.ended, self._writes.unread()
         with translated("stream"):
             self._dynamodb.put_item(TableName=self._table, Item={"pk": {"S": MARKS}, "sk": {"S": mark}})
         end = time.monotonic() + CATCH_UP_S
@@ -117,7 +135,9 @@ class DynamoDbStream:
             with self._lock:
                 self._read_page()
                 if mark in self._marks:
-                    self._marks.clear()
+                    self._marks.discard(mark)
+                    self._writes.forget(unread)
+                    self._caught_up, self._caught_up_at = ended, time.monotonic()
                     return
             if time.monotonic() > end:
                 raise StoreUnavailable("stream", f"it is more than {CATCH_UP_S:.0f} s behind its table")
@@ -126,22 +146,51 @@ class DynamoDbStream:
     def wait_for_changes(self, timeout_s: float) -> bool:
         """Until there is a change that was not discarded; False when the time is over or the stream was closed."""
         end = time.monotonic() + timeout_s
+        heard, look_s = -1, FIRST_LOOK_S
         while not self._closed.is_set():
-            with self._lock:
-                if self._waiting or self._read_page():
-                    return True
+            if self._writes.count != heard:
+                heard, look_s = self._writes.count, FIRST_LOOK_S
+            if self._look(heard, look_s):
+                return True
             left = end - time.monotonic()
             if left <= 0:
                 return False
-            with self._arrived:  # somebody else may read on meanwhile
-                self._arrived.wait_for(lambda: self._waiting or self._closed.is_set(), min(LOOK_S, left))
+            self._wait_for_news(heard, min(left, look_s if self._writes.recent else LOOK_S))
+            look_s = min(2 * look_s, LONGEST_LOOK_S)
         return False
 
     def close(self) -> None:
         """Whoever waits stops waiting."""
         self._closed.set()
-        with self._arrived:
-            self._arrived.notify_all()
+        self._tell()
+
+    def _look(self, heard: int, every_s: float) -> bool:
+        """Whether changes wait. Asks the stream, unless somebody did so a moment ago and nothing was written since."""
+        with self._lock:
+            if self._waiting:
+                return True
+            if self._asked == heard and time.monotonic() - self._asked_at < every_s:
+                return False
+            return not self._nothing_new() and self._read_page()
+
+    def _nothing_new(self) -> bool:
+        """All that was written has been read."""
+        if self._caught_up is None or time.monotonic() - self._caught_up_at > CAUGHT_UP_S:
+            return False
+        return self._caught_up == self._writes.ended or self._writes.all_read
+
+    def _wait_for_news(self, heard: int, timeout_s: float) -> None:
+        """Until something was written, somebody else has read on, or the time is over."""
+
+        def news() -> bool:
+            return bool(self._waiting) or self._closed.is_set() or self._writes.count != heard
+
+        with self._writes.moved:
+            self._writes.moved.wait_for(news, timeout_s)
+
+    def _tell(self) -> None:
+        with self._writes.moved:
+            self._writes.moved.notify_all()
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -168,6 +217,7 @@ class DynamoDbStream:
     def _next_records(self) -> list[Any] | None:
         """None when the place in the shard has to be looked up again."""
         iterator, self._iterator = self._iterator, None
+        self._asked, self._asked_at = self._writes.count, time.monotonic()
         with translated("stream"):
             try:
                 answer = self._streams.get_records(ShardIterator=str(iterator), Limit=PAGE)
@@ -188,11 +238,11 @@ class DynamoDbStream:
                 self._marks.add(key["sk"]["S"])
             else:
                 self._waiting.append(_Read(_change(record), shard, place))
+                self._writes.read((key["pk"]["S"], key["sk"]["S"]))
             self._read[shard] = place
             self._found_at = time.monotonic()
         if self._waiting:
-            with self._arrived:
-                self._arrived.notify_all()
+            self._tell()
 
     def _look_again_when_idle(self) -> None:
         if time.monotonic() - self._found_at > IDLE_S:

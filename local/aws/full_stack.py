@@ -16,7 +16,10 @@ from local.aws.dynamodb_stream import DynamoDbStream
 from local.aws.local_servers import READ_S, local_session
 from local.aws.queues import STACK, create_queues, without_delays
 from local.aws.sqs_consumer import SqsBroker
+from local.aws.stored_text import StoredText
+from local.aws.writes import Writes
 from local.backend import Choices, make_embedder, make_observer, make_token_encoder
+from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import ServerCut
 from local.stack.servers import RunningServers, Server, start_servers
 from local.stack.shared import SharedServers, name_of
@@ -53,6 +56,7 @@ class FullStack(AwsPorts):
 
     def __init__(self, folder: Path, template: Template, choices: Choices, *, delays: bool) -> None:
         """``delays`` False: for tests, see ``create_queues``. Raises DidNotStart and CannotFetch."""
+        self._folder = folder
         here = folder / SERVERS
         here.mkdir(parents=True, exist_ok=True)
         running = SharedServers.named() or start_servers(list(Server), here)
@@ -73,11 +77,13 @@ class FullStack(AwsPorts):
     ) -> None:
         self._recorder = CallRecorder()
         _aim(servers)
-        session = local_session(name.replace("-", ""))
+        session = local_session(name.replace("-", ""), short_way=True)
         session.events.register("provide-client-params", self._recorder.aws_call)
+        dynamodb, writes = aws_client("dynamodb", session=session), Writes()
+        writes.watch(session)
         self.template = template if delays else without_delays(template)
         urls = create_queues(aws_client("sqs", session=session), template, delays=delays, prefix=name)
-        create_table(aws_client("dynamodb", session=session), name)
+        create_table(dynamodb, name)
         _create_bucket(session, name)
         self.search_url = servers[Server.OPENSEARCH]
         super().__init__(_settings(name, self.search_url, urls), session)
@@ -85,13 +91,15 @@ class FullStack(AwsPorts):
         self._recorder.watch(client)
         self.search_cut = ServerCut(client)
         self.search = OpenSearchIndex(client, self.alias, self.embedder.model)
+        self._stored = StoredText(name, urls, self.search_url, self.alias)
         self._prepare_search(Calls(client), REFRESHED_IN_TESTS if not delays else REFRESHED_EVERY)
-        self.broker = SqsBroker(aws_client("sqs", session=session), self.template.queues, urls)
+        self.broker = SqsBroker(aws_client("sqs", session=session), self.template.queues, urls, alone=True)
         self.changes = DynamoDbStream(
             aws_client("dynamodbstreams", session=session),
-            aws_client("dynamodb", session=session),
+            dynamodb,
             name,
             folder / "stream-position.json",
+            writes,
         )
 
     @property
@@ -116,6 +124,15 @@ class FullStack(AwsPorts):
 
     def expire(self, now: datetime) -> None:
         """Readers look at ``expires_at`` themselves; removing is the store's business."""
+
+    def stored(self, text: str) -> list[Found]:
+        """Of the servers by their APIs, of the rest of the data folder byte by byte."""
+        files = find_raw([self._folder], text.encode())
+        return [one for one in files if not one.place.startswith(f"{SERVERS}/")] + self._stored.find(text)
+
+    def in_stream(self, text: str) -> list[Found]:
+        """Of the change stream, in which it stays when it has left every store."""
+        return self._stored.find_in_stream(text)
 
     def close(self) -> None:
         self.broker.close()

@@ -14,14 +14,28 @@ from local.controls.faults import Failure, Faults
 from local.controls.holds import Holds
 from local.controls.virtual_time import spend
 from local.functions import current_function
+from neve.domain.librarian.filing import Filed
 from neve.observers.prompted import PromptedObserver
-from neve.observing import Observed, Observer, PassInput, Reflected, ReflectInput
+from neve.observing import (
+    Condensed,
+    CondenseInput,
+    FilingInput,
+    Observed,
+    Observer,
+    PassInput,
+    Reflected,
+    ReflectInput,
+    Summarised,
+    SummaryInput,
+)
 from neve.ports import ContentRefused, ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
 
 T = TypeVar("T")
 
 ERRORS = {"unavailable": ModelUnavailable, "refused": ModelRefused, "content": ContentRefused}
-PURPOSES = ("observe", "reflect")
+PURPOSES = ("observe", "reflect", "summarise", "condense", "file")
+IN_THE_BACKGROUND = "file"
+"""Comes whenever a compaction or a session's end is done: only answers that name it are for it."""
 STATUSES = {
     **dict.fromkeys((400, 413), ContentRefused),
     **dict.fromkeys((401, 403, 404), ModelRefused),
@@ -47,7 +61,8 @@ class ScriptedAnswer:
     usage: Mapping[str, int] = field(default_factory=dict)
 
     def fits(self, purpose: str, text: str) -> bool:
-        return self.purpose in (None, purpose) and self.when in text
+        meant = (purpose,) if purpose == IN_THE_BACKGROUND else (None, purpose)
+        return self.purpose in meant and self.when in text
 
 
 class Script:
@@ -123,6 +138,10 @@ class ControlledObserver:
     def longest_s(self) -> float:
         return self._inner.longest_s
 
+    @property
+    def longest_filing_s(self) -> float:
+        return self._inner.longest_filing_s
+
     def observe(self, given: PassInput) -> Observed:
         request = _rendered(lambda renderer: renderer.observe(given))
         if self._script.has("observe", _text(request)):
@@ -136,6 +155,27 @@ class ControlledObserver:
             return PromptedObserver(self, SCRIPTED).reflect(given)
         with self._call(request, self._inner.name):
             return self._inner.reflect(given)
+
+    def condense(self, given: CondenseInput) -> Condensed:
+        request = _rendered(lambda renderer: renderer.condense(given))
+        if self._script.has("condense", _text(request)):
+            return PromptedObserver(self, SCRIPTED).condense(given)
+        with self._call(request, self._inner.name):
+            return self._inner.condense(given)
+
+    def summarise(self, given: SummaryInput) -> Summarised:
+        request = _rendered(lambda renderer: renderer.summarise(given))
+        if self._script.has("summarise", _text(request)):
+            return PromptedObserver(self, SCRIPTED).summarise(given)
+        with self._call(request, self._inner.name):
+            return self._inner.summarise(given)
+
+    def file_away(self, given: FilingInput) -> Filed:
+        request = _rendered(lambda renderer: renderer.file_away(given))
+        if self._script.has("file", _text(request)):
+            return PromptedObserver(self, SCRIPTED).file_away(given)
+        with self._call(request, self._inner.name):
+            return self._inner.file_away(given)
 
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
         """The scripted language model (``ports.LanguageModel``). Without an answer left it is unavailable."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from local.controls.call_log import CallLog
 from local.controls.holds import Holds
+from local.controls.last_write import LastWrite
 from local.controls.virtual_time import spend
 from local.functions import current_function
 from neve.ports import (
@@ -50,7 +51,8 @@ class BadFault(ValueError):
 
 @dataclass(slots=True)
 class Fault:
-    """``left``: how many more times; None = until cleared. ``match``: only calls whose text holds this (embed, llm)."""
+    """``left``: how many more times; None = until cleared. ``match``: only calls whose text holds this (embed, llm), or
+    whose partition does (queries of the table)."""
 
     target: str
     delay_ms: int | None
@@ -68,9 +70,10 @@ class Failure(Exception):
 
 
 class Faults:
-    """The faults in force. An empty list of them clears all."""
+    """The faults in force. An empty list of them clears all. ``last_write`` is told of every write to a store."""
 
     def __init__(self) -> None:
+        self.last_write = LastWrite()
         self._lock = threading.Lock()
         self._faults: list[Fault] = []
 
@@ -97,10 +100,14 @@ class Faults:
             if one.delay_ms is None:
                 raise Failure(one.status)
 
-    def strike_store(self, target: str, store: str) -> None:
+    def wrote(self) -> None:
+        """Behind every write to a store, before its caller hears of it."""
+        self.last_write.wrote(current_function.get())
+
+    def strike_store(self, target: str, store: str, text: str = "") -> None:
         """Raises StoreUnavailable."""
         try:
-            self.strike(target)
+            self.strike(target, text)
         except Failure as failure:
             raise StoreUnavailable(store, f"injected fault: {failure}") from None
 
@@ -149,7 +156,7 @@ class FaultyTable:
         limit: int,
         cursor: str | None = None,
     ) -> Page:
-        self._faults.strike_store("table", "table")
+        self._faults.strike_store("table", "table", partition)
         return self._inner.query(
             partition, index=index, prefix=prefix, between=between, reverse=reverse, limit=limit, cursor=cursor
         )
@@ -159,6 +166,7 @@ class FaultyTable:
         if any(isinstance(op, Put) and op.item.get("type") == "recall" for op in ops):
             self._faults.strike_store("ledger", "table")
         self._inner.write(ops)
+        self._faults.wrote()
 
 
 class FaultyObjects:
@@ -170,11 +178,14 @@ class FaultyObjects:
     def put(self, key: str, body: bytes, *, content_type: str) -> None:
         self._faults.strike_store("objects", "objects")
         self._inner.put(key, body, content_type=content_type)
+        self._faults.wrote()
 
     def put_new(self, key: str, body: bytes, *, content_type: str) -> bool:
         self._holds.pass_through(current_function.get(), "object")
         self._faults.strike_store("objects", "objects")
-        return self._inner.put_new(key, body, content_type=content_type)
+        put = self._inner.put_new(key, body, content_type=content_type)
+        self._faults.wrote()
+        return put
 
     def get(self, key: str) -> bytes | None:
         self._faults.strike_store("objects", "objects")
@@ -186,11 +197,14 @@ class FaultyObjects:
 
     def copy(self, source: str, target: str) -> bool:
         self._faults.strike_store("objects", "objects")
-        return self._inner.copy(source, target)
+        copied = self._inner.copy(source, target)
+        self._faults.wrote()
+        return copied
 
     def delete(self, key: str) -> None:
         self._faults.strike_store("objects", "objects")
         self._inner.delete(key)
+        self._faults.wrote()
 
     def list(self, prefix: str) -> list[str]:
         self._faults.strike_store("objects", "objects")
@@ -200,6 +214,10 @@ class FaultyObjects:
         self._faults.strike_store("objects", "objects")
         return self._inner.presign_put(key, content_type=content_type, expires_s=expires_s, size=size)
 
+    def presign_get(self, key: str, *, expires_s: int) -> str:
+        self._faults.strike_store("objects", "objects")
+        return self._inner.presign_get(key, expires_s=expires_s)
+
 
 class FaultyQueue:
     def __init__(self, inner: Queue, faults: Faults) -> None:
@@ -208,6 +226,7 @@ class FaultyQueue:
     def send(self, queue: QueueName, messages: Sequence[Message]) -> None:
         self._faults.strike_store("queue", "queue")
         self._inner.send(queue, messages)
+        self._faults.wrote()
 
 
 class FaultySearch:
@@ -221,12 +240,16 @@ class FaultySearch:
 
     def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
         self._inner.upsert(owner, passages)
+        self._faults.wrote()
 
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
         self._inner.trim(owner, item_id, keep=keep, version=version)
+        self._faults.wrote()
 
     def erase(self, owner: Owner) -> int:
-        return self._inner.erase(owner)
+        erased = self._inner.erase(owner)
+        self._faults.wrote()
+        return erased
 
     def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
         self._faults.strike_store("lexical", "search")

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 CHUNK = 1024 * 1024
 
 
-def find_raw(folders: Iterable[Path], marker: bytes) -> list[dict[str, int | str]]:
-    """``{file, count}`` of every file with the marker; one that its store removes meanwhile counts as without. A text
-    longer than a database page may be cut in two by a page boundary in its middle: use short markers."""
-    found: list[dict[str, int | str]] = []
+@dataclass(frozen=True, slots=True)
+class Found:
+    """``place``: a file, or what a store calls the row, object, message or passage that holds a text."""
+
+    place: str
+    count: int
+
+
+def find_raw(folders: Iterable[Path], marker: bytes) -> list[Found]:
+    """Every file with the marker; one that its store removes meanwhile counts as without. A text longer than a database
+    page may be cut in two by a page boundary in its middle: use short markers."""
+    found: list[Found] = []
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             count = _count_in(path, marker) if path.is_file() else 0
             if count:
-                found.append({"file": str(path.relative_to(folder)), "count": count})
+                found.append(Found(str(path.relative_to(folder)), count))
     return found
 
 

@@ -9,28 +9,37 @@ what cannot be done is a 400 with ``{"error"}``.
 * ``POST cut-search`` ``{"leg": "lexical"|"vector"|null}`` makes that leg of the search index fail beneath its adapter
   (``local/controls/search_cut.py``).
 * ``POST llm`` ``{"answers": [{"tool_input": {…}} | {"error": "unavailable"|"refused"|"content"} | {"status": 413}]}``
-  queues model answers, each with optional ``purpose`` (``observe``|``reflect``), ``when`` (a part of the request that
-  it is for), ``slow_ms`` and ``usage``; an empty list clears. A model that refuses *whatever* holds a text is the
-  fault ``{"target": "llm", "fault": "status:400", "match": text}``; an image reads ``[image block]`` there.
+  queues model answers, each with optional ``purpose`` (``observe``|``reflect``|``summarise``|``condense``),
+  ``when`` (a part of the request that it is for), ``slow_ms`` and ``usage``; an empty list clears. A model that refuses
+  *whatever* holds a text is the fault ``{"target": "llm", "fault": "status:400", "match": text}``; an image reads
+  ``[image block]`` there.
 * ``GET calls?kind=model|embed``: every request to a model or an embedder. ``POST calls/reset`` forgets them.
 * ``POST pause`` ``{"worker"}`` returns when it is idle. ``POST resume`` ``{"worker"}`` also lets its held passes
   go on; ``{}`` is for all workers and disarms holds that caught nothing.
-* ``POST hold-lease`` ``{"worker": "extract", "at"?: "model"|"object"}`` holds the next model call of that worker, or
+* ``POST hold-lease`` ``{"worker": "extract", "at"?: "model"|"object"}`` holds the next model call of that function, or
   its next object before that is written; ``GET hold-lease?worker=extract&timeout_s=10`` waits until one is held.
 * ``POST redeliver`` ``{"queue", "times"?, "concurrent"?, "index"?}`` delivers a message again, by default the newest.
 * ``POST drain`` ``{"timeout_s"?}`` works until stream and queues are empty. ``GET queues`` counts what is in them.
+* ``POST normal`` ``{"timeout_s"?}``: no fault, cut, script, hold or pause, the real time; then it drains, and forgets
+  the calls.
 * ``POST run`` ``{"worker": "sweep"}`` runs a schedule now: under test controls none runs by itself.
 * ``POST restart`` ``{"server": "dynamodb"|"opensearch"|"sqs"|"s3", "kill"?}`` stops a server of the full stack and
   starts it again on its port and data, with ``"kill": true`` by ``kill -9``; returns when it answers.
 * ``GET alarms``: for each alarm that takes a deployment back whether it ever went off, and the minutes above its
   threshold. What happens while faults are in force does not count.
 * ``POST tenants`` ``{"tenant_id"}`` creates a tenant with a key of every scope.
-* ``GET raw?find=text`` names the files of the data folder and of shared servers, logs included, that hold the text."""
+* ``GET raw?find=text`` names the files of the data folder and of shared servers, logs included, that hold the text.
+* ``GET stored?find=text`` names what holds the text: on embedded engines files, on real servers what their APIs give:
+  rows, objects, messages, passages and terms of the search index. Drain before.
+* ``POST replay`` ``{"match"}`` delivers every change of the table and every message again that names this text, as far
+  as they are remembered.
+* ``POST kill`` ``{"writes", "function"?}`` makes that write of the function, or of all, the last thing that the process
+  does: ``kill -9`` before the writer hears of it. ``GET kill`` counts the writes of each function since then."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -41,7 +50,7 @@ from local.controls.controlled_observer import BadAnswer
 from local.controls.controls import Controls
 from local.controls.faults import BadFault
 from local.controls.holds import POINTS
-from local.controls.raw_search import find_raw
+from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import LEGS
 from local.engine.sqlite_queue import Counts
 from local.engines import Engines
@@ -88,6 +97,8 @@ class TestControls:
             "queues": lambda _: _backlog(*driver.backlog()),
             "hold-lease": self._wait_for_hold,
             "raw": self._raw,
+            "stored": self._stored,
+            "kill": lambda _: {"writes": controls.faults.last_write.counts()},
         }
         self._writes: dict[str, Callable[[Any], Any]] = {
             "clock": self._set_clock,
@@ -99,7 +110,10 @@ class TestControls:
             "resume": self._resume,
             "hold-lease": self._hold,
             "redeliver": self._redeliver,
+            "replay": self._replay,
+            "kill": self._kill,
             "drain": self._drain,
+            "normal": self._back_to_normal,
             "run": self._run,
             "restart": self._restart,
             "tenants": self._create_tenant,
@@ -178,7 +192,8 @@ class TestControls:
     def _resume(self, body: Any) -> Body:
         worker = _fields(body, "worker").get("worker")
         if worker is not None:
-            self._driver.resume(worker)
+            if worker in self._driver.workers or worker not in self._engines.template.functions:
+                self._driver.resume(worker)
             self._controls.holds.release(worker)
             return {"resumed": [worker]}
         for name in self._driver.workers:
@@ -191,7 +206,7 @@ class TestControls:
         at = given.get("at", "model")
         if at not in POINTS:
             raise Refused(f"a pass can be held at {' and '.join(POINTS)}, not at {at}")
-        if given["worker"] not in self._driver.workers:
+        if given["worker"] not in self._engines.template.functions:
             raise LookupError(given["worker"])
         self._controls.holds.arm(given["worker"], at)
         return {"armed": given["worker"], "at": at}
@@ -206,9 +221,31 @@ class TestControls:
         failed = self._deliveries.again(given["queue"], times=times, concurrent=concurrent, index=index)
         return {"delivered": times, "failed": failed}
 
+    def _replay(self, body: Any) -> Body:
+        delivered, failed = self._deliveries.replay(_fields(body, "match")["match"])
+        return {"delivered": delivered, "failed": failed}
+
+    def _kill(self, body: Any) -> Body:
+        given = _fields(body, "writes", "function")
+        function, writes = given.get("function"), int(given["writes"])
+        if writes < 1:
+            raise Refused(f"writes must be a number from 1, is {writes}")
+        self._controls.faults.last_write.arm(function, writes)
+        return {"function": function, "writes": writes}
+
     def _drain(self, body: Any) -> Body:
         drained = self._driver.drain(float(_fields(body, "timeout_s").get("timeout_s", 60.0)))
         return {"done": drained.done, **_backlog(drained.changes, drained.queues)}
+
+    def _back_to_normal(self, body: Any) -> Body:
+        self._controls.faults.replace([])
+        self._engines.search_cut.cut(None)
+        self._controls.script.add([])
+        self._controls.clock.reset()
+        self._resume({})
+        drained = self._drain(body)
+        self._controls.calls.clear()
+        return drained
 
     def _run(self, body: Any) -> Body:
         worker = _fields(body, "worker")["worker"]
@@ -231,9 +268,21 @@ class TestControls:
         return {"tenant_id": tenant_id, "key_id": created.key_id, "api_key": created.key}
 
     def _raw(self, query: Query) -> Body:
-        if not query.get("find"):
-            raise Refused("find=<text> is missing")
-        return {"found": find_raw([self._folder, *self._engines.elsewhere], query["find"].encode())}
+        return _found(find_raw([self._folder, *self._engines.elsewhere], _wanted(query).encode()))
+
+    def _stored(self, query: Query) -> Body:
+        return _found(self._engines.stored(_wanted(query)))
+
+
+def _wanted(query: Query) -> str:
+    """Raises Refused."""
+    if not query.get("find"):
+        raise Refused("find=<text> is missing")
+    return query["find"]
+
+
+def _found(found: Iterable[Found]) -> Body:
+    return {"found": [asdict(one) for one in found]}
 
 
 def _fields(body: Any, *allowed: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from local.datafolder import FOLDERS
 from local.demo import showing
 from local.demo.conversation import Sample, load
 from local.demo.playing import TookTooLong, observations, play, wait_until_remembered
+from local.demo.prompting import show_prompt
 from local.demo.terminal import heading, styled
 
 BASE_URL = "http://127.0.0.1:8787"
@@ -83,6 +84,7 @@ def _demonstrate(client: ApiClient, base_url: str) -> None:
     print("\n\n".join(showing.remembered(talk, observations(client, user, talk)) for talk in sample.talks))
     _show_pack(client, user, sample)
     _show_recalls(client, user, sample)
+    show_prompt(client, user, sample)
     print(heading("Go on"))
     print(f"curl -s {base_url}/v1/users/{user}/recall -H 'Authorization: Bearer <key>' \\")
     print('  -d \'{"query": "Where does Ana live?"}\'')

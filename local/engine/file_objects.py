@@ -20,13 +20,13 @@ from typing import Any
 from local.engine.object_paths import key_of, path_of, start_of
 from neve.adapters.object_rules import check_content_type
 from neve.ports import Clock, ObjectStart, StoreUnavailable
-from neve.store.keys import UPLOADS
+from neve.store.keys import EXPORTS, UPLOADS
 from neve.troubles import Troubles
 
 SECRET_BYTES = 32
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-UPLOAD_DAYS = 1
-"""As the bucket's lifecycle rule says (infra/data.yaml)."""
+DAYS = {UPLOADS: 1, EXPORTS: 7}
+"""As the bucket's lifecycle rules say (infra/data.yaml)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,12 @@ class FileObjects:
         claims = json.dumps(signed, separators=(",", ":")).encode()
         return f"{self._base_url}/__uploads/{self._token(claims)}"
 
+    def presign_get(self, key: str, *, expires_s: int) -> str:
+        """``<base_url>/__downloads/<token>``, as ``presign_put``."""
+        self._path(key)
+        claims = {"get": key, "until": self._clock.now().timestamp() + expires_s}
+        return f"{self._base_url}/__downloads/{self._token(json.dumps(claims, separators=(',', ':')).encode())}"
+
     # --- beside the port ------------------------------------------------------------------------
 
     def content_type(self, key: str) -> str | None:
@@ -133,6 +139,8 @@ class FileObjects:
         made here or has expired, or for headers that are not those that were signed; FileExistsError when something
         was sent there before."""
         claims = self._claims(token)
+        if "key" not in claims:
+            raise PermissionError("not an upload address of this server")
         if self._clock.now().timestamp() >= claims["until"]:
             raise PermissionError("the upload address has expired")
         if headers.content_type != claims["type"]:
@@ -146,10 +154,25 @@ class FileObjects:
             raise FileExistsError("an upload address takes one PUT")
         return key
 
+    def download(self, token: str) -> tuple[str, bytes] | None:
+        """Content type and bytes of what a pre-signed URL is for; None when it is not there. Raises PermissionError for
+        a token that was not made here or has expired."""
+        claims = self._claims(token)
+        if "get" not in claims:
+            raise PermissionError("not a download address of this server")
+        if self._clock.now().timestamp() >= claims["until"]:
+            raise PermissionError("the download address has expired")
+        return self._read(str(claims["get"]))
+
     def delete_expired(self, now: datetime) -> int:
-        """Remove what was sent ``UPLOAD_DAYS`` ago or earlier and no event named, as a lifecycle rule does; how many
-        objects that were."""
-        old = [key for key in self.list(UPLOADS) if self._written_at(key) <= now - timedelta(days=UPLOAD_DAYS)]
+        """Remove what is as old as ``DAYS`` says, as a lifecycle rule does: uploads that no event named, and exports.
+        How many objects that were."""
+        old = [
+            key
+            for prefix, days in DAYS.items()
+            for key in self.list(prefix)
+            if self._written_at(key) <= now - timedelta(days=days)
+        ]
         for key in old:
             self.delete(key)
         return len(old)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ SELECT coalesce(sum(queue = :queue AND visible_ms <= :now), 0),
 FROM messages WHERE queue IN (:queue, :dlq)
 """
 
+DELAYED_LOOK_S, HIDDEN_LOOK_S = 0.5, 5.0
 DEDUP_WINDOW_MS = 5 * 60 * 1000
 
 
@@ -230,6 +232,11 @@ class SqliteQueue:
         with self._file.reading() as connection:
             return Counts(*connection.execute(COUNTS, given).fetchone())
 
+    def look_again_s(self, queue: str) -> float:
+        """How often to look for messages that become visible because time passes, as long as there are some."""
+        counts = self.counts(queue, dead=False)
+        return DELAYED_LOOK_S if counts.delayed else HIDDEN_LOOK_S if counts.in_flight else math.inf
+
     def wait_for_messages(self, queues: Collection[str], timeout_s: float) -> bool:
         """Until one of ``queues`` may have something that the last empty ``receive`` on it, by whatever thread, did not
         see; False when the time is over or the queue was closed. A message that becomes visible because time passes
@@ -237,6 +244,10 @@ class SqliteQueue:
         with self._moved:
             self._moved.wait_for(lambda: self._closed or self._has_moved(queues), timeout_s)
             return not self._closed and self._has_moved(queues)
+
+    def wipe(self) -> bool:
+        """See ``SqliteFile``."""
+        return self._file.wipe()
 
     def close(self) -> None:
         self._file.close()

@@ -195,6 +195,10 @@ class SqliteTable:
             self._changed.wait_for(lambda: self._closed or self._newest_seq > self._discarded_seq, timeout_s)
             return not self._closed and self._newest_seq > self._discarded_seq
 
+    def wipe(self) -> bool:
+        """See ``SqliteFile``. A change that was not discarded keeps the row as it was."""
+        return self._file.wipe()
+
     def close(self) -> None:
         self._file.close()
         with self._changed:

@@ -9,7 +9,7 @@ from local.http.gateway import Gateway
 from local.http.message import Request, Response, json_response
 from neve.ports import StoreUnavailable
 
-UPLOADS = "/__uploads/"
+UPLOADS, DOWNLOADS = "/__uploads/", "/__downloads/"
 
 
 class Front:
@@ -24,6 +24,8 @@ class Front:
     def handle(self, request: Request) -> Response:
         if self._uploads is not None and request.path.startswith(UPLOADS):
             return self._upload(request, self._uploads)
+        if self._uploads is not None and request.path.startswith(DOWNLOADS):
+            return self._download(request, self._uploads)
         if self._controls is None:
             return self._gateway.handle(request)
         if request.path.startswith(PREFIX):
@@ -37,6 +39,19 @@ class Front:
 
     def refuse(self, kind: str) -> Response:
         return self._gateway.refuse(kind)
+
+    def _download(self, request: Request, objects: FileObjects) -> Response:
+        if request.method not in ("GET", "HEAD"):
+            return json_response(405, {"error": "a download address takes GET"})
+        try:
+            found = objects.download(request.path.removeprefix(DOWNLOADS))
+        except PermissionError as error:
+            return json_response(403, {"error": str(error)})
+        except StoreUnavailable:
+            return json_response(503, {"error": "the object store does not answer"})
+        if found is None:
+            return json_response(404, {"error": "there is no such object (any more)"})
+        return Response(200, [("Content-Type", found[0])], found[1])
 
     def _upload(self, request: Request, uploads: FileObjects) -> Response:
         """A PUT to a pre-signed URL, answered as briefly as S3 does."""

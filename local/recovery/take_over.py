@@ -13,7 +13,9 @@ from typing import Any
 from local.engine.sqlite_queue import SqliteQueue
 from neve.ports import Table
 from neve.store import rows
-from neve.store.keys import Keys
+from neve.store.keys import Keys, UserKeys
+from neve.usecases.erase.erasure_job import put_erasure
+from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, put_due_job
 
 DUE_KEYS = ("due_pk", "due_sk", "tenant_id")
 
@@ -21,9 +23,15 @@ DUE_KEYS = ("due_pk", "due_sk", "tenant_id")
 def take_over(queue: SqliteQueue, table: Table) -> None:
     """Call it before anything else works on the folder. The messages come last: they are how another start would find
     the leases, should this one die as well. Raises StoreUnavailable."""
-    for tenant, user, session in _sessions(json.loads(body) for body in queue.in_flight()):
+    bodies = [json.loads(body) for body in queue.in_flight()]
+    for tenant, user, session in _sessions(bodies):
         _end_pass(table, Keys(tenant), user, session)
         _end_replacement(table, Keys(tenant), user)
+    for tenant, user in _nights(bodies):
+        _end_night(table, Keys(tenant).of_user(user))
+        _end_replacement(table, Keys(tenant), user)
+    for keys, job_id in _jobs(bodies):
+        _end_lease(table, keys, job_id)
     queue.return_in_flight()
 
 
@@ -31,6 +39,33 @@ def _sessions(bodies: Iterable[dict[str, Any]]) -> set[tuple[str, str, str]]:
     """Tenant, user and session of every message that is about a session."""
     names = ("tenant", "user", "session")
     return {(body["tenant"], body["user"], body["session"]) for body in bodies if all(name in body for name in names)}
+
+
+def _nights(bodies: Iterable[dict[str, Any]]) -> set[tuple[str, str]]:
+    """Tenant and user of every message of the reflect queue that is about one."""
+    return {(body["tenant"], body["user"]) for body in bodies if body.get("work") == "user"}
+
+
+def _jobs(bodies: Iterable[dict[str, Any]]) -> set[tuple[UserKeys, str]]:
+    """Of every message of the jobs queue that is about an erasure or an export."""
+    found = (body for body in bodies if body.get("work") in (ERASURE, EXPORT))
+    return {(UserKeys(body["tenant"], body["user"]), body["job_id"]) for body in found}
+
+
+def _end_lease(table: Table, keys: UserKeys, job_id: str) -> None:
+    """Whoever is told of it next takes the job up. Not one that waits for its time: nobody works on that."""
+    item = table.get(keys.job(job_id))
+    job = rows.read_job(item) if item else None
+    if job is None or job.status != "running" or job.state.get("worker", job_id) is None:
+        return
+    free = replace(job, state=job.state | {"due_at": job.created_at})
+    table.write([put_erasure(keys, free) if job.kind == ERASURE else put_due_job(keys, free)])
+
+
+def _end_night(table: Table, keys: UserKeys) -> None:
+    due = rows.read_reflect_due(table.get(keys.reflect_due))
+    if due is not None and due.lease_until is not None:
+        table.write([rows.put_reflect_due(keys, replace(due, lease_until=None))])
 
 
 def _end_pass(table: Table, keys: Keys, user: str, session: str) -> None:

@@ -51,6 +51,10 @@ class Broker(Protocol):
     def counts(self, queue: str, *, dead: bool = True) -> Counts:
         """``dead`` False: nobody asks for its dead letters, and 0 is said of them."""
 
+    def look_again_s(self, queue: str) -> float:
+        """How often to look for messages that become visible because time passes; infinity when that is not known of
+        any."""
+
     def wait_for_messages(self, queues: Collection[str], timeout_s: float) -> bool:
         """Until one of ``queues`` may have something that the last empty ``receive`` did not see; False when the time
         is over or the broker was closed."""

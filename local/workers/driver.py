@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 from collections import Counter
@@ -17,19 +15,22 @@ from local.engine.sqlite_queue import Counts
 from local.template import Schedule
 from local.workers.failure_log import report
 from local.workers.queue_worker import QueueWorker
+from local.workers.requests_first import RequestsFirst
 from local.workers.stream_worker import StreamWorker
 from local.workers.worker_events import schedule_event
 from neve.ports import Clock
 
 IDLE_S = 30.0
-WORKERS_NICE, EMBED_NICE = 6, 14
-"""A request gets some four times the processor of a worker (Linux: 1.25 for each step), and a worker some six times
-that of the one that makes vectors: words come first."""
+WORKERS_NICE = 6
+"""A request gets some four times the processor of a worker (Linux: 1.25 for each step); what makes vectors stands
+behind both (``adapters/embedders/onnx_model.py``)."""
 AFTER_FAILURE_S = 1.0
 """A worker whose engine failed pauses this long."""
 FIRST_SCHEDULE_S = 5.0
 """A schedule's first run after the start: it finds what an earlier process left undone."""
 DRAIN_LOOK_S, LONGEST_LOOK_S = 0.01, 0.16
+HURRIED_LOOK_S = 0.4
+"""A drain's worker is woken by what arrives; by time alone comes only what failed."""
 CALM_LOOKS = 5
 """With a pass held, a drain cannot tell a message behind it from one that nobody has looked at yet: it looks again."""
 
@@ -69,8 +70,8 @@ class Sources:
 
 class Driver:
     """Workers are named after their functions. ``held``: how many passes of one a test keeps inside a model call.
-    ``expire``: removes the rows whose time to live is over; called behind each scheduled run. ``gives_way``: workers
-    run when no request wants to."""
+    ``expire``: removes the rows whose time to live is over; called behind each scheduled run. ``requests``: those
+    that workers run behind; None for a test, which waits for the workers while other tests run beside it."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class Driver:
         clock: Clock,
         held: Callable[[str], int],
         expire: Callable[[datetime], object],
-        gives_way: bool = True,
+        requests: RequestsFirst | None = None,
     ) -> None:
         self._streams = sources.streams
         self._queues = sources.queues
@@ -89,7 +90,7 @@ class Driver:
         self._clock = clock
         self._held = held
         self._expire = expire
-        self._gives_way = gives_way
+        self._requests = requests
         self._state = threading.Condition()
         self._stopping = False
         self._paused: set[str] = set()
@@ -173,9 +174,12 @@ class Driver:
     # --- threads ---------------------------------------------------------------------------------
 
     def _spawn(self, name: str, work: Callable[[], None]) -> None:
-        if self._gives_way:
-            work = partial(_behind_requests, work, EMBED_NICE if name.endswith("embed") else WORKERS_NICE)
-        threading.Thread(target=work, name=name, daemon=True).start()
+        threading.Thread(target=self._behind_requests, args=(work,), name=name, daemon=True).start()
+
+    def _behind_requests(self, work: Callable[[], None]) -> None:
+        if self._requests is not None:
+            self._requests.stand_behind(WORKERS_NICE)
+        work()
 
     def _consume(self, worker: Worker) -> None:
         while True:
@@ -195,7 +199,7 @@ class Driver:
         while not over.is_set() and not self._stopping:
             if not self._step(worker, hurry=True):
                 try:
-                    worker.wait_for_more(LONGEST_LOOK_S)
+                    worker.wait_for_more(HURRIED_LOOK_S)
                 except Exception as error:
                     self._engine_failed(worker.name, error)
                 over.wait(DRAIN_LOOK_S)  # a paused worker leaves what arrives where it is
@@ -264,11 +268,3 @@ class Driver:
         if name not in self.workers:
             raise KeyError(name)
         return name
-
-
-def _behind_requests(work: Callable[[], None], niceness: int) -> None:
-    """On AWS no worker takes a processor from a request. Here they share the cores, so this thread, and those that it
-    starts, run when no request wants to. Only Linux knows priorities of threads."""
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
-    work()

@@ -18,8 +18,6 @@ CONSUMERS = 2
 """FIFO groups, and batches of a standard queue, are handled beside each other."""
 HURRIED_RETRY_S = 0.1
 """Times the number of deliveries: a message that a drain cannot get handled reaches its DLQ in a few seconds."""
-DELAYED_LOOK_S, HIDDEN_LOOK_S = 0.5, 5.0
-"""How often to look for messages that become visible because time passes, as long as there are some."""
 
 
 class QueueWorker:
@@ -64,12 +62,7 @@ class QueueWorker:
 
     def wait(self, timeout_s: float) -> None:
         """Until there may be something to do again, or ``timeout_s`` are over."""
-        counts = self._queue.counts(self.spec.name, dead=False)
-        if counts.delayed:
-            timeout_s = min(timeout_s, DELAYED_LOOK_S)
-        elif counts.in_flight:
-            timeout_s = min(timeout_s, HIDDEN_LOOK_S)
-        self._queue.wait_for_messages([self.spec.name], timeout_s)
+        self._queue.wait_for_messages([self.spec.name], min(timeout_s, self._queue.look_again_s(self.spec.name)))
 
     def wait_for_more(self, timeout_s: float) -> None:
         """Until something was sent or came back, or ``timeout_s`` are over."""

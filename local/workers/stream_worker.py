@@ -35,14 +35,21 @@ class StreamWorker:
     until the record stands alone, tried again ``max_retries`` times, and then given up."""
 
     def __init__(
-        self, source: StreamSource, changes: ChangeFeed, invoke: Callable[[str, Any], Any], give_up: GiveUp
+        self,
+        source: StreamSource,
+        changes: ChangeFeed,
+        invoke: Callable[[str, Any], Any],
+        give_up: GiveUp,
+        delivered: Callable[[StreamSource, Sequence[Change]], None] | None = None,
     ) -> None:
+        """``delivered`` is told of every batch before it is handled."""
         self.name = source.function
         self.consumers = 1
         self._source = source
         self._changes = changes
         self._invoke = invoke
         self._give_up = give_up
+        self._delivered = delivered
         self._lock = threading.Lock()
         self._segments: deque[_Segment] = deque()
         self._handled_seq = 0
@@ -103,19 +110,9 @@ class StreamWorker:
             self._segments.appendleft(_Segment(segment.changes[handled:]))
 
     def _deliver(self, changes: Sequence[Change]) -> int:
-        """How many of the first records are done with: those before the earliest one that failed. What the source's
-        filter keeps back is done with unseen."""
-        numbers = [sequence_number(change) for change in changes]
-        records = [r for r in stream_event(changes)["Records"] if lets_through(self._source.filters, r)]
-        if not records:
-            return len(changes)
-        try:
-            answer = self._invoke(self.name, {"Records": records})
-            failed = failed_items(answer, numbers) if self._source.partial_failures else set()
-        except Exception as error:
-            report(f"{self.name}: a batch of {len(changes)} changes failed", error)
-            return 0
-        return next((at for at, number in enumerate(numbers) if number in failed), len(changes))
+        if self._delivered is not None:
+            self._delivered(self._source, changes)
+        return deliver_changes(self._invoke, self._source, changes)
 
     def _again(self, changes: Sequence[Change], attempts: int) -> None:
         """The first of ``changes`` failed."""
@@ -133,3 +130,19 @@ class StreamWorker:
     def _advance(self, last: Change) -> None:
         self._handled_seq = last.seq
         self._changes.discard_changes(last.seq)
+
+
+def deliver_changes(invoke: Callable[[str, Any], Any], source: StreamSource, changes: Sequence[Change]) -> int:
+    """Call the function; how many of the first records are done with: those before the earliest one that failed. What
+    the source's filter keeps back is done with unseen."""
+    numbers = [sequence_number(change) for change in changes]
+    records = [r for r in stream_event(changes)["Records"] if lets_through(source.filters, r)]
+    if not records:
+        return len(changes)
+    try:
+        answer = invoke(source.function, {"Records": records})
+        failed = failed_items(answer, numbers) if source.partial_failures else set()
+    except Exception as error:
+        report(f"{source.function}: a batch of {len(changes)} changes failed", error)
+        return 0
+    return next((at for at, number in enumerate(numbers) if number in failed), len(changes))

@@ -1,16 +1,21 @@
 """``python -m tests.contract.capacity_table`` measures what every request consumes and writes the table of
-docs/access-patterns.md, which ``test_consumed_capacity.py`` holds to equality."""
+docs/access-patterns.md, which ``test_consumed_capacity.py`` and ``test_consumed_capacity_of_knowledge.py`` hold to
+equality."""
 
 from __future__ import annotations
 
 import re
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from local.template import ROOT
+
+if TYPE_CHECKING:
+    from tests.contract.test_consumed_capacity import Request
 
 DOCUMENT = ROOT / "docs" / "access-patterns.md"
 BEGIN, END = "<!-- capacity:begin -->", "<!-- capacity:end -->"
@@ -49,14 +54,23 @@ def _line(request: str, found: Consumed, rows: str) -> str:
     return f"| {request} | {charged} | {reported} | {rows} |"
 
 
-def main() -> int:
-    from tests.contract.test_consumed_capacity import REQUESTS, measure
+def every_request() -> Sequence[Request]:
+    """In the order of the table."""
+    from tests.contract.test_consumed_capacity import REQUESTS
+    from tests.contract.test_consumed_capacity_of_knowledge import KNOWLEDGE
 
+    return (*REQUESTS, *KNOWLEDGE)
+
+
+def main() -> int:
+    from tests.contract.test_consumed_capacity import measure
+
+    requests = every_request()
     with tempfile.TemporaryDirectory(prefix="neve-capacity-") as folder:
         measured = {
-            request.name: measure(request, Path(folder) / str(number)) for number, request in enumerate(REQUESTS)
+            request.name: measure(request, Path(folder) / str(number)) for number, request in enumerate(requests)
         }
-    write(table(measured, {request.name: request.rows for request in REQUESTS}))
+    write(table(measured, {request.name: request.rows for request in requests}))
     print(f"{DOCUMENT}: {len(measured)} requests")
     return 0
 

@@ -32,7 +32,7 @@ def table_engine(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def table(table_engine: str, tmp_path: Path) -> Iterator[Table]:
     engine = TABLES[table_engine]
-    with engine.connect(engine.create(tmp_path)) as opened:
+    with engine.connect((engine.empty or engine.create)(tmp_path)) as opened:
         yield opened
 
 

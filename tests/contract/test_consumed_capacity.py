@@ -25,9 +25,11 @@ from neve.domain.records import EventType
 from neve.ports import INDEX_PROJECTION, Index
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
+from neve.usecases.compact.end_session import end_session
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from tests.contract.capacity_table import Consumed, committed, table
+from neve.usecases.tenants.report_usage import NewReport, report_usage
+from tests.contract.capacity_table import Consumed, committed, every_request, table
 from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client
 from tests.unit.world import HandClock, World
 
@@ -61,14 +63,21 @@ class Meter:
     def _ask(self, params: dict[str, Any], model: Any, **_: Any) -> dict[str, Any]:
         if model.name == "BatchGetItem":
             self.charged.read += sum(map(self._price_of_read, params["RequestItems"][self.table]["Keys"]))
+        elif model.name == "GetItem":
+            self.charged.read += self._price_of_read(params["Key"])
+        elif model.name == "Query":
+            self.charged.read += self._price_of_query(params)
         elif model.name == "TransactWriteItems":
             self.charged.written += sum(map(self._price_of_write, params["TransactItems"]))
+        elif model.name == "PutItem":
+            self.charged.written += self._price_of_rows(params, params["Item"], each_kb=1)
         else:
             raise AssertionError(f"no price for {model.name}")
         return params | {"ReturnConsumedCapacity": "TOTAL"}
 
     def _note(self, parsed: dict[str, Any], model: Any, **_: Any) -> None:
-        units = sum(one["CapacityUnits"] for one in parsed["ConsumedCapacity"])
+        told = parsed["ConsumedCapacity"]
+        units = sum(one["CapacityUnits"] for one in (told if isinstance(told, list) else [told]))
         if model.name in READS:
             self.reported.read += units
         else:
@@ -78,38 +87,53 @@ class Meter:
         """Consistent: 1 unit for each 4 KB of the row, and 1 for a row that is not there."""
         return max(1, math.ceil(self._size_of(key) / (4 * KB)))
 
+    def _price_of_query(self, params: dict[str, Any]) -> float:
+        """1 unit for each 4 KB of all that is found, together; half of that where it may be a moment behind, as in an
+        index."""
+        found = self.unmetered.query(**params)["Items"]
+        units = max(1, math.ceil(sum(item_size(plain_item(item)) for item in found) / (4 * KB)))
+        return units if params.get("ConsistentRead") else units / 2
+
     def _price_of_write(self, operation: dict[str, Any]) -> int:
         """In a transaction: 2 units for each KB of the larger of the old row and the new one, or of the row checked;
         and what the indexes are charged."""
         [(kind, given)] = operation.items()
-        new = given.get("Item", {})
-        key = given["Key"] if kind != "Put" else {"pk": new["pk"], "sk": new["sk"]}
-        units = 2 * max(1, math.ceil(max(self._size_of(key), item_size(plain_item(new))) / KB))
-        if kind == "Put":
-            units += sum(_price_of_entries(index, self._stored(key), new) for index in INDEX_PROJECTION)
-            assert not set(new) & set(INDEX_KEYS[Index.RECENT]), "an entry of the whole row is not priced here"
-        return units
+        if kind == "ConditionCheck":
+            return 2 * max(1, math.ceil(self._size_of(given["Key"]) / KB))
+        return self._price_of_rows(given, given.get("Item", {}), each_kb=2)
+
+    def _price_of_rows(self, given: dict[str, Any], new: dict[str, Any], *, each_kb: int) -> int:
+        key = given["Key"] if "Key" in given else {"pk": new["pk"], "sk": new["sk"]}
+        old = self._stored(key)
+        units = each_kb * max(1, math.ceil(max(_size(old), _size(new)) / KB))
+        return units + sum(_price_of_entries(index, old, new) for index in INDEX_KEYS if index is not Index.MAIN)
 
     def _size_of(self, key: dict[str, Any]) -> int:
-        stored = self._stored(key)
-        return item_size(plain_item(stored)) if stored else 0
+        return _size(self._stored(key))
 
     def _stored(self, key: dict[str, Any]) -> dict[str, Any]:
         return self.unmetered.get_item(TableName=self.table, Key=key, ConsistentRead=True).get("Item", {})
 
 
+def _size(row: dict[str, Any]) -> int:
+    return item_size(plain_item(row)) if row else 0
+
+
 def _price_of_entries(index: Index, old: dict[str, Any], new: dict[str, Any]) -> int:
-    """Of entries below 1 KB: 1 unit to enter, to leave, or to change what is projected; another key is both."""
+    """1 unit for each KB of what enters, leaves or is changed in an index; another key is leaving and entering. RECENT
+    holds the whole row, the others what they project."""
 
     def entry(row: dict[str, Any]) -> dict[str, Any]:
         keys = set(INDEX_KEYS[index])
-        return {name: row[name] for name in keys | INDEX_PROJECTION[index] if name in row} if keys <= set(row) else {}
+        held = keys | {"pk", "sk"} | INDEX_PROJECTION.get(index, frozenset(row))
+        return {name: row[name] for name in held if name in row} if keys <= set(row) else {}
 
     before, after = entry(old), entry(new)
     if before == after:
         return 0
+    units = [math.ceil(_size(one) / KB) for one in (before, after) if one]
     moved = bool(before and after) and any(before[name] != after[name] for name in INDEX_KEYS[index])
-    return 2 if moved else 1
+    return sum(units) if moved else max(units)
 
 
 @dataclass
@@ -130,11 +154,22 @@ class Metered:
         table.write([rows.put_session(keys, replace(rows.read_session(item), behind=()))])
         self.append(said(text))
 
+    def end(self) -> None:
+        self.meter.reset()
+        end_session(self.world.user("ann").of_session("s1"))
+
     def read_pack(self) -> None:
         """Of a caller who has it already."""
         self.meter.reset()
         view = read_pack(self.world.user("ann").of_session("s1"), holds=lambda _: True)
         assert view.state == "not_modified"
+
+    def report_usage(self, times: int) -> None:
+        """Afterwards the meter shows the last one."""
+        for number in range(times):
+            self.meter.reset()
+            key = IdempotencyKey("POST /v1/users/ann/usage", f"answer-{number}", "a" * 64)
+            report_usage(self.world.user("ann").of_session("s1"), USED, key)
 
     def consumed(self) -> Consumed:
         """By the last call."""
@@ -157,6 +192,7 @@ def metered_world(tmp_path: Path) -> Metered:
 # --- the requests of docs/access-patterns.md ----------------------------------------------------
 
 CLIENT_ID = "0197f2c4-58f6-7d30-a5a2-6a1c6e0f6f11"
+USED = NewReport("claude-opus-5-5", 1, input=412, cache_read=18_034, cache_write=655, output=311)
 KEY = IdempotencyKey("POST /v1/users/ann/sessions/s1/events", CLIENT_ID, "a" * 64)
 
 
@@ -166,7 +202,7 @@ class Request:
 
     name: str
     rows: str
-    do: Callable[[Metered, str], None]
+    do: Callable[[Metered, str], object]
     texts: tuple[str, ...] = ("ok", QUESTION, ANSWER)
     """It costs the same with each of them."""
 
@@ -187,7 +223,7 @@ def append_again(metered: Metered, text: str) -> None:
 REQUESTS = (
     Request(
         "append of one event",
-        "event, session head, check of the user head; both heads read",
+        "event, session head, check of the user head; both heads and the epoch read",
         lambda metered, text: metered.append(said(text)),
     ),
     Request(
@@ -216,9 +252,32 @@ REQUESTS = (
         ("x" * 20,),
     ),
     Request(
+        "… that asks for a compaction",
+        "its job's row",
+        lambda metered, text: metered.append(NewEvent(EventType.TASK_BOUNDARY, text)),
+    ),
+    Request(
+        "end of a session",
+        "session head, job, check of the user head; both heads and the job read",
+        lambda metered, _: metered.end(),
+        ("",),
+    ),
+    Request(
         "pack, 304",
-        "the epoch row, and three that say how far memory is behind",
+        "the user head, the epoch row, and three that say how far memory is behind",
         lambda metered, _: metered.read_pack(),
+        ("",),
+    ),
+    Request(
+        "usage of a prompt, with an idempotency key",
+        "its session, user and day, the record, check of the user head; besides them session head and epoch read",
+        lambda metered, _: metered.report_usage(2),
+        ("",),
+    ),
+    Request(
+        "… the first one of a user's day",
+        "user and day enter the index of those that have any",
+        lambda metered, _: metered.report_usage(1),
         ("",),
     ),
 )
@@ -245,4 +304,4 @@ def test_a_request_consumes_what_the_document_says(request_: Request, tmp_path: 
 
 def test_the_document_has_these_requests_and_no_others() -> None:
     named = [line.split(" | ")[0].removeprefix("| ") for line in committed().splitlines()[2:]]
-    assert named == [request.name for request in REQUESTS]
+    assert named == [request.name for request in every_request()]

@@ -15,6 +15,7 @@ import pytest
 
 from local.aws.data_definitions import create_table
 from local.aws.dynamodb_stream import DynamoDbStream
+from local.aws.writes import Writes
 from local.engine.sqlite_table import Change
 from local.stack.jars import Server
 from local.stack.servers import start_servers
@@ -45,7 +46,7 @@ def table(location: str) -> Iterator[Table]:
 def open_stream(location: str, folder: Path) -> DynamoDbStream:
     url, name = location.split()
     streams = aws_client("dynamodbstreams", endpoint_url=url, session=anybody())
-    return DynamoDbStream(streams, local_client(url), name, folder / "position.json")
+    return DynamoDbStream(streams, local_client(url), name, folder / "position.json", Writes())
 
 
 @pytest.fixture
@@ -191,6 +192,18 @@ def test_waiting_ends_with_a_change_with_the_time_or_with_the_stream(table: Tabl
     closer.start()
     assert not answers_at_once(lambda: stream.wait_for_changes(threading.TIMEOUT_MAX))
     closer.join()
+
+
+def test_a_write_of_this_process_wakes_whoever_waits(location: str, tmp_path: Path) -> None:
+    url, name = location.split()
+    session, writes = anybody(), Writes()
+    writes.watch(session)
+    ours = aws_client("dynamodb", endpoint_url=url, session=session)
+    assert not writes.recent
+    ours.get_item(TableName=name, Key={"pk": {"S": "P"}, "sk": {"S": "A"}})
+    assert (writes.recent, writes.count) == (False, 0)
+    ours.put_item(TableName=name, Item={"pk": {"S": "P"}, "sk": {"S": "A"}})
+    assert (writes.recent, writes.count) == (True, 1)
 
 
 # --- feeding a function -------------------------------------------------------------------------

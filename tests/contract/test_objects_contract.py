@@ -247,3 +247,27 @@ def test_a_killed_writer_leaves_only_whole_objects(objects_engine: str, tmp_path
         written = {int(key.removeprefix("k/")): objects.store.get(key) for key in objects.store.list("k/")}
     assert acknowledged <= len(written) <= acknowledged + 1
     assert written == {n: object_body(n) for n in range(len(written))}
+
+
+# --- downloads ----------------------------------------------------------------------------------
+
+
+def test_what_is_stored_is_loaded_from_a_presigned_url(objects: ObjectsHarness) -> None:
+    objects.store.put("exports/t1/a@b:c/1.jsonl", b"{}\n", content_type="application/jsonl")
+    assert objects.download(objects.store.presign_get("exports/t1/a@b:c/1.jsonl", expires_s=60)) == b"{}\n"
+    assert objects.download(objects.store.presign_get("never", expires_s=60)) is None
+
+
+def test_a_download_after_the_expiry_is_refused(objects: ObjectsHarness) -> None:
+    objects.store.put("k", b"x", content_type="text/plain")
+    url = objects.store.presign_get("k", expires_s=1)
+    objects.pass_time(2)
+    assert objects.download(url) is None
+
+
+def test_a_download_address_is_for_one_object(objects: ObjectsHarness) -> None:
+    objects.store.put("k", b"x", content_type="text/plain")
+    url = objects.store.presign_get("k", expires_s=60)
+    assert objects.download(url[:-1] + ("0" if url[-1] != "0" else "1")) is None
+    upload = objects.store.presign_put("k", content_type="text/plain", expires_s=60)
+    assert objects.download(upload) is None

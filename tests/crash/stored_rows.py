@@ -9,10 +9,22 @@ from pathlib import Path
 from local.backend import TABLE
 from local.bootstrap import TENANT
 from local.engine.sqlite_table import SqliteTable
-from neve.domain.records import EmbeddingState, Event, EventType, Kind, Memory, Scope, SessionMarker, Status
+from neve.domain.records import (
+    EmbeddingState,
+    Event,
+    EventType,
+    Kind,
+    Memory,
+    Scope,
+    SessionEpoch,
+    SessionMarker,
+    Status,
+)
 from neve.ports import Item
 from neve.store import rows
-from neve.store.keys import Keys
+from neve.store.documents import read_document as read_document_row
+from neve.store.keys import Keys, SessionKeys
+from tests.crash.writer import output_of
 
 KEYS = Keys(TENANT)
 DONE = {EmbeddingState.READY, EmbeddingState.SKIPPED}
@@ -44,6 +56,7 @@ def check_rows(data: Path, user: str) -> None:
                 f"{where}: covers to {epoch.covers_to}, marker {marker.observed_seq}, last seq {session.last_seq}"
             )
             assert epoch.rebuild_due is None, f"{where}: a pack is still to be built: {epoch.rebuild_due}"
+            _check_compactions(table, KEYS.of_user(user).of_session(session.session_id), epoch, log)
             _check_live_list(where, marker, of_session)
             _check_observations(where, marker, log, of_session)
         for memory in memories:
@@ -54,12 +67,25 @@ def check_rows(data: Path, user: str) -> None:
         table.close()
 
 
+def _check_compactions(table: SqliteTable, keys: SessionKeys, epoch: SessionEpoch, log: list[Event]) -> None:
+    """The summary of an epoch is of what it covers, and every result that left the log is in its document."""
+    item = table.get(keys.summary(epoch.epoch))
+    summary = rows.read_summary(item) if item else None
+    covers = (summary.covers_from, summary.covers_to) if summary else (None, None)
+    assert covers == (epoch.covers_from, epoch.covers_to), f"{keys.session}: {covers}, {epoch}"
+    for event in (one for one in log if one.pruned):
+        document = table.get(keys.document(str(event.artifact_path)))
+        assert document is not None, f"{keys.session}: nothing under {event.artifact_path}"
+        assert read_document_row(document).text == output_of(event.event_data["tool_use_id"]), event.artifact_path
+        assert event.content == f"[Tool output saved to {event.artifact_path}]"
+
+
 def _check_live_list(where: str, marker: SessionMarker, memories: list[Memory]) -> None:
-    """It names exactly the session's active rows, each once."""
+    """It names the session's rows, each once, but those that were superseded: a fact that waits stays in its place."""
     times = Counter(row.id for row in marker.live)
     assert max(times.values(), default=1) == 1, f"{where}: twice in the live list: {times}"
-    active = {m.id for m in memories if m.status is Status.ACTIVE and m.scope is Scope.SESSION}
-    assert set(times) == active, f"{where}: live list {sorted(times)}, active rows {sorted(active)}"
+    kept = {m.id: m.status for m in memories if m.status is not Status.SUPERSEDED and m.scope is Scope.SESSION}
+    assert set(times) == set(kept), f"{where}: live list {sorted(times)}, rows {sorted(kept.items())}"
 
 
 def _check_observations(where: str, marker: SessionMarker, log: list[Event], memories: list[Memory]) -> None:

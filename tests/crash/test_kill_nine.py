@@ -11,24 +11,22 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from local.api_client import ApiClient
 from tests.crash.afterwards import check_answers, check_frozen_packs, check_jobs, repeat_unanswered
-from tests.crash.forked_servers import ForkedServer, ForkedServers
 from tests.crash.hurry import Hurry
 from tests.crash.journal import Acknowledged, Journal
 from tests.crash.stored_rows import check_rows
 from tests.crash.writer import Writer
+from tests.forked_servers import ForkedServer, ForkedServers, forked_servers
 from tests.http.driving.controls import drain
 from tests.patience import PATIENCE_S
 
 SEEDS = range(1, 51)
-MOST_REQUESTS = 200
+MOST_REQUESTS = 80
 POLICY = {"window": 400, "observer_transcript_cap": 120, "observer_output_cap": 110}
 """Tokens: so few that sessions are reflected and compacted within a second, and that a tail takes several passes."""
 MOST_MS = 12.0
@@ -39,9 +37,8 @@ pytestmark = pytest.mark.controls
 
 
 @pytest.fixture(scope="session")
-def servers() -> Iterator[ForkedServers]:
-    with closing(ForkedServers()) as started:
-        yield started
+def servers() -> ForkedServers:
+    return forked_servers()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

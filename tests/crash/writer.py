@@ -25,6 +25,13 @@ STATEMENTS = (
 
 MOST_TURNS = 6
 """In one append: a tail that takes several passes keeps its session busy for a while."""
+WITH_TOOL = 0.25
+"""How many turns hold a tool's result that is so large that a compaction puts it away."""
+
+
+def output_of(use: str) -> str:
+    """What the tool prints, by the id of its use: 5,400 characters."""
+    return f"{use} says so. ".ljust(5_400, ".")
 
 
 class Writer:
@@ -152,8 +159,18 @@ class Writer:
         for _ in range(self._random.randint(1, MOST_TURNS)):
             said = self._random.choice(STATEMENTS).format(self._token("e"))
             events.append({"event_type": "user_message", "content": said})
+            if self._random.random() < WITH_TOOL:
+                events += self._tool_use()
             events.append({"event_type": "assistant_response", "content": f"I see, {self._token('e')}."})
         return events[: len(events) - (self._random.random() < 0.2)]
+
+    def _tool_use(self) -> list[dict[str, Any]]:
+        use = self._token("t")
+        data = {"tool_use_id": use, "name": "lookup"}
+        return [
+            {"event_type": "tool_call", "content": f"looking up {use}", "event_data": data},
+            {"event_type": "tool_result", "content": output_of(use), "event_data": data},
+        ]
 
     def _token(self, kind: str) -> str:
         """A word that this run uses once."""

@@ -13,8 +13,9 @@ from functions.outbox import app as outbox_app
 from local.workers.worker_events import sequence_number, stream_event
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.aws.sqs_queue import SqsQueue
-from neve.http.schemas.jobs.jobs import OBSERVE
-from neve.http.schemas.memories.memories import CREATE_MEMORY
+from neve.http.schemas.jobs.jobs import END, OBSERVE
+from neve.http.schemas.memories.kept import CREATE_MEMORY
+from neve.http.schemas.sessions.events import EVENTS
 from neve.ports import QueueName
 from tests.faults.calls import Caller, is_refused_for_now
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, Request, answering_server, json_error
@@ -92,6 +93,26 @@ def test_writes_do_not_wait_for_the_queue_and_their_changes_are_queued_later(
     sent = sqs.bodies()
     assert memory.json["id"] in {body.get("id") for body in sent}
     assert {"s1"} == {body["session"] for body in sent if "session" in body}
+
+
+@for_every_failure
+def test_a_compaction_that_an_append_or_an_end_asks_for_does_not_wait_for_the_queue(
+    world: RecallWorld, caller: Caller, sqs: Sqs, failure: Reply
+) -> None:
+    sqs.failure = failure
+    caller.open()
+    boundary = {"event_type": "task_boundary", "content": ""}
+    appended = caller.call("POST", EVENTS, {"events": [boundary]})
+    assert (appended.status, appended.json["compaction"]) == (201, "queued")
+    ended = caller.call("POST", END.path, {})
+    assert (ended.status, sqs.requests) == (202, [])
+    assert len(outbox(world)) == 1, "the stream comes again"
+
+    sqs.failure = None
+    sqs.requests.clear()
+    assert outbox(world) == []
+    told = {body["job_id"]: body["reason"] for body in sqs.bodies() if body.get("work") == "compact"}
+    assert told == {appended.json["compaction_job_id"]: "task", ended.json["id"]: "end"}
 
 
 @for_every_failure

@@ -22,6 +22,7 @@ from boto3 import Session
 
 from local.api_client import ApiClient
 from local.running import EmbedderName, StackName
+from neve.usecases.erase.erase_user import SETTLE_S
 from tests.http.driving.controls import Controls
 from tests.http.driving.other_server import controlled_server, running_server
 from tests.http.driving.people import ENDED, Json, Person, new_user
@@ -33,7 +34,9 @@ from tests.servers import need_servers
 STAGE_URL = os.environ.get("NEVE_STAGE_URL")
 OTHER_KEY = os.environ.get("NEVE_OTHER_KEY") or None
 STACK_NAME = os.environ.get("NEVE_STACK_NAME") or None
-LOOK_S = 0.25
+LOOK_S, JOB_LOOK_S = 0.25, 15.0
+LONGEST_JOB_S = 45 * 60.0
+"""Of an erasure on a stage: 16 minutes until it looks again, and the sweep that tells it to comes every ten."""
 NO_CONTROLS, NO_OTHER_TENANT = "needs the test controls of a local server", "needs NEVE_OTHER_KEY"
 NO_OPERATOR = "needs an operator's credentials: it reindexes, and starts the service with another model"
 NO_STACK_NAME = "needs NEVE_STACK_NAME and AWS credentials: it asks Scheduler"
@@ -46,12 +49,12 @@ NOT_TESTED = pytest.StashKey[Counter[str]]()
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    here = [item for item in items if item.path.parent == Path(__file__).parent]
+    here = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
     for item in here:
         kinds = [kind for kind in ("live", "controls") if item.get_closest_marker(kind)]
         if len(kinds) != 1:
             raise pytest.UsageError(f"{item.nodeid} must be marked either live or controls")
-    made_up = [item for item in here if item.path.name == "test_schemathesis.py" and item.name.endswith("[full]")]
+    made_up = [item for item in here if item.path.name == "test_schemathesis.py" and _on_full_stack(item)]
     if made_up:  # they judge the shape of requests and answers, which no store changes
         config.hook.pytest_deselected(items=made_up)
         items[:] = [item for item in items if item not in made_up]
@@ -63,6 +66,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if reason:
             item.add_marker(pytest.mark.skip(reason=reason))
             config.stash[NOT_TESTED][reason] += 1
+
+
+def _on_full_stack(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and item.callspec.params["stack"] == "full"
 
 
 def _place(item: pytest.Item) -> int:
@@ -206,6 +213,27 @@ def person(stage: Stage) -> Callable[[ApiClient], Person]:
 def user(person: Callable[[ApiClient], Person], api: ApiClient) -> Person:
     """A new user of T1."""
     return person(api)
+
+
+@pytest.fixture
+def job_ended(stage: Stage) -> Callable[[ApiClient, Json], Json]:
+    """An erasure or an export, when it has ended. Locally the time that it waits passes at once."""
+
+    def ended(client: ApiClient, job: Json) -> Json:
+        path, end = f"/v1/admin/jobs/{job['id']}", time.monotonic() + LONGEST_JOB_S
+        while job["status"] not in ENDED:
+            assert time.monotonic() < end, job
+            if stage.controls:
+                stage.controls.drain()
+                stage.controls.advance(SETTLE_S)
+                stage.controls.run("sweep")
+                stage.controls.drain()
+            else:
+                time.sleep(JOB_LOOK_S)
+            job = dict(client.expect(200, "GET", path))
+        return job
+
+    return ended
 
 
 @pytest.fixture

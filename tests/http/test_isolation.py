@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from local.api_client import ApiClient, Reply
-from tests.http.driving.people import Json, Person, answered, filler, layer_ids, new_memory_id, said
+from tests.http.driving.people import Json, Person, answered, filler, layer_ids, new_memory_id, said, used
 
 pytestmark = pytest.mark.live
 
@@ -66,6 +66,7 @@ def requests(owned: dict[str, str]) -> Iterator[tuple[str, str, Any, Json, str]]
         ("POST", f"{session}/events", event, {}),
         ("POST", f"{session}/observe", {}, {}),
         ("POST", f"{session}/compact", {}, {}),
+        ("POST", f"{session}/end", {}, {}),
         ("GET", "/pack", None, {"session_id": "private-session"}),
         ("GET", "/pack", None, {"session_id": "private-session", "version": 1}),
         ("GET", "/pack", None, {"session_id": "private-session", "format": "text"}),
@@ -79,6 +80,13 @@ def requests(owned: dict[str, str]) -> Iterator[tuple[str, str, Any, Json, str]]
             {"session_id": "private-session", "arguments": {"query": "sister", "scope": "session"}},
             {},
         ),
+        (
+            "POST",
+            "/tools/search_conversation",
+            {"arguments": {"query": "sister", "conversation_id": "private-session"}},
+            {},
+        ),
+        ("POST", "/usage", used("private-session"), {}),
         ("POST", "/memories", {"text": "Mine.", "session_id": "private-session"}, {}),
     ):
         yield method, path, body, query, "session_not_found"

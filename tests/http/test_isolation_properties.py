@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import cycle
+from random import Random
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -25,7 +26,7 @@ from hypothesis import strategies as st
 from local.api_client import ApiClient, Reply
 from local.openapi import TARGET
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Json, Person, answered, new_memory_id, said
+from tests.http.driving.people import Json, Person, answered, new_memory_id, new_user, said
 from tests.http.driving.stage import Stage
 
 OPERATIONS: dict[str, tuple[str, str]] = {
@@ -33,12 +34,23 @@ OPERATIONS: dict[str, tuple[str, str]] = {
     for path, methods in json.loads(TARGET.read_text())["paths"].items()
     for method, operation in methods.items()
 }
-IDS = re.compile(r"\b(mem|job|rcl|upl|ses)_[0-9A-HJKMNP-TV-Z]{26}")
-KINDS = {"mem": "memory_id", "job": "job_id", "rcl": "recall_id", "upl": "upload_id", "ses": "session_id"}
+IDS = re.compile(r"\b(mem|doc|job|rcl|upl|ses)_[0-9A-HJKMNP-TV-Z]{26}")
+KINDS = {
+    "mem": "memory_id",
+    "doc": "document_id",
+    "job": "job_id",
+    "rcl": "recall_id",
+    "upl": "upload_id",
+    "ses": "session_id",
+}
+PATHS = ("/shared/family", "/shared/family/tree", "/notes/tea")
+"""Everybody's documents have the same."""
 WORDS = ("sister Reykjavik", "dentist appointment", "Where does the sister live?")
 SENTENCES = ("My sister lives in Reykjavik.", "I have a dentist appointment tomorrow.", "I prefer green tea.")
 KEPT = {"openSession", "importMemories", "drainEmbeddings"}
 """Operations that keep an id which the caller chose: from then on it is the caller's too."""
+TRIES = 60
+"""Of a call that the drawing left without what it needs."""
 SAME_KEY = "everybody's"
 """An ``Idempotency-Key``, which is good for one tenant and one path."""
 
@@ -159,7 +171,7 @@ class Choice:
         return {
             **self.one_of({}, {"scope": "global"}, {"scope": "session"}),
             **self.one_of({}, {"session_id": self.id("session_id")}),
-            **self.one_of({}, {"sources": ["memory"]}, {"sources": ["event"]}),
+            **self.one_of({}, {"sources": ["memory"]}, {"sources": ["document"]}, {"sources": ["event"]}),
             **self.one_of({}, {"legs": ["vector"]}, {"legs": ["lexical"]}),
             **self.one_of({}, {"filters": everybodys}, {"filters": {"after": "2020-01-01T00:00:00Z"}}),
             **self.one_of({}, {"exclude_ids": self.some_ids("memory_id", "hit")}),
@@ -186,6 +198,10 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     "appendEvents": lambda p: {"body": {"events": [_event(p), answered(p.text())]}},
     "observeSession": lambda _: {"body": {}},
     "compactSession": lambda p: {"body": {"reason": p.one_of("tokens", "manual")}},
+    "endSession": lambda p: {"body": p.one_of({}, {"outcome": "SUCCESS"})},
+    "retractEvents": lambda p: {
+        "body": {"from_seq": p.one_of(2, 3), "to_seq": p.one_of(None, 3), "reason": p.one_of("edited", "deleted")}
+    },
     "listEvents": lambda p: {"query": {"limit": p.one_of(1, 200)}},
     "readPack": lambda p: {
         "query": {
@@ -195,7 +211,13 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
         "headers": p.one_of({}, {"If-None-Match": p.one_of(*p.known.kinds["etag"])}),
     },
     "listPackVersions": lambda p: {"query": {"session_id": p.id("session_id"), **p.page()}},
-    "diffPackVersions": lambda p: {"query": {"session_id": p.id("session_id"), "from": 1, "to": p.one_of(1, 2)}},
+    "diffPackVersions": lambda p: {
+        "query": {
+            "session_id": p.one_of(f"session-of-{p.who.user}", p.id("session_id")),
+            "from": 1,
+            "to": p.one_of(1, 1, 2),
+        }
+    },
     "recall": lambda p: {
         "body": {
             # with debug an answer repeats the query, which is then one that everybody may ask
@@ -206,21 +228,62 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
         }
     },
     "recallMemory": lambda p: {"body": _tool_call(p)},
+    "searchConversation": lambda p: {
+        "body": {"arguments": {"query": p.search(), "conversation_id": p.id("session_id")}}
+    },
+    "searchKnowledge": lambda p: {"body": {"arguments": {"query": p.search(), "top_k": 50}}},
+    "readDocument": lambda p: {
+        "body": {"arguments": {"path": p.one_of(*PATHS, f"/artifacts/{new_memory_id().removeprefix('mem_')}")}}
+    },
+    "getDocument": lambda p: {"query": {"path": p.one_of(*PATHS), **p.one_of({}, {"rev": 1}, {"chunks": "true"})}},
+    "putDocument": lambda p: {"query": {"path": p.one_of(*PATHS)}, "body": {"text": p.text(), "group": "family"}},
+    "deleteDocuments": lambda p: {"query": p.one_of({"path": p.one_of(*PATHS)}, {"prefix": "/shared/"})},
+    "listDocuments": lambda p: {"query": p.page()},
+    "listDocumentVersions": lambda p: {"query": {"path": p.one_of(*PATHS), **p.page()}},
+    "moveDocument": lambda p: {"body": {"path": p.one_of(*PATHS), "to": p.one_of(*PATHS)}},
+    "evolveDocument": lambda p: {
+        "body": {"path": p.one_of(*PATHS), "to": p.one_of(*PATHS), "text": p.text(), "reason": "It changed."}
+    },
+    "compileContext": lambda p: {
+        "body": {"session_id": p.id("session_id"), "message": p.text(), "format": p.one_of("anthropic", "openai")}
+    },
+    "reportUsage": lambda p: {
+        "body": {
+            "session_id": p.id("session_id"),
+            "pack_version": 1,
+            "model": "claude-sonnet-4-5",
+            "usage": {"input": 10, "cache_read": 0, "cache_write": 0, "output": 1},
+        }
+    },
     "listRecalls": lambda p: {"query": p.page()},
     "listSessions": lambda p: {"query": p.page()},
     "listMemories": lambda p: {
         "query": {**p.page(), **p.one_of({}, {"group": "family"}, {"session_id": p.id("session_id")})}
     },
     "createMemory": lambda p: {
-        "body": {"text": p.text(), "group": "family", **p.one_of({}, {"session_id": p.id("session_id")})}
+        "body": {
+            "text": p.text(),
+            "group": "family",
+            **p.one_of({}, {"session_id": p.id("session_id")}),
+            **p.one_of({}, {"kind": "fact", "category": "PERSON"}),
+        }
     },
     "updateMemory": lambda p: {"body": {"text": p.text(), "tags": ["kept"]}},
+    "evolveMemory": lambda p: {"body": {"text": p.text(), "reason": p.text()}},
     "importMemories": lambda p: {
         "raw": _line(id=p.id("memory_id"), text=p.text(), **p.one_of({}, {"session_id": p.id("session_id")}))
     },
+    "listInbox": lambda p: {"query": p.page()},
+    "approveInboxItem": lambda _: {"body": {}},
+    "rejectInboxItem": lambda _: {"body": {}},
+    "editInboxItem": lambda p: {"body": {"text": p.text()}},
+    "supersedeInboxItem": lambda p: {"body": p.one_of({}, {"target_id": p.id("memory_id")})},
     "markMemoriesUsed": lambda p: {"body": {"ids": p.some_ids("memory_id", "memory_id")}},
     "createUpload": lambda _: {"body": {"media_type": "image/png"}},
     "createKey": lambda p: {"body": {"scopes": p.one_of(["chat"], ["records"], ["admin"])}},
+    "reflect": lambda p: {"body": p.one_of({}, {"user_id": p.id("user_id")}, {"dry_run": True})},
+    "deleteMemory": lambda p: {"query": p.one_of({}, {"purge_packs": "true"}, {"cascade": "true"})},
+    "eraseUser": lambda p: {"query": p.one_of({}, {"close": "true"})},
     "drainEmbeddings": lambda p: {"body": p.one_of({}, {"user_id": p.id("user_id")})},
     "writePolicy": lambda p: {"body": {"recall_k": 20 + p.who.tenant}},
 }
@@ -232,7 +295,8 @@ def request_of(operation: str, who: Who, pick: Choice) -> Request:
     more = REQUESTS[operation](pick) if operation in REQUESTS else {}
     if method != "GET" and pick.one_of(False, False, True):
         more["headers"] = {**more.get("headers", {}), "Idempotency-Key": SAME_KEY}
-    path = path.replace("{user_id}", who.user)
+    # whoever is being erased has nothing to say any more
+    path = path.replace("{user_id}", new_user() if operation == "eraseUser" else who.user)
     return Request(method, re.sub(r"\{(\w+)\}", lambda name: pick.id(name[1]), path), **more)
 
 
@@ -303,6 +367,16 @@ class Neighbours:
         self.known.learn_from(who, reply)
         return reply
 
+    def make_the_rest(self) -> None:
+        """Calls that were drawn, and never with what they need: with one's own ids, until each was answered well."""
+        random = Random(len(self._tally))
+        for operation in OPERATIONS:
+            for _ in range(TRIES):
+                if self._tally[operation, 2]:
+                    break
+                picks = tuple(random.randrange(1_000) for _ in range(6))
+                self.make(Step(operation, random.randrange(2), random.randrange(3), False, picks))
+
     def _judge(self, who: Who, request: Request, reply: Reply) -> None:
         heard = f"{reply.headers} {reply.text} {_inside_cursors(reply)}"
         about = f"{who} asked {request} and heard {reply.status} {heard}"
@@ -330,6 +404,9 @@ class Neighbours:
             first, second = new_memory_id(), new_memory_id(1)
             rows = _line(id=first, text=f"{word}: {SENTENCES[0]}", group="family", tags=["kept"])
             rows += b"\n" + _line(id=second, text=SENTENCES[0], group="family", tags=["kept"])
+            for n in range(2, 6):
+                unsure = _line(id=new_memory_id(n), kind="fact", category="PERSON", status="inbox", text=f"{word} {n}.")
+                rows += b"\n" + unsure
             events = [said(f"{word}: {SENTENCES[1]}"), answered("Noted."), said(SENTENCES[2]), answered(word)]
             for operation, path, more in (
                 ("openSession", "/sessions", {"body": {"session_id": session, "title": word, "budget_ms": 0}}),
@@ -354,6 +431,7 @@ class Neighbours:
             session = f"session-of-{who.user}"
             for operation, path, query in (
                 ("listMemories", "/memories", {"limit": 200}),
+                ("listDocuments", "/documents/list", {"limit": 200}),
                 ("listSessions", "/sessions", {}),
                 ("listEvents", f"/sessions/{session}/events", {"limit": 200}),
                 ("readPack", "/pack", {"session_id": session, "format": "text"}),
@@ -372,6 +450,9 @@ class Neighbours:
             found = self._search(who, someone, words)
             assert "memory" in {hit["source"] for hit in found["hits"]}, found
         self._tell("listRecalls", who, someone, Request("GET", f"{someone.path}/recalls", {"limit": 1}))
+        waiting = self._tell("listInbox", who, someone, Request("GET", f"{someone.path}/inbox")).json()["items"]
+        self.known.kinds["item_id"] += [item["id"] for item in waiting]
+        assert len(waiting) >= 4, waiting
 
     def _search(self, who: Who, someone: Person, words: str) -> Json:
         body = {"query": words, "k": 50, "threshold": 0}
@@ -459,11 +540,13 @@ def test_b41_no_answer_holds_anything_of_another(neighbourhood: Neighbourhood) -
             neighbours.settle_in()
             for step in asked:
                 neighbours.make(step)
+            neighbours.make_the_rest()
             neighbours.wait_for_workers()
             neighbours.look_around()
 
     whoever_asks()
-    assert {operation for operation, hundreds in neighbourhood.tally if hundreds == 2} == set(OPERATIONS)
+    answered_well = {operation for operation, hundreds in neighbourhood.tally if hundreds == 2}
+    assert answered_well == set(OPERATIONS)
 
 
 @pytest.mark.controls

@@ -1,4 +1,4 @@
-"""Rows of docs/features.md about recall: A29 to A36, B08 to B21, B36, B37, B50, C07 to C24, D49, E08."""
+"""Rows of docs/features.md about recall: A29 to A36, B08 to B21, B36, B37, B50, C07 to C24, D46, D49, E08."""
 
 from __future__ import annotations
 
@@ -75,8 +75,7 @@ def test_a29_the_tool_returns_eight_unless_asked_for_another_number(user: Person
 def test_a29_no_tool_has_a_user_or_a_tenant_argument(user: Person, api: ApiClient) -> None:
     tools = api.call("GET", "/v1/tools")
     assert tools.body == api.call("GET", "/v1/tools").body
-    [tool] = tools.json()["anthropic"]
-    assert tool["name"] == "recall_memory"
+    [tool] = [tool for tool in tools.json()["anthropic"] if tool["name"] == "recall_memory"]
     assert set(tool["input_schema"]["properties"]) == {"query", "limit", "scope"}
     for name in ("user_id", "tenant_id"):
         body = {"arguments": {"query": "kayak", name: "somebody"}}
@@ -1022,6 +1021,15 @@ def test_c31_paraphrases_are_found_by_meaning_alone(rubric: tuple[Person, list[s
         assert answer["degraded"] == ["vector:error"]
 
 
+@pytest.mark.live
+def test_d46_most_prompts_have_evidence_among_their_five_hits(rubric: tuple[Person, list[str]]) -> None:
+    """The share of the rubric's prompts, as every message asks; that of LoCoMo's questions is in docs/retrieval.md."""
+    user, ids = rubric
+    asked = [f"Tell me, {entry.paraphrase}, {entry.keyword}?" for entry in RUBRIC]
+    held = [memory_id in user.recalled(prompt) for memory_id, prompt in zip(ids, asked, strict=True)]
+    assert sum(held) > 0.8 * len(RUBRIC)
+
+
 @pytest.mark.controls
 def test_d49_the_legs_can_be_compared_and_tuned(
     rubric: tuple[Person, list[str]], controls: Controls, stack: StackName
@@ -1136,7 +1144,9 @@ def test_c33_the_ledger_is_kept_90_days(user: Person, controls: Controls) -> Non
 def test_c34_the_recalls_of_a_memory_can_be_traced(user: Person) -> None:
     kept = user.remember("User once saw a quetzal.")["id"]
     never = user.remember("User collects harpsichords.")["id"]
-    assert user.expect(200, "GET", f"/memories/{kept}/trace") == {
+    told = user.expect(200, "GET", f"/memories/{kept}/trace")
+    assert [one["id"] for one in told.pop("history")] == [kept]
+    assert told == {
         "memory_id": kept,
         "recalls_examined": 0,
         "surfaced": [],

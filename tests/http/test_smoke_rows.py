@@ -10,7 +10,7 @@ import pytest
 
 from local.api_client import ApiClient, Reply
 from local.openapi import TARGET
-from tests.http.driving.people import Json, Person, new_memory_id, new_user
+from tests.http.driving.people import Json, Person, new_memory_id, new_user, used
 from tests.http.driving.schedules import states_ordered
 from tests.http.driving.stage import Stage
 
@@ -42,7 +42,7 @@ class Caller:
 
 
 def test_c38_every_route_refuses_a_call_without_a_token(stage: Stage) -> None:
-    names = ("session_id", "memory_id", "job_id", "recall_id", "key_id")
+    names = ("session_id", "memory_id", "item_id", "job_id", "recall_id", "key_id")
     ids = {"user_id": new_user(), **dict.fromkeys(names, "x")}
     with closing(ApiClient(stage.base_url)) as nobody:
         answers: dict[str, Reply] = {
@@ -64,16 +64,25 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call("readSession")
     call("listSessions")
     call("listEvents")
+    call("retractEvents", {"from_seq": 2, "to_seq": None, "reason": "edited"})
     call("createUpload", {"media_type": "image/png"})
     call.ids["job_id"] = call("observeSession", {})["id"]
     call("readJob")
     call("compactSession", {"reason": "manual"})
+    call("endSession", {})
 
     call.ids["memory_id"] = call("createMemory", {"text": "Lives in Lisbon.", "kind": "note"})["id"]
     call("updateMemory", {"text": "Lives in Porto."})
     call("readMemory")
+    call.ids["memory_id"] = call("evolveMemory", {"text": "Lives in Braga.", "reason": "moved"})["id"]
     call("traceMemory")
     call("listMemories")
+    for decision, body in (("approve", {}), ("reject", {}), ("edit", {"importance": 4}), ("supersede", {})):
+        [call.ids["item_id"]] = user.bring_in({"text": f"To {decision}.", "status": "inbox"})
+        target = {"target_id": call.ids["memory_id"]} if decision == "supersede" else {}
+        call(f"{decision}InboxItem", {**body, **target})
+    call("listInbox")
+    call.ids["memory_id"] = call.ids["item_id"]
     call("importMemories", raw=json.dumps({"id": new_memory_id(), "text": "Has a cat."}).encode())
     call("markMemoriesUsed", {"ids": [call.ids["memory_id"]]})
 
@@ -83,8 +92,21 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call.ids["recall_id"] = call("recall", {"query": "Where do I live?"})["recall_id"]
     call("readRecall")
     call("listRecalls")
+    call("compileContext", {"session_id": "s1", "message": "Where do I live?"})
     call("listTools")
     call("recallMemory", {"arguments": {"query": "Porto"}})
+    call("searchConversation", {"arguments": {"query": "Lisbon", "conversation_id": "s1"}})
+    place = {"path": "/notes/smoke"}
+    call("putDocument", {"text": "Smoke rises."}, query=place)
+    call("getDocument", query=place)
+    call("listDocuments")
+    call("listDocumentVersions", query=place)
+    call("moveDocument", {**place, "to": "/notes/moved"})
+    call("evolveDocument", {"path": "/notes/moved", "to": "/notes/new", "text": "It rose.", "reason": "It did."})
+    call("searchKnowledge", {"arguments": {"query": "smoke"}})
+    call("readDocument", {"arguments": {"path": "/notes/new"}})
+    call("deleteDocuments", query={"prefix": "/notes/"})
+    call("reportUsage", used("s1", input=10, output=1))
     call("deleteMemory")
     call("userStats")
 
@@ -93,8 +115,11 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call("writePolicy", found["policy"], headers={"If-Match": f'"{found["rev"]}"'})
     call.ids["key_id"] = call("createKey", {"scopes": ["chat"], "label": "smoke"})["key_id"]
     call("revokeKey")
+    call("reflect", {"user_id": user.id, "dry_run": True})
     call.ids["job_id"] = call("drainEmbeddings", {"user_id": user.id})["id"]
     call("readAdminJob")
+    call("exportUser")
+    call("eraseUser")
     assert call.left == set(), "routes of the description that nobody called"
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from infra.expand import expand
 from local.cloudformation import read_yaml
 from local.template import ROOT
 
@@ -19,8 +17,6 @@ OBSERVABILITY = ROOT / "infra" / "observability.yaml"
 ACCOUNT = ROOT / "infra" / "account.yaml"
 ALL = (SERVICE, DATA, OBSERVABILITY, ACCOUNT)
 
-SAM_PYTHON = Path(os.environ.get("SAM_PYTHON", ROOT / ".venv-sam" / "bin" / "python"))
-"""The environment of ``requirements/sam.txt``; ``make test`` makes it."""
 BUILD_SHA = "0123456789abcdef"
 
 Properties = Mapping[str, Any]
@@ -33,14 +29,10 @@ def written(path: Path) -> Mapping[str, Any]:
 
 
 @cache
-def expanded(build_sha: str = BUILD_SHA) -> Mapping[str, Any]:
-    """The service's template after the transformation, its resources by logical id. Fails where the translator is not
-    installed: without it nothing here would be proven."""
-    assert SAM_PYTHON.exists(), f"{SAM_PYTHON} is not there: `make .venv-sam/stamp` installs requirements/sam.txt"
-    command = [str(SAM_PYTHON), str(ROOT / "infra" / "transform.py"), str(SERVICE), f"BuildSha={build_sha}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    resources: Mapping[str, Any] = json.loads(done.stdout)["Resources"]
+def expanded(build_sha: str = BUILD_SHA, stage: str = "dev") -> Mapping[str, Any]:
+    """The service's template after the transformation, its resources by logical id. Raises NotExpanded where the
+    translator is not installed: without it nothing here would be proven."""
+    resources: Mapping[str, Any] = expand(BuildSha=build_sha, Stage=stage)["Resources"]
     return resources
 
 
@@ -50,12 +42,16 @@ def of_type(resources: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Prop
             yield logical_id, resource.get("Properties", {})
 
 
+def function_names() -> dict[str, str]:
+    """Its folder's, by logical id. It needs no transformation, which takes seconds: for what is said before the first
+    test, in every process that runs tests."""
+    written_there = of_type(written(SERVICE)["Resources"], "AWS::Serverless::Function")
+    return {logical_id: Path(properties["CodeUri"]).name for logical_id, properties in written_there}
+
+
 def functions() -> dict[str, tuple[str, Properties]]:
     """Logical id and properties, as AWS expands them, by the name of the function's folder."""
-    folders = {
-        logical_id: Path(properties["CodeUri"]).name
-        for logical_id, properties in of_type(written(SERVICE)["Resources"], "AWS::Serverless::Function")
-    }
+    folders = function_names()
     return {folders[logical_id]: (logical_id, it) for logical_id, it in of_type(expanded(), "AWS::Lambda::Function")}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from local.template import ROOT, read_template
+from neve.ports import Index
 from tests.infra.templates import OBSERVABILITY, SERVICE, expanded, of_type, queue_name, written
 
 WATCHED: Mapping[str, Any] = written(OBSERVABILITY)["Resources"]
@@ -82,6 +83,47 @@ def test_alarms_watch_functions_queues_and_routes_that_exist() -> None:
         if metric == "ApproximateNumberOfMessagesVisible"
     }
     assert seen == dead, "every dead-letter queue has its alarm"
+
+
+def watched_by(metric: str, dimension: str, *alarms: str) -> set[str]:
+    """What these alarms, or all of them, look at under that metric, without the stack's prefix."""
+    return {
+        text(dimensions[dimension]).removeprefix("${Service}-").removesuffix(".fifo")
+        for logical_id in alarms or WATCHED
+        if WATCHED[logical_id]["Type"] == "AWS::CloudWatch::Alarm"
+        for _, name, dimensions in metrics(WATCHED[logical_id]["Properties"])
+        if name == metric
+    }
+
+
+def test_no_function_is_throttled_unnoticed() -> None:
+    template = read_template()
+    called = {route.function for route in template.routes} | {template.authorizer}
+    assert watched_by("Throttles", "FunctionName", "ApiFunctionsThrottled") == called
+    others = set(template.functions) - called - {"pre_traffic"}  # its own caller asks again
+    assert watched_by("Throttles", "FunctionName", "WorkersThrottled") == others
+
+
+def test_no_loop_ends_unnoticed_and_no_asynchronous_event_is_dropped_unnoticed() -> None:
+    template = read_template()
+    fed = {source.function for source in template.queue_sources}
+    assert watched_by("RecursiveInvocationsDropped", "FunctionName") == fed
+    started = {schedule.function for schedule in template.schedules}
+    assert watched_by("AsyncEventsDropped", "FunctionName") == started
+
+
+def test_no_queue_waits_unnoticed() -> None:
+    """A night may last for a night: its planner says what is not done (NightUnfinished)."""
+    fed = {source.queue for source in read_template().queue_sources}
+    assert watched_by("ApproximateAgeOfOldestMessage", "QueueName") == fed - {"reflect"}
+    assert WATCHED["NightUnfinished"]["Properties"]["MetricName"] == "NightUnfinishedSeconds"
+
+
+def test_indexes_of_the_table_are_watched_each_for_itself() -> None:
+    for metric in ("ReadThrottleEvents", "WriteThrottleEvents"):
+        watched = watched_by(metric, "GlobalSecondaryIndexName", "IndexesThrottled")
+        assert watched == {index.value for index in Index} - {Index.MAIN.value}
+    assert watched_by("TransactionConflict", "TableName") == {str({"Ref": "TableName"})}
 
 
 def test_our_own_metrics_are_written_somewhere() -> None:

@@ -6,31 +6,39 @@ import json
 import re
 
 from local.template import ROOT
-from tests.infra.templates import SERVICE, expanded, of_type, written
+from tests.infra.templates import SERVICE, Properties, expanded, of_type, written
 
 METHODS = ("get", "put", "post", "patch", "delete")
-API = expanded()["Api"]["Properties"]
-[(_, STAGE)] = of_type(expanded(), "AWS::ApiGateway::Stage")
 OPENAPI = json.loads((ROOT / "docs" / "openapi.json").read_bytes())
+
+
+def api() -> Properties:
+    properties: Properties = expanded()["Api"]["Properties"]
+    return properties
+
+
+def deployed_stage() -> Properties:
+    [(_, properties)] = of_type(expanded(), "AWS::ApiGateway::Stage")
+    return properties
 
 
 def test_every_route_of_the_openapi_is_deployed_and_the_reverse() -> None:
     """And with each GET its HEAD."""
     described = {(method, path) for path, it in OPENAPI["paths"].items() for method in it if method in METHODS}
     described |= {("head", path) for method, path in described if method == "get"}
-    deployed = {(method, path) for path, it in API["Body"]["paths"].items() for method in it}
+    deployed = {(method, path) for path, it in api()["Body"]["paths"].items() for method in it}
     assert deployed == described
 
 
 def test_every_route_but_health_needs_a_key() -> None:
     public = {
         (method, path)
-        for path, methods in API["Body"]["paths"].items()
+        for path, methods in api()["Body"]["paths"].items()
         for method, it in methods.items()
         if it.get("security") != [{"ApiKey": []}]
     }
     assert public == {("get", "/v1/health"), ("head", "/v1/health")}
-    authorizer = API["Body"]["securityDefinitions"]["ApiKey"]["x-amazon-apigateway-authorizer"]
+    authorizer = api()["Body"]["securityDefinitions"]["ApiKey"]["x-amazon-apigateway-authorizer"]
     assert authorizer["authorizerResultTtlInSeconds"] <= 60
     assert authorizer["authorizerUri"]["Fn::Sub"][1] == {"__FunctionArn__": {"Ref": "AuthorizerFunctionAliaslive"}}
 
@@ -46,19 +54,19 @@ def test_the_gateway_refuses_what_lacks_a_parameter_that_the_openapi_demands() -
     demanded |= {("head", path, name) for method, path, name in demanded if method == "get"}
     checked = {
         (method, path, parameter["name"])
-        for path, methods in API["Body"]["paths"].items()
+        for path, methods in api()["Body"]["paths"].items()
         for method, it in methods.items()
         if "x-amazon-apigateway-request-validator" in it
         for parameter in it["parameters"]
         if parameter["in"] == "query" and parameter["required"]
     }
     assert checked == demanded
-    validators = API["Body"]["x-amazon-apigateway-request-validators"]
+    validators = api()["Body"]["x-amazon-apigateway-request-validators"]
     assert validators == {"params-only": {"validateRequestParameters": True, "validateRequestBody": False}}
 
 
 def test_access_logs_hold_the_route_and_neither_path_nor_headers() -> None:
-    written_down = json.loads(STAGE["AccessLogSetting"]["Format"])
+    written_down = json.loads(deployed_stage()["AccessLogSetting"]["Format"])
     values = set(written_down.values())
     assert "$context.resourcePath" in values
     personal = (
@@ -70,20 +78,23 @@ def test_access_logs_hold_the_route_and_neither_path_nor_headers() -> None:
         "header",
     )
     assert not [value for value in values if any(part in value.lower() for part in personal)]
-    group = expanded()[STAGE["AccessLogSetting"]["DestinationArn"]["Fn::GetAtt"][0]]["Properties"]
+    group = expanded()[deployed_stage()["AccessLogSetting"]["DestinationArn"]["Fn::GetAtt"][0]]["Properties"]
     assert group["RetentionInDays"]
 
 
 def test_execution_logs_are_off_and_every_method_is_throttled_and_measured() -> None:
-    for setting in STAGE["MethodSettings"]:
+    for setting in deployed_stage()["MethodSettings"]:
         assert setting["LoggingLevel"] == "OFF"
         assert not setting.get("DataTraceEnabled")
         assert setting["MetricsEnabled"] is True
         assert setting["ThrottlingRateLimit"] and setting["ThrottlingBurstLimit"]
-    assert STAGE["MethodSettings"][0]["ResourcePath"] == "/*"
-    assert STAGE["TracingEnabled"] is True
-    named = {(s["HttpMethod"].lower(), s["ResourcePath"][1:].replace("~1", "/")) for s in STAGE["MethodSettings"][1:]}
-    deployed = {(method, path) for path, it in API["Body"]["paths"].items() for method in it}
+    assert deployed_stage()["MethodSettings"][0]["ResourcePath"] == "/*"
+    assert deployed_stage()["TracingEnabled"] is True
+    named = {
+        (s["HttpMethod"].lower(), s["ResourcePath"][1:].replace("~1", "/"))
+        for s in deployed_stage()["MethodSettings"][1:]
+    }
+    deployed = {(method, path) for path, it in api()["Body"]["paths"].items() for method in it}
     assert named <= deployed
     assert ("get", "/v1/health") in named
 
@@ -92,15 +103,15 @@ def test_there_is_one_stage_and_no_other() -> None:
     """SAM deploys one called ``Stage`` beside it, open to all and without limits, unless told what it writes."""
     deployments = [properties for _, properties in of_type(expanded(), "AWS::ApiGateway::Deployment")]
     assert [properties.get("StageName") for properties in deployments] == [None]
-    assert STAGE["StageName"] == {"Ref": "Stage"}
+    assert deployed_stage()["StageName"] == {"Ref": "Stage"}
 
 
 def test_clients_speak_tls_1_2_or_newer() -> None:
-    assert (API["SecurityPolicy"], API["EndpointAccessMode"]) == ("SecurityPolicy_TLS13_1_2_2021_06", "BASIC")
+    assert (api()["SecurityPolicy"], api()["EndpointAccessMode"]) == ("SecurityPolicy_TLS13_1_2_2021_06", "BASIC")
 
 
 def test_what_the_authorizer_denies_is_a_401_and_its_failure_says_when_to_come_again() -> None:
-    answers = API["Body"]["x-amazon-apigateway-gateway-responses"]
+    answers = api()["Body"]["x-amazon-apigateway-gateway-responses"]
     denied = answers["ACCESS_DENIED"]
     assert denied["statusCode"] == "401"
     assert "stage" in json.loads(denied["responseTemplates"]["application/json"])["detail"]
@@ -110,12 +121,12 @@ def test_what_the_authorizer_denies_is_a_401_and_its_failure_says_when_to_come_a
 
 
 def test_bodies_arrive_as_they_were_sent() -> None:
-    assert API["Body"]["x-amazon-apigateway-binary-media-types"] == ["*/*"]
+    assert api()["Body"]["x-amazon-apigateway-binary-media-types"] == ["*/*"]
 
 
 def test_nothing_is_compressed() -> None:
     assert "MinimumCompressionSize" not in written(SERVICE)["Resources"]["Api"]["Properties"]
-    assert "minimumCompressionSize" not in API
+    assert "minimumCompressionSize" not in api()
 
 
 def test_a_route_is_called_through_the_alias_and_may_be() -> None:
@@ -126,7 +137,7 @@ def test_a_route_is_called_through_the_alias_and_may_be() -> None:
     }
     used = {
         alias
-        for methods in API["Body"]["paths"].values()
+        for methods in api()["Body"]["paths"].values()
         for method in methods.values()
         for alias in re.findall(r"\$\{(\w+)\}/invocations", method["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"])
     }

@@ -18,7 +18,7 @@ from tests.infra.templates import ACCOUNT, DATA, SERVICE, expanded, of_type, wri
 RESOURCES: Mapping[str, Any] = written(DATA)["Resources"]
 KEY = {"Fn::GetAtt": ["Key", "Arn"]}
 STAGES = ("dev", "staging", "prod")
-ROLES = ("RecallRole", "IndexRole", "EmbedRole", "AdminRole")
+ROLES = ("RecallRole", "IndexRole", "EmbedRole", "LibrarianRole", "AdminRole", "JobsRole")
 """What the policy of the domain names: of a role that was removed it would keep a number that nobody has."""
 
 
@@ -74,6 +74,7 @@ def test_the_bucket_is_closed_and_forgets_what_is_deleted() -> None:
     assert by_id == {
         "abort-multipart-uploads": {"AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 1}},
         "expire-uploads": {"Prefix": "uploads/", "ExpirationInDays": 1},
+        "expire-exports": {"Prefix": "exports/", "ExpirationInDays": 7},
     }
     assert {rule["Status"] for rule in rules} == {"Enabled"}
 
@@ -119,9 +120,11 @@ def test_the_domain_lets_in_the_roles_of_its_functions_and_the_operator() -> Non
             allowed.setdefault(principal["Fn::GetAtt"][0], set()).update(f"{action} {path}" for action in actions)
     assert allowed == {
         "RecallRole": {"es:ESHttpPost /*/_search", "es:ESHttpGet /*/_mapping"},
+        "LibrarianRole": {"es:ESHttpPost /*/_search", "es:ESHttpGet /*/_mapping"},
         "AdminRole": {"es:ESHttpGet /*/_mapping"},
         "IndexRole": {"es:ESHttpGet /*", "es:ESHttpPost /*", "es:ESHttpPut /*"},
         "EmbedRole": {"es:ESHttpGet /*", "es:ESHttpPost /*", "es:ESHttpPut /*"},
+        "JobsRole": {"es:ESHttpGet /*", "es:ESHttpPost /*", "es:ESHttpPut /*"},
     }
     assert operators == 1
 

@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
-from infra.emulate.service_template import LEFT_OUT, MATHS, function_code, known_only, service_template
+from infra.emulate.service_template import LEFT_OUT, MATHS, Emulated, function_code, known_only, service_template
 from tests.infra.templates import BUILD_SHA, OBSERVABILITY, expanded, functions, written
 
-EMULATED = service_template({"ADDED": "1"}, "http://127.0.0.1/nested", BUILD_SHA)
-TEMPLATE = json.loads(EMULATED.template)
+
+@cache
+def emulated() -> Emulated:
+    """Takes seconds: not in every process that only collects."""
+    return service_template({"ADDED": "1"}, "http://127.0.0.1/nested", BUILD_SHA)
+
+
+@cache
+def template() -> Any:
+    return json.loads(emulated().template)
 
 
 def named(value: Any) -> Iterator[str]:
@@ -35,17 +44,17 @@ def named(value: Any) -> Iterator[str]:
 
 
 def test_nothing_refers_to_what_was_left_out() -> None:
-    known = {*TEMPLATE["Resources"], *TEMPLATE["Parameters"]}
-    asked = {name for name in named(TEMPLATE["Resources"]) if not name.startswith("AWS::")}
-    asked |= {name for resource in TEMPLATE["Resources"].values() for name in resource.get("DependsOn", [])}
+    known = {*template()["Resources"], *template()["Parameters"]}
+    asked = {name for name in named(template()["Resources"]) if not name.startswith("AWS::")}
+    asked |= {name for resource in template()["Resources"].values() for name in resource.get("DependsOn", [])}
     assert asked <= known
 
 
 def test_only_what_is_listed_is_left_out() -> None:
-    gone = {name for names in EMULATED.left_out.values() for name in names}
-    assert set(expanded()) - set(TEMPLATE["Resources"]) == gone | {"CodeDeployServiceRole"}
+    gone = {name for names in emulated().left_out.values() for name in names}
+    assert set(expanded()) - set(template()["Resources"]) == gone | {"CodeDeployServiceRole"}
     nested = known_only(written(OBSERVABILITY))
-    assert set(EMULATED.left_out) | set(nested.left_out) == set(LEFT_OUT)
+    assert set(emulated().left_out) | set(nested.left_out) == set(LEFT_OUT)
     assert "IndexLate" in json.loads(nested.template)["Resources"]
     assert "TableThrottled" in nested.left_out[MATHS]
 
@@ -53,7 +62,7 @@ def test_only_what_is_listed_is_left_out() -> None:
 def test_every_function_has_its_own_code_and_settings() -> None:
     code = function_code()
     for name, (logical_id, before) in functions().items():
-        properties = TEMPLATE["Resources"][logical_id]["Properties"]
+        properties = template()["Resources"][logical_id]["Properties"]
         assert properties["Code"]["S3Key"] == f"{name}.zip"
         assert (code[name] / "app.py").is_file()
         variables = properties["Environment"]["Variables"]

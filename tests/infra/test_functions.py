@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from infra.packaging.layers import LAYERS
 from local.template import ROOT
 from neve.config import Settings, variable
-from tests.infra.templates import SERVICE, expanded, functions, of_type, written
+from tests.infra.permissions import listed, statements, target
+from tests.infra.templates import SERVICE, expanded, function_names, functions, of_type, written
 
 HOOK = "pre_traffic"
-NAMES = sorted(functions())
-HOOK_VARIABLES = {"RECORDS_VERSION", "INDEX_VERSION", "EMBED_VERSION", "RECALL_VERSION"}
+LONG = {HOOK: 120, "reflect": 900, "jobs": 900, "librarian": 300}
+"""Nobody waits for a night, a librarian or an erasure, and an answer or a batch may take minutes."""
+NAMES = sorted(function_names().values())
+CHECKED = ("Records", "Index", "Embed", "Recall")
+HOOK_VARIABLES = {f"{name.upper()}_VERSION" for name in CHECKED}
+GOES_BACK = {"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_STOP_ON_REQUEST"}
 RUNTIME_VARIABLES = {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL"}
 
 
 def test_every_folder_is_a_function() -> None:
-    assert set(NAMES) == {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
+    assert set(NAMES) == functions().keys() == {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -27,7 +34,7 @@ def test_a_function_runs_traced_on_arm64(name: str) -> None:
     _, properties = functions()[name]
     assert (properties["Runtime"], properties["Architectures"]) == ("python3.13", ["arm64"])
     assert properties["TracingConfig"] == {"Mode": "Active"}
-    assert properties["Timeout"] <= (120 if name == HOOK else 60)
+    assert properties["Timeout"] <= LONG.get(name, 60)
 
 
 def test_functions_of_the_api_answer_before_the_gateway_gives_up() -> None:
@@ -79,26 +86,56 @@ def test_versions_follow_the_build() -> None:
     assert len(versions) == len(first)
 
 
-def test_traffic_moves_behind_the_check_and_the_alarms() -> None:
-    resources = expanded()
-    for name, (logical_id, _) in functions().items():
-        alias = resources[f"{logical_id}Aliaslive"]
-        if name == HOOK:
-            assert "UpdatePolicy" not in alias
-            continue
-        update = alias["UpdatePolicy"]["CodeDeployLambdaAliasUpdate"]
-        checked = {"Ref": "PreTrafficFunction"} if name == "recall" else None
-        assert update.get("BeforeAllowTrafficHook") == checked, "once a stack: a new account runs ten functions at once"
+def deployments(stage: str) -> dict[str, dict[str, Any]]:
+    """What moves the traffic of a function's alias, by the function's name; none for one that no deployment moves."""
+    resources = expanded(stage=stage)
+    aliases = {name: resources[f"{logical_id}Aliaslive"] for name, (logical_id, _) in functions().items()}
+    return {
+        name: alias["UpdatePolicy"]["CodeDeployLambdaAliasUpdate"]
+        for name, alias in aliases.items()
+        if "UpdatePolicy" in alias
+    }
+
+
+def test_the_check_runs_once_a_stack() -> None:
+    """All aliases are moved at once: a check of each would be more functions than a new account runs, which is ten."""
+    hooks = {
+        (name, when): called
+        for name, update in deployments("prod").items()
+        for when, called in update.items()
+        if when.endswith("Hook")
+    }
+    assert hooks == {("recall", "BeforeAllowTrafficHook"): {"Ref": "PreTrafficFunction"}}
+    [calls] = [it for it in statements(HOOK) if listed(it["Action"]) == ["lambda:InvokeFunction"]]
+    assert {target(it) for it in calls["Resource"]} == {f"versions/{name}" for name in CHECKED}
+
+
+@pytest.mark.parametrize("stage", ["staging", "prod"])
+def test_the_traffic_of_every_function_moves_behind_the_alarms(stage: str) -> None:
+    """Also of those that the check does not call, and of those whose deployment does not wait for it."""
+    resources, moved = expanded(stage=stage), deployments(stage)
+    assert set(moved) == set(functions()) - {HOOK}
+    shift = written(SERVICE)["Mappings"]["Stages"][stage]["Shift"]
+    assert re.fullmatch(r"Canary10Percent(5|10)Minutes", shift)
+    for name, update in moved.items():
         group = resources[update["DeploymentGroupName"]["Ref"]]["Properties"]
+        assert shift in json.dumps(group["DeploymentConfigName"]), name
+        back = group["AutoRollbackConfiguration"]
+        assert (back["Enabled"], set(back["Events"])) == (True, GOES_BACK)
         condition, watched, ignored = group["AlarmConfiguration"]["Fn::If"]
         alarms = {alarm["Name"]["Ref"] for alarm in watched["Alarms"]}
         assert (condition, watched["Enabled"], ignored) == ("Watched", True, {})
         assert alarms == {"ApiFailures", "ApiFunctionFailures", "WorkerFailures"}
         assert {resources[alarm]["Type"] for alarm in alarms} == {"AWS::CloudWatch::Alarm"}
+
+
+def test_alarms_of_a_deployment_can_be_taken_off_and_are_on() -> None:
     assert written(SERVICE)["Parameters"]["DeploymentAlarms"]["Default"] == "watch"
     assert written(SERVICE)["Conditions"]["Watched"] == {"Fn::Equals": [{"Ref": "DeploymentAlarms"}, "watch"]}
-    shifts = {stage: it["Shift"] for stage, it in written(SERVICE)["Mappings"]["Stages"].items()}
-    assert shifts["prod"].startswith("Canary") and shifts["staging"].startswith("Canary")
+    rollback = (ROOT / "docs" / "runbooks" / "rollback.md").read_text(encoding="utf-8")
+    assert "DeploymentAlarms=ignore" in rollback
+    [named] = re.findall(r"for one function: ([a-z_#\s]+?)\naws ", rollback)
+    assert set(named.replace("#", " ").split()) == set(functions()) - {HOOK}
 
 
 def test_codedeploy_may_call_the_hook_and_the_hook_calls_new_versions() -> None:
@@ -135,7 +172,7 @@ def test_every_setting_is_set_and_every_variable_is_read() -> None:
 def test_only_the_observers_know_the_model_key() -> None:
     secret = variable("anthropic_secret")
     knowing = {name for name, (_, it) in functions().items() if secret in it["Environment"]["Variables"]}
-    assert knowing == {"extract", "compact"}
+    assert knowing == {"extract", "compact", "reflect", "librarian"}
 
 
 @pytest.mark.parametrize("name", NAMES)

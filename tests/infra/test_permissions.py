@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
 from infra.recorded_calls import COMMITTED, NOT_IN_EVERY_RECORDING, Grant, read
+from neve.domain.records import HistoryCut, Job, PackEntry, PackManifest, PackPointer, SessionEpoch, Summary
+from neve.domain.times import iso
+from neve.store import rows
+from neve.store.keys import SessionKeys
 from tests.infra.permissions import granted, listed, statements
-from tests.infra.templates import expanded, functions, of_type
+from tests.infra.templates import expanded, function_names, functions, of_type
 
-QUEUE_WORKERS = ("index", "embed", "extract", "compact")
+QUEUE_WORKERS = ("index", "embed", "extract", "compact", "reflect", "jobs", "librarian")
 CONSUMED = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
 LOGGED = {("logs:CreateLogStream", "logs"), ("logs:PutLogEvents", "logs")}
 """Lambda writes the log with the function's role."""
@@ -22,7 +27,7 @@ def consumed(function: str) -> set[Grant]:
     return {(action, f"queue/{function}") for action in CONSUMED if function in QUEUE_WORKERS}
 
 
-@pytest.mark.parametrize("function", sorted(functions()))
+@pytest.mark.parametrize("function", sorted(function_names().values()))
 def test_a_role_grants_what_its_function_calls_and_nothing_else(function: str) -> None:
     recorded, unrecorded = read(COMMITTED).get(function, set()), set(NOT_IN_EVERY_RECORDING.get(function, {}))
     needed = recorded | unrecorded | consumed(function) | LOGGED
@@ -40,7 +45,20 @@ def test_the_recording_knows_every_function() -> None:
 def test_nobody_scans_and_nobody_deletes_a_store() -> None:
     actions = {action for function in functions() for action, _ in granted(function)}
     assert not {action for action in actions if "*" in action}
-    assert actions.isdisjoint({"dynamodb:Scan", "dynamodb:DeleteTable", "s3:DeleteObject", "es:ESHttpDelete"})
+    assert actions.isdisjoint({"dynamodb:Scan", "dynamodb:DeleteTable", "s3:DeleteBucket", "es:ESHttpDelete"})
+
+
+def test_objects_are_deleted_where_somebody_asked_for_it_only() -> None:
+    deleting = {name: granted(name) for name in functions() if any(a == "s3:DeleteObject" for a, _ in granted(name))}
+    assert set(deleting) == {"compact", "index", "jobs", "observe", "records"}
+    texts = "bucket/documents/*"
+    erased = {"bucket/images/*", "bucket/packs/*", "bucket/uploads/*"}
+    refused = {"bucket/images/*"}  # what an append brought that was refused
+    for name, allowed in (
+        *(("compact", erased), ("index", {texts}), ("observe", refused)),
+        ("records", {"bucket/packs/*", texts}),
+    ):
+        assert {target for action, target in deleting[name] if action == "s3:DeleteObject"} == allowed
 
 
 def test_only_tracing_has_no_resource() -> None:
@@ -77,9 +95,34 @@ def test_recall_writes_its_ledger_and_the_authorizer_reads_keys() -> None:
         ]
         for function, action in (("recall", "dynamodb:PutItem"), ("authorizer", "dynamodb:GetItem"))
     }
-    assert conditions == {"recall": [["T#*#U#*#R", "T#*#SECRET", "HEALTH"]], "authorizer": [["KEY#*"]]}
+    ledger, prompts = ["T#*#U#*#R", "T#*#SECRET", "HEALTH"], ["T#*#U#*", "T#*#JOB"]
+    assert conditions == {"recall": [ledger, prompts], "authorizer": [["KEY#*"]]}
     always = [statement for statement in statements("recall") if "Condition" not in statement]
     unconditional = {action for statement in always for action in listed(statement["Action"])}
     assert unconditional.isdisjoint({"dynamodb:PutItem", "dynamodb:DeleteItem", "dynamodb:UpdateItem"})
     searched = [s["Resource"]["Fn::Sub"] for s in statements("recall") if str(s["Action"]).startswith("es:")]
     assert searched == ["${SearchArn}/*/_mapping", "${SearchArn}/*/_search"]
+
+
+def test_recall_cannot_write_a_memory() -> None:
+    """What it may write below a user has attributes that are listed: all those of the rows that a prompt leaves behind,
+    and not the text of a memory."""
+    [listed_] = [
+        statement["Condition"]["ForAllValues:StringEquals"]["dynamodb:Attributes"]
+        for statement in statements("recall")
+        if "ForAllValues:StringEquals" in statement.get("Condition", {})
+    ]
+    keys, now = SessionKeys("t", "u", "s"), datetime(2026, 3, 10, tzinfo=UTC)
+    at = iso(now)
+    cut, pointer = HistoryCut(1, 1, 2, 1), PackPointer(1, "sha", "initial", at, 1, "sha")
+    epoch = SessionEpoch("s", 1, 1, 2, pointer, "horizon", at, "job_1", cut=cut, prefix="static:1", retracted=((1, 1),))
+    summary = Summary("s", 1, 1, 2, "standard", "model", 1, at, "m", "1", ("a",), ("b",), ("c",), ("d",), "job_1")
+    job = Job("job_1", "compact", "queued", at, "u", "s", state={"reason": "tokens"})
+    no_room = (PackEntry("doc_1", 1, "fp", 1, "document", "/always-load/a"),)
+    manifest = PackManifest("s", 1, "initial", at, "sha", 1, "sha", {}, no_room)
+    puts = (
+        *(rows.put_epoch(keys, epoch, now), rows.put_summary(keys, summary), rows.put_stand_in(keys, summary)),
+        *(rows.put_manifest(keys, manifest), rows.put_queued_job(keys, job, 1)),
+    )
+    assert {name for put in puts for name in put.item} <= set(listed_)
+    assert {"text", "passages", "fingerprint", "rank_pk", "recent_pk", "content", "observed_seq"}.isdisjoint(listed_)

@@ -11,6 +11,8 @@ import pytest
 from local.template import read_template
 from local.workers.event_filter import check_pattern, lets_through
 from neve.attribute_values import typed_value
+from neve.domain.jobs import time_limits
+from neve.domain.librarian import time_limits as filing_limits
 from neve.domain.observe.time_limits import (
     ANSWER_S,
     COMMIT_S,
@@ -21,42 +23,57 @@ from neve.domain.observe.time_limits import (
     VISIBILITY_S,
     WORKER_S,
 )
+from neve.domain.reflect import night_limits
 from neve.ports import Item
+from neve.store import rows
 from neve.usecases.background import dispatch_changes as dispatching
+from neve.usecases.sessions import note_open
 from neve.usecases.tenants import usage
 from tests.infra.permissions import granted, target
-from tests.infra.templates import SERVICE, expanded, functions, of_type, queue_name, written
+from tests.infra.templates import SERVICE, Properties, expanded, functions, of_type, queue_name, written
 
 FOURTEEN_DAYS = 14 * 24 * 3600
-RESOURCES = expanded()
-MAPPINGS = [properties for _, properties in of_type(RESOURCES, "AWS::Lambda::EventSourceMapping")]
-QUEUES = dict(of_type(RESOURCES, "AWS::SQS::Queue"))
+FED = [
+    logical_id
+    for logical_id, properties in of_type(written(SERVICE)["Resources"], "AWS::Serverless::Function")
+    if any(event["Type"] in ("SQS", "DynamoDB") for event in properties.get("Events", {}).values())
+]
+"""Functions with a source."""
 
 
-def test_the_sources_are_one_stream_and_four_queues() -> None:
-    sources = [str(mapping["EventSourceArn"]) for mapping in MAPPINGS]
-    assert sorted("TableStream" in source for source in sources) == [False, False, False, False, True]
+def mappings() -> list[Properties]:
+    return [properties for _, properties in of_type(expanded(), "AWS::Lambda::EventSourceMapping")]
 
 
-@pytest.mark.parametrize("mapping", MAPPINGS, ids=lambda mapping: mapping["FunctionName"]["Ref"])
-def test_a_source_feeds_the_alias_reports_single_failures_and_has_a_target_for_them(mapping: dict[str, object]) -> None:
-    assert mapping["FunctionName"]["Ref"].endswith("Aliaslive")  # type: ignore[index]
+def queues() -> dict[str, Properties]:
+    return dict(of_type(expanded(), "AWS::SQS::Queue"))
+
+
+def test_the_sources_are_one_stream_and_seven_queues() -> None:
+    sources = [str(mapping["EventSourceArn"]) for mapping in mappings()]
+    assert sorted("TableStream" in source for source in sources) == [False] * 7 + [True]
+    assert sorted(mapping["FunctionName"]["Ref"] for mapping in mappings()) == sorted(f"{it}Aliaslive" for it in FED)
+
+
+@pytest.mark.parametrize("function", FED)
+def test_a_source_feeds_the_alias_reports_single_failures_and_has_a_target_for_them(function: str) -> None:
+    [mapping] = [mapping for mapping in mappings() if mapping["FunctionName"]["Ref"] == f"{function}Aliaslive"]
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     source = mapping["EventSourceArn"]
     assert isinstance(source, dict)
     if "Ref" in source:
-        destination = mapping["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"]  # type: ignore[index]
+        destination = mapping["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"]
         assert destination == ["ChangesDeadLetters", "Arn"]
         assert mapping["BisectBatchOnFunctionError"] is True
     else:
-        assert "RedrivePolicy" in QUEUES[source["Fn::GetAtt"][0]]
+        assert "RedrivePolicy" in queues()[source["Fn::GetAtt"][0]]
 
 
 def test_a_message_outwaits_six_runs_of_its_worker() -> None:
-    for mapping in MAPPINGS:
+    for mapping in mappings():
         if "Fn::GetAtt" in mapping["EventSourceArn"]:
-            queue = QUEUES[mapping["EventSourceArn"]["Fn::GetAtt"][0]]
-            function = RESOURCES[mapping["FunctionName"]["Ref"].removesuffix("Aliaslive")]["Properties"]
+            queue = queues()[mapping["EventSourceArn"]["Fn::GetAtt"][0]]
+            function = expanded()[mapping["FunctionName"]["Ref"].removesuffix("Aliaslive")]["Properties"]
             assert queue["VisibilityTimeout"] >= 6 * function["Timeout"]
 
 
@@ -64,7 +81,7 @@ def test_who_may_send_to_its_own_source_may_go_round_and_nobody_else() -> None:
     """Lambda drops what a function has sent to its own queue 16 times in a chain, unless it says that it means to."""
     fed_by = {
         mapping["FunctionName"]["Ref"]: target(mapping["EventSourceArn"])
-        for mapping in MAPPINGS
+        for mapping in mappings()
         if "Fn::GetAtt" in mapping["EventSourceArn"]
     }
     own = {
@@ -73,52 +90,79 @@ def test_who_may_send_to_its_own_source_may_go_round_and_nobody_else() -> None:
         if ("sqs:SendMessage", fed_by.get(f"{logical_id}Aliaslive")) in granted(name)
     }
     allowed = {name for name, (_, it) in functions().items() if it.get("RecursiveLoop") == "Allow"}
-    assert own == allowed == {"extract", "compact", "embed"}
+    assert own == allowed == {"extract", "compact", "index", "embed", "reflect", "jobs", "librarian"}
 
 
 def test_the_time_of_a_worker_that_observes_is_what_the_code_reckons_with() -> None:
     for name in ("extract", "compact"):
         _, function = functions()[name]
         assert function["Timeout"] == WORKER_S
-    visible = {queue_name(queue): queue.get("VisibilityTimeout") for queue in QUEUES.values()}
+    visible = {queue_name(queue): queue.get("VisibilityTimeout") for queue in queues().values()}
     assert visible["extract"] == visible["compact"] == VISIBILITY_S
     assert ANSWER_S + COMMIT_S == PASS_S < WORKER_S < LEASE_S < VISIBILITY_S
     assert POSTPONED_S + PASS_S <= WORKER_S
     assert NO_PROGRESS_FOR.total_seconds() > LEASE_S + POSTPONED_S
 
 
+def test_the_time_of_a_worker_of_the_night_is_what_the_code_reckons_with() -> None:
+    timeouts = {name: function["Timeout"] for name, (_, function) in functions().items()}
+    assert (timeouts["reflect"], timeouts["reflect_planner"]) == (night_limits.WORKER_S, night_limits.PLANNER_S)
+    visible = {queue_name(queue): queue.get("VisibilityTimeout") for queue in queues().values()}
+    assert visible["reflect"] == night_limits.VISIBILITY_S
+    assert night_limits.WORKER_S < night_limits.LEASE_S < night_limits.VISIBILITY_S
+    assert night_limits.NO_PROGRESS_FOR.total_seconds() > night_limits.LEASE_S + night_limits.POSTPONED_S
+    assert night_limits.needed_s(65_000 // 2) < night_limits.WORKER_S, "a full batch has its time"
+
+
+def test_the_time_of_a_librarian_is_what_the_code_reckons_with() -> None:
+    _, function = functions()["librarian"]
+    visible = {queue_name(queue): queue.get("VisibilityTimeout") for queue in queues().values()}
+    assert (function["Timeout"], visible["librarian"]) == (filing_limits.WORKER_S, filing_limits.VISIBILITY_S)
+    assert 2 * filing_limits.FILING_S < filing_limits.WORKER_S < filing_limits.VISIBILITY_S
+
+
+def test_the_time_of_a_worker_of_the_jobs_is_what_the_code_reckons_with() -> None:
+    _, function = functions()["jobs"]
+    assert function["Timeout"] == time_limits.WORKER_S
+    visible = {queue_name(queue): queue.get("VisibilityTimeout") for queue in queues().values()}
+    assert visible["jobs"] == time_limits.VISIBILITY_S
+    assert time_limits.WORKER_S < time_limits.LEASE_S < time_limits.VISIBILITY_S
+
+
 def test_workers_of_a_queue_are_limited() -> None:
     """A backlog must neither drown the search domain nor run into the language model's limits."""
     stages = written(SERVICE)["Mappings"]["Stages"]
-    for mapping in MAPPINGS:
+    for mapping in mappings():
         if "Fn::GetAtt" in mapping["EventSourceArn"]:
             _, _, name = mapping["ScalingConfig"]["MaximumConcurrency"]["Fn::FindInMap"]
             assert all(2 <= stage[name] <= 100 for stage in stages.values())
 
 
 def test_every_queue_keeps_its_messages_encrypted_for_14_days_and_ends_in_a_dead_letter_queue() -> None:
-    for logical_id, queue in QUEUES.items():
+    for logical_id, queue in queues().items():
         assert queue["MessageRetentionPeriod"] == FOURTEEN_DAYS, logical_id
         assert queue["SqsManagedSseEnabled"] is True
         if "RedrivePolicy" in queue:
-            dead = QUEUES[queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]]
+            dead = queues()[queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]]
             assert queue_name(dead) == f"{queue_name(queue)}-dlq"
             assert dead.get("FifoQueue") == queue.get("FifoQueue")
         else:
             assert queue_name(queue).endswith("-dlq")
 
 
-def test_a_schedule_is_tried_again_and_its_failures_are_kept() -> None:
-    [(_, schedule)] = of_type(RESOURCES, "AWS::Scheduler::Schedule")
-    target = schedule["Target"]
-    assert "Name" not in schedule, "two stages of an account would share it"
-    assert target["Arn"] == {"Ref": "SweepFunctionAliaslive"}
-    assert target["DeadLetterConfig"]["Arn"]["Fn::GetAtt"] == ["SweepDeadLetters", "Arn"]
+@pytest.mark.parametrize("function", ["SweepFunction", "ReflectPlannerFunction"])
+def test_a_schedule_is_tried_again_and_its_failures_are_kept(function: str) -> None:
+    dead = [f"{function.removesuffix('Function')}DeadLetters", "Arn"]
+    schedules = [properties for _, properties in of_type(expanded(), "AWS::Scheduler::Schedule")]
+    assert len(schedules) == 2
+    assert all("Name" not in one for one in schedules), "two stages of an account would share it"
+    [target] = [one["Target"] for one in schedules if one["Target"]["Arn"] == {"Ref": f"{function}Aliaslive"}]
+    assert target["DeadLetterConfig"]["Arn"]["Fn::GetAtt"] == dead
     assert target["RetryPolicy"]["MaximumRetryAttempts"] > 0
-    [(_, started)] = of_type(RESOURCES, "AWS::Lambda::EventInvokeConfig")
-    assert started["FunctionName"] == {"Ref": "SweepFunction"}
-    assert started["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"] == ["SweepDeadLetters", "Arn"]
-    role = RESOURCES[target["RoleArn"]["Fn::GetAtt"][0]]["Properties"]
+    configured = [it for _, it in of_type(expanded(), "AWS::Lambda::EventInvokeConfig")]
+    [started] = [it for it in configured if it["FunctionName"] == {"Ref": function}]
+    assert started["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"] == dead
+    role = expanded()[target["RoleArn"]["Fn::GetAtt"][0]]["Properties"]
     allowed = {s["Action"] for policy in role["Policies"] for s in policy["PolicyDocument"]["Statement"]}
     assert allowed == {"lambda:InvokeFunction", "sqs:SendMessage"}
 
@@ -136,7 +180,7 @@ def passes(old: Item | None, new: Item | None) -> bool:
 
 
 def test_the_filter_is_what_aws_gets_and_one_machine_carries_out() -> None:
-    [mapping] = [mapping for mapping in MAPPINGS if "FilterCriteria" in mapping]
+    [mapping] = [mapping for mapping in mappings() if "FilterCriteria" in mapping]
     patterns = [json.loads(entry["Pattern"]) for entry in mapping["FilterCriteria"]["Filters"]]
     for pattern in patterns:
         check_pattern(pattern)
@@ -150,8 +194,11 @@ def test_what_the_outbox_works_on_gets_through() -> None:
     assert passes(None, memory)
     assert passes(memory, memory | {"rev": 2})
     assert passes(memory, None)
+    document = {"type": "document", "rev": 1}
+    assert passes(None, document) and passes(document, document | {"rev": 2}) and passes(document, None)
     assert passes(None, {"type": "event"})
     assert passes(None, {"type": "recall"})
+    assert passes(None, {"type": "session"})
     assert passes(None, {"type": "usage", "model_calls": 1})
     assert passes({"type": "usage"}, {"type": "usage", "model_calls": 1})
     assert passes({"type": "tenant", "policy": "{}"}, {"type": "tenant", "policy": '{"rerank": "late"}'})
@@ -159,7 +206,21 @@ def test_what_the_outbox_works_on_gets_through() -> None:
 
 def test_what_it_would_only_pass_over_does_not() -> None:
     assert not passes({"type": "usage"}, {"type": "usage", "embedded_texts": 1}), "no metric is made of it"
-    of_users = ("session", "marker", "epoch", "job", "idempotency", "pack", "vector", "tokens", "late", "user")
+    session = {"type": "session", "status": "open"}
+    assert not passes(session, session), "an append tells of itself by its events"
+    of_users = (
+        "open_session",
+        "filing",
+        "marker",
+        "epoch",
+        "job",
+        "idempotency",
+        "pack",
+        "vector",
+        "tokens",
+        "late",
+        "user",
+    )
     for kind in (*of_users, "late_users", "api_key"):
         row = {"type": kind, "expires_at": 1_800_000_000}
         assert not passes(None, row)
@@ -173,9 +234,9 @@ def test_what_it_would_only_pass_over_does_not() -> None:
 def test_the_types_named_here_are_those_that_the_code_asks_for() -> None:
     """A type that the outbox begins to read has to join the filter: this names the files to look at."""
     asked = {
-        kind
-        for module in (dispatching, usage)
-        for kind in re.findall(r'get\("type"\) [!=]= "(\w+)"', inspect.getsource(module))
+        kind.strip('"') if kind.startswith('"') else getattr(rows, kind.removeprefix("rows."))
+        for module in (dispatching, note_open, usage)
+        for kind in re.findall(r'get\("type"\) [!=]= ("\w+"|rows\.[A-Z_]+)', inspect.getsource(module))
     }
     [stream] = read_template().stream_sources
     named = {

@@ -147,6 +147,8 @@ def test_layers_of_a_function_do_not_overlap(tmp_path: Path) -> None:
         (tmp_path / name / "python" / f"{name}.py").write_text("")
     laid = lay_over([tmp_path / "first", tmp_path / "second"], tmp_path / "opt")
     assert {path.name for path in (laid / "python").iterdir()} == {"first.py", "second.py"}
+    (tmp_path / "second" / "python" / "first.py").write_text("")
+    lay_over([tmp_path / "first", tmp_path / "second"], tmp_path / "both")  # what both need, of one version
     (tmp_path / "second" / "python" / "first.py").write_text("other")
     with pytest.raises(Overlap, match=r"python/first\.py is in second"):
         lay_over([tmp_path / "first", tmp_path / "second"], tmp_path / "again")

@@ -66,13 +66,18 @@ def call(stage: Stage, method: str, path: str, body: Any = None, *, status: int 
     return json.loads(response.body)
 
 
+def tell(stage: Stage, stores: Stores) -> None:
+    """The outbox of every change so far."""
+    assert stage.invoke("outbox", stores.changes()) == {"batchItemFailures": []}
+
+
 def test_what_is_said_becomes_memory_and_is_found(stage: Stage, stores: Stores) -> None:
     assert call(stage, "GET", "/v1/health")["observer"] == "extractive"
     call(stage, "POST", f"{USER}/sessions", {"session_id": "monday"})
     said = {"events": [{"event_type": "user_message", "content": SAID}]}
     assert call(stage, "POST", f"{USER}/sessions/monday/events", said, status=201)["seqs"] == [1]
     created = call(stage, "POST", f"{USER}/memories", {"text": "Ann's telescope is with Bob."}, status=201)
-    assert stage.invoke("outbox", stores.changes()) == {"batchItemFailures": []}
+    tell(stage, stores)
     stage.deliver("index")
     stage.deliver("embed")
     assert call(stage, "POST", f"{USER}/sessions/monday/observe", {}, status=202)["status"] == "queued"
@@ -80,11 +85,21 @@ def test_what_is_said_becomes_memory_and_is_found(stage: Stage, stores: Stores) 
     assert call(stage, "GET", f"{USER}/sessions/monday")["observed_seq"] == 1
     assert call(stage, "POST", f"{USER}/sessions/monday/compact", {}, status=202)["status"] == "queued"
     stage.deliver("compact")
+    assert call(stage, "POST", f"{USER}/sessions/monday/end", {}, status=202)["status"] == "queued"
+    tell(stage, stores)
+    stage.deliver("compact")
+    tell(stage, stores)
+    stage.deliver("librarian")
+    assert call(stage, "POST", f"{USER}/export", {}, status=202)["status"] == "queued"
+    tell(stage, stores)
+    stage.deliver("jobs")
     asked = {"query": "Who has the telescope?", "mode": "tool", "budget_ms": 20_000}
     found = call(stage, "POST", f"{USER}/recall", asked)
     assert found["degraded"] == []
     assert {leg["status"] for leg in found["legs"].values()} == {"complete"}
     assert created["id"] in [hit["id"] for hit in found["hits"]]
+    assert call(stage, "POST", "/v1/admin/reflect", {"user_id": "ann"}, status=202)["status"] == "queued"
+    stage.deliver("reflect")
 
 
 def test_the_first_recall_of_a_fresh_process_is_whole_within_the_budget_of_a_prompt(

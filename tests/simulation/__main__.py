@@ -6,28 +6,26 @@ import argparse
 import json
 import sys
 import time
-from collections import Counter
-from dataclasses import replace
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
-from tests.simulation.ablations import ABLATIONS, seeds_until_found
+from tests.simulation.ablations import ABLATIONS, FOUND_LAST, found_at, keep
 from tests.simulation.machine.chaos import FAULTS
+from tests.simulation.many import OtherReport, as_report, play_many
 from tests.simulation.seeds import Options, play
 from tests.simulation.shrinking import shrunk
-from tests.simulation.sometimes import LIST
 from tests.simulation.workloads import WORKLOADS
-
-TELL_EVERY_S = 5.0
 
 
 def main() -> int:
     given = _arguments()
     options = Options(given.workload, frozenset(given.without), given.faults)
     if given.ablations:
-        return _ablations(list(ABLATIONS) if given.ablations == ["all"] else given.ablations)
+        return _ablations(list(ABLATIONS) if given.ablations == ["all"] else given.ablations, given.jobs, given.keep)
     if given.seed is not None:
         return _shrink(given.seed, options) if given.shrink else _one(given.seed, options)
-    return _many(range(given.first, given.first + given.seeds), options, given.report)
+    return _many(range(given.first, given.first + given.seeds), options, given.jobs, given.report)
 
 
 def _arguments() -> argparse.Namespace:
@@ -39,15 +37,19 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--shrink", action="store_true", help="of --seed: which faults the failure needs")
     parser.add_argument("--without", nargs="*", default=[], choices=FAULTS, metavar="FAULT", help="leave out")
     parser.add_argument("--faults", type=int, help="only the first so many")
-    parser.add_argument("--report", type=Path, help="the report as JSON, into this file")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that share the seeds, or the ablations")
+    parser.add_argument("--report", type=Path, help="the report as JSON; seeds that it holds are not run again")
     parser.add_argument("--ablations", nargs="*", metavar="NAME", help="all, or some by name")
+    parser.add_argument(
+        "--keep", action="store_true", help="note the seeds that found ablations, to look at them first"
+    )
     return parser.parse_args()
 
 
 def _one(seed: int, options: Options) -> int:
-    result = play(seed, replace(options, keep_trace=True))
-    sys.stdout.writelines(result.trace)
-    print(f"seed {seed}, workload {result.workload}, trace {result.digest}, faults {dict(result.faults)}")
+    result = play(seed, options)
+    sys.stdout.writelines(result.trace.lines())
+    print(f"seed {seed}, workload {result.workload}, trace {result.trace.digest()}, faults {dict(result.faults)}")
     for wrong in result.broken:
         print(f"BROKEN {wrong}")
     return 1 if result.broken else 0
@@ -63,52 +65,32 @@ def _shrink(seed: int, options: Options) -> int:
     return 0
 
 
-def _many(seeds: range, options: Options, report: Path | None) -> int:
-    began, told = time.monotonic(), time.monotonic()
-    seen: Counter[str] = Counter()
-    faults: Counter[str] = Counter()
-    failing: list[dict[str, object]] = []
-    virtual_s, steps = 0.0, 0
-    for done, seed in enumerate(seeds, start=1):
-        result = play(seed, options)
-        seen += result.seen
-        faults += result.faults
-        virtual_s, steps = virtual_s + result.virtual_s, steps + result.steps
-        if result.broken:
-            failing.append({"seed": seed, "workload": result.workload, "broken": result.broken})
-            print(f"seed {seed} ({result.workload}): {result.broken[0]}", flush=True)
-        if time.monotonic() - told > TELL_EVERY_S:
-            told = time.monotonic()
-            print(f"{done} seeds, {done / (told - began) * 60:.0f} a minute, {len(failing)} failed", file=sys.stderr)
-    elapsed = time.monotonic() - began
-    found = {
-        "seeds": len(seeds),
-        "first": seeds.start,
-        "seconds": round(elapsed, 1),
-        "processor_seconds": round(time.process_time(), 1),
-        "seeds_a_minute": round(len(seeds) / elapsed * 60),
-        "virtual_hours": round(virtual_s / 3600, 1),
-        "scheduling_points_a_seed": round(steps / len(seeds)),
-        "faults": dict(sorted(faults.items())),
-        "sometimes": {name: seen[name] for name in LIST},
-        "never": [name for name in LIST if not seen[name]],
-        "failing": failing,
-    }
-    print(json.dumps(found, indent=2))
-    if report is not None:
-        report.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    return 1 if failing else 0
+def _many(seeds: range, options: Options, jobs: int, report: Path | None) -> int:
+    began_s = time.monotonic()
+    try:
+        found = play_many(seeds, options, jobs, report)
+    except OtherReport as other:
+        print(other, file=sys.stderr)
+        return 2
+    told = as_report(found) | {"seconds": round(time.monotonic() - began_s, 1)}
+    del told["found"]
+    print(json.dumps(told, indent=2))
+    return 1 if found.failing else 0
 
 
-def _ablations(names: list[str]) -> int:
-    """Each with the number of seeds after which it was found."""
-    lost = []
-    for name in names:
-        ablation = ABLATIONS[name]
-        found = seeds_until_found(ablation)
-        print(f"{name}: {'NOT FOUND' if found is None else f'seed {found}'} within {ablation.within}", flush=True)
-        if found is None:
-            lost.append(name)
+def _ablations(names: list[str], jobs: int, keeps: bool) -> int:
+    """Each with the first seed that found it."""
+    lost, seeds = [], dict(FOUND_LAST)
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        for name, found in zip(names, pool.map(found_at, names), strict=True):
+            within = ABLATIONS[name].within
+            print(f"{name}: {'NOT FOUND' if found is None else f'seed {found}'} within {within}", flush=True)
+            if found is None:
+                lost.append(name)
+            else:
+                seeds[name] = found
+    if keeps:
+        keep(seeds)
     print(f"{len(names) - len(lost)} of {len(names)} found")
     return 1 if lost else 0
 

@@ -3,22 +3,40 @@ so many seeds: that is what a green run is worth."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from neve import worker
+from neve.domain.compile.conversation import Conversation
+from neve.domain.ids import ulid_named
+from neve.domain.memories import taken_back
+from neve.domain.privacy.screen import Found
+from neve.domain.records import Document
 from neve.domain.times import iso
-from neve.ports import Expect, Passage, Put, Version
-from neve.store import rows
+from neve.ports import Delete, Expect, Passage, Put, Version
+from neve.store import documents as document_rows
+from neve.store import pins, rows
+from neve.store.documents import put_head
 from neve.store.keys import UserKeys
 from neve.store.transact import transact
-from neve.usecases.erase import erase_user
-from neve.usecases.indexing import index_events, index_memories
+from neve.usecases.background import dispatch_changes, sweep_due
+from neve.usecases.compact import artifacts, move_horizon
+from neve.usecases.compile import compile_context
+from neve.usecases.documents import commit_document, delete_document, document_writes
+from neve.usecases.erase import erase_user, erasure_job
+from neve.usecases.indexing import forget_events, index_events, index_memories
+from neve.usecases.librarian import commit_filing, file_session
 from neve.usecases.memories import (
+    create_memory,
     delete_memory,
+    evolve_memory,
+    fact_writes,
     list_memories,
     mark_used,
     memory_to_change,
@@ -28,12 +46,18 @@ from neve.usecases.memories import (
 from neve.usecases.observe import commit_pass
 from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
-from neve.usecases.reflect import replace_rows
-from neve.usecases.sessions import append_events
+from neve.usecases.recall.stages import hydrate
+from neve.usecases.reflect import messages, night_job, reflect_user, replace_rows, replace_taken_back, run
+from neve.usecases.sessions import append_events, memory_lag
+from tests.simulation import filing_ablations
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
+from tests.simulation.machine.remembered import seldom_collected
 from tests.simulation.seeds import Options, play
 
+FOUND_AT = Path(__file__).parent / "found_seeds.json"
+FOUND_LAST: dict[str, int] = json.loads(FOUND_AT.read_text(encoding="utf-8"))
+"""The first seed that found each ablation when all of them were looked for last."""
 Patch = tuple[Any, str, Any]
 """An object, the name of its attribute, and what stands there instead."""
 
@@ -88,6 +112,14 @@ def _blind(put: Put) -> Put:
     return replace(put, expect=_any_version(put.expect.n)) if isinstance(put.expect, Version) else put
 
 
+def _blind_head(keys: UserKeys, document: Document) -> Put:
+    return _blind(put_head(keys, document))
+
+
+def _none(*_: Any) -> list[Any]:
+    return []
+
+
 def _any_version(n: int) -> Version:
     return Version(_Whatever(n))
 
@@ -130,6 +162,13 @@ def _unconditional_log() -> list[Patch]:
         (append_events, "rows", _AnyVersion("put_event", "put_session")),
         (append_events, "Expect", mock.Mock(ABSENT=Expect.ANY)),
     ]
+
+
+class _FreePlaces(_AnyVersion):
+    """And whose facts take their place whoever holds it."""
+
+    def put_fingerprint(self, *given: Any) -> Put:
+        return Put(rows.put_fingerprint(*given).item, Expect.ANY)
 
 
 def _overwrites() -> list[Patch]:
@@ -194,9 +233,69 @@ def _no_second_look() -> list[Patch]:
     return [(operators, "erase_user", erase)]
 
 
-ABLATIONS = {
-    ablation.name: ablation
-    for ablation in (
+def _leaves_pins_behind() -> list[Patch]:
+    """A document that changes its place in packs stands in both."""
+
+    def only_puts(*given: Any) -> list[Any]:
+        return [op for op in pins.pin_ops(*given) if not isinstance(op, Delete)]
+
+    return [(document_rows, "pin_ops", only_puts)]
+
+
+def _counts_before_it_flips() -> list[Patch]:
+    """What a batch did is written on the job before readers see it, not with it."""
+
+    def counted_first(scope: Any, incarnation: int, wanted: Any) -> Any:
+        transact(scope.ports, lambda: scope.ports.table.write(wanted.beside()))
+        return replace_rows.replace_rows(scope, incarnation, replace(wanted, beside=list))
+
+    return [(reflect_user, "replace_rows", counted_first)]
+
+
+def _nights_rebuild_packs() -> list[Patch]:
+    def of_a_session(scope: Any, incarnation: int, wanted: Any) -> Any:
+        return replace_rows.replace_rows(scope, incarnation, replace(wanted, session=wanted.old[0].session_id))
+
+    return [(reflect_user, "replace_rows", of_a_session)]
+
+
+def _another_job_each_time() -> list[Patch]:
+    """Who is told twice of a user works twice."""
+    numbers = count()
+    part_of = messages.part_of
+
+    def another(keys: Any, asked: Any) -> Any:
+        part = part_of(keys, asked)
+        return replace(part, job_id=f"job_{ulid_named(f'{part.job_id} {next(numbers)}')}")
+
+    return [(run, "part_of", another)]
+
+
+def _nobody_owns_a_night() -> list[Patch]:
+    """A worker of the night that was taken for dead goes on."""
+
+    def own(self: Any, found: Any) -> Any:
+        return rows.read_job(found[self.scope.keys.job(self.asked.job_id)])
+
+    return [(night_job.NightJob, "_own", own)]
+
+
+def _by_its_own_range(self: Any, memory: Any) -> bool:
+    return taken_back.is_touched(memory, self.session, self.spans)
+
+
+def _by_name(ablations: Iterable[Ablation]) -> dict[str, Ablation]:
+    """Raises ValueError for a name that two of them have: one of them would never be looked for."""
+    found: dict[str, Ablation] = {}
+    for ablation in ablations:
+        if ablation.name in found:
+            raise ValueError(f"two ablations are called {ablation.name!r}")
+        found[ablation.name] = ablation
+    return found
+
+
+ABLATIONS = _by_name(
+    (
         Ablation(
             "lease",
             "the check of the lease before a pass commits",
@@ -211,6 +310,13 @@ ABLATIONS = {
             400,
             lambda: [(commit_pass, "check_lease", _only_the_time)],
         ),
+        Ablation(
+            "gate",
+            "the gate before an append",
+            "chat",
+            1,
+            lambda: [(append_events, "screen_event", lambda event, _: (event, Found()))],
+        ),
         Ablation("own append", "recognising an append whose answer was lost", "chat", 300, _forgets_its_try),
         Ablation(
             "own pass",
@@ -219,21 +325,42 @@ ABLATIONS = {
             200,
             lambda: [(commit_pass.PassCommit, "write", _another_id_each_time)],
         ),
+        Ablation(
+            "own creation",
+            "recognising a memory whose creation was answered as lost",
+            "churn",
+            20,
+            lambda: [(create_memory._Create, "_own", _nothing)],
+        ),
+        Ablation(
+            "own change",
+            "recognising a change of a memory that was answered as lost",
+            "records",
+            100,
+            lambda: [(update_memory._Update, "_own", _nothing)],
+        ),
+        Ablation(
+            "own deletion",
+            "recognising a deletion that was answered as lost",
+            "records",
+            300,
+            lambda: [(delete_memory._Delete, "_is_done", _nothing)],
+        ),
         Ablation("client ids", "looking for the client ids of earlier appends", "chat", 500, _takes_client_ids_again),
         Ablation("log condition", "the expected versions of an append", "chat", 100, _unconditional_log),
         Ablation(
             "index version",
             "the external version of a passage",
-            "records",
-            400,
+            "churn",
+            100,
             lambda: [(Passage, "document_version", 0)],
         ),
         Ablation("put new", "the one winner of a pack version's object", "records", 400, _overwrites),
         Ablation(
             "pointer",
             "the expected version of a pack's pointer",
-            "records",
-            300,
+            "races",
+            100,
             lambda: [(build_pack, "rows", _AnyVersion("put_epoch"))],
         ),
         Ablation(
@@ -260,8 +387,8 @@ ABLATIONS = {
         Ablation(
             "access",
             "the expected version of a note that a memory was answered with",
-            "records",
-            300,
+            "facts",
+            150,
             lambda: [(note_access, "Version", _any_version)],
         ),
         Ablation(
@@ -271,9 +398,30 @@ ABLATIONS = {
             400,
             lambda: [(update_memory, "rows", _AnyVersion("put_memory"))],
         ),
+        Ablation(
+            "document if-match",
+            "the expected version of a document's head",
+            "documents",
+            400,
+            lambda: [(document_rows, "put_head", _blind_head)],
+        ),
+        Ablation(
+            "own document",
+            "recognising a document's write that was answered as lost",
+            "documents",
+            300,
+            lambda: [(commit_document._Attempts, "_own", _nothing)],
+        ),
+        Ablation(
+            "document deleted",
+            "deleting the revisions with the head",
+            "documents",
+            100,
+            lambda: [(delete_document._Delete, "_revisions", _none)],
+        ),
         Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
         Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
-        Ablation("generation", "the generation that a list is read in", "long", 800, _every_generation),
+        Ablation("generation", "the generation that a list is read in", "retractions", 100, _every_generation),
         Ablation(
             "erasing",
             "refusing what is written for a user who is being erased",
@@ -286,17 +434,208 @@ ABLATIONS = {
             "looking whether the sources of a replacement are still there to be replaced",
             "long",
             200,
-            lambda: [(replace_rows, "visible", lambda *_: True)],
+            lambda: [(replace_rows, "_unchanged", _nothing)],
         ),
-        Ablation("flip", "the expected version of the user's head in a replacement", "long", 500, _flips_anyway),
+        Ablation(
+            "taking over",
+            "the fencing token that is raised before a replacement is undone",
+            "races",
+            100,
+            lambda: [(replace_rows, "_taken_over", lambda _, head, *__: head)],
+        ),
+        Ablation(
+            "leaving",
+            "the expected version of a session that leaves the list of those behind",
+            "races",
+            300,
+            lambda: [(memory_lag, "rows", _AnyVersion("put_session"))],
+        ),
+        Ablation("flip", "the expected version of the user's head in a replacement", "races", 60, _flips_anyway),
+        Ablation(
+            "night counts", "counting a batch in the transaction of its flip", "nights", 300, _counts_before_it_flips
+        ),
+        Ablation(
+            "night packs", "leaving the session out of a night's replacement", "nights", 60, _nights_rebuild_packs
+        ),
+        Ablation(
+            "retracted input",
+            "looking whether the input of a pass was taken back before it commits",
+            "recanted",
+            150,
+            lambda: [(commit_pass, "meets", lambda *_: False)],
+        ),
+        Ablation(
+            "filed input",
+            "looking whether the input of a filing was taken back before it commits",
+            "recanted",
+            150,
+            lambda: [(commit_filing, "_taken_back_since", lambda *_: False)],
+        ),
+        Ablation(
+            "left out",
+            "noting what of its range a memory was made without",
+            "retractions",
+            150,
+            lambda: [(commit_pass, "common", lambda *_: ())],
+        ),
+        Ablation(
+            "retracted sources",
+            "judging a reflection by its sources",
+            "retractions",
+            150,
+            lambda: [(taken_back._Weighing, "_is_touched", _by_its_own_range)],
+        ),
+        Ablation(
+            "hydration of events",
+            "asking the sessions of a recall's events what was taken back",
+            "retractions",
+            150,
+            lambda: [(hydrate, "_taken_back", lambda *_: False)],
+        ),
+        Ablation(
+            "retracted neighbours",
+            "writing the passages anew that stood beside what was taken back",
+            "retractions",
+            60,
+            lambda: [(forget_events, "_write_neighbours", _nothing)],
+        ),
+        Ablation(
+            "place of a copy",
+            "moving the place of a fact to the copy that comes back",
+            "recanted",
+            60,
+            lambda: [(replace_taken_back, "_places", _none)],
+        ),
+        Ablation(
+            "said meanwhile",
+            "looking whether somebody has said the same before a fact comes back",
+            "recanted",
+            150,
+            lambda: [(replace_taken_back, "holds", lambda *_: False)],
+        ),
+        Ablation(
+            "waiting filing",
+            "noting which jobs wait for a retraction",
+            "recanted",
+            100,
+            lambda: [(file_session, "wait_for_retraction", lambda *_: True)],
+        ),
+        Ablation("night jobs", "the job id that follows from run and user", "nights", 300, _another_job_each_time),
+        Ablation("night token", "the token of a worker of the night", "nights", 300, _nobody_owns_a_night),
         Ablation("postponed", "sending a message again that was postponed", "hostile", 60, _lost_postponement),
+        Ablation(
+            "artifact",
+            "writing a tool's result as a document before the log names it",
+            "long",
+            60,
+            lambda: [(artifacts, "store_artifacts", _nothing), (move_horizon, "store_artifacts", _nothing)],
+        ),
+        Ablation(
+            "overtaken",
+            "looking whether another compaction has moved the epoch meanwhile",
+            "races",
+            100,
+            lambda: [(move_horizon, "_moved_since", lambda *_: False)],
+        ),
+        Ablation(
+            "queued job",
+            "sending the message of a job that an append wrote",
+            "long",
+            20,
+            lambda: [(dispatch_changes, "_queued_jobs", lambda _: {})],
+        ),
+        Ablation(
+            "filing base",
+            "the rev that a librarian's change was made from",
+            "library",
+            200,
+            filing_ablations.writes_over_what_it_had_not_seen,
+        ),
+        Ablation(
+            "filing overtaken",
+            "looking whether another librarian has moved the cursor meanwhile",
+            "library",
+            200,
+            filing_ablations.files_what_another_one_filed,
+        ),
+        Ablation(
+            "fingerprint",
+            "the condition on which a fact takes its place",
+            "facts",
+            60,
+            lambda: [(fact_writes, "rows", _FreePlaces())],
+        ),
+        Ablation(
+            "evolve",
+            "the expected version of what evolves",
+            "facts",
+            60,
+            lambda: [(evolve_memory, "rows", _AnyVersion("put_memory"))],
+        ),
+        Ablation(
+            "pin", "taking the pin of a document away with its place in packs", "prompts", 60, _leaves_pins_behind
+        ),
+        Ablation(
+            "pinned",
+            "noting on the head of a user that documents stand in packs",
+            "prompts",
+            60,
+            lambda: [(document_writes, "note_pins", _nothing)],
+        ),
+        Ablation(
+            "cut", "keeping where a history is cut", "prompts", 100, lambda: [(compile_context, "keep_epoch", _nothing)]
+        ),
+        Ablation(
+            "open calls",
+            "a result for a call that never gets one",
+            "prompts",
+            60,
+            lambda: [(Conversation, "close_round", _nothing)],
+        ),
         Ablation("settling", "removing once more what came late", "operators", 60, _no_second_look),
+        Ablation(
+            "settling of a job",
+            "waiting between the two looks of an erasure that a tenant asked for",
+            "erasures",
+            20,
+            lambda: [(erasure_job.Erasing, "settled", property(lambda _: True))],
+        ),
+        Ablation(
+            "erasure swept",
+            "going on with an erasure whose time has come",
+            "erasures",
+            20,
+            lambda: [(sweep_due, "send_again", _nothing)],
+        ),
     )
-}
+)
+
+
+def found_at(name: str) -> int | None:
+    """``seeds_until_found`` of the ablation of that name, in whatever process."""
+    return seeds_until_found(ABLATIONS[name])
 
 
 def seeds_until_found(ablation: Ablation) -> int | None:
     """The first seed, from 0, that breaks an invariant without the safeguard; None when no seed does."""
+    return _first_broken(ablation, range(ablation.within))
+
+
+def is_found(ablation: Ablation) -> bool:
+    """Whether a seed breaks an invariant without the safeguard: the one that did when all of them were looked for last,
+    or else any of those within which it has to be found."""
+    last = FOUND_LAST.get(ablation.name)
+    if last is not None and _first_broken(ablation, [last]) is not None:
+        return True
+    return seeds_until_found(ablation) is not None
+
+
+def _first_broken(ablation: Ablation, seeds: Iterable[int]) -> int | None:
     options = Options(ablation.workload)
-    with ablation.applied():
-        return next((seed for seed in range(ablation.within) if play(seed, options).broken), None)
+    with ablation.applied(), seldom_collected():
+        return next((seed for seed in seeds if play(seed, options).broken), None)
+
+
+def keep(found: Mapping[str, int]) -> None:
+    """For ``is_found``."""
+    FOUND_AT.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", encoding="utf-8")

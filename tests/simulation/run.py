@@ -13,6 +13,8 @@ from neve.usecases.indexing.requeue import WhoseRows, requeue_all
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.sessions.memory_lag import progress_rows, read_progress
 from neve.usecases.tenants.policy_in_force import tenant_scope
+from tests.simulation.checks.replay import Replay
+from tests.simulation.clients import nights
 from tests.simulation.clients.client import Api, Caller, Client
 from tests.simulation.clients.history import History
 from tests.simulation.clients.over_http import HttpApi
@@ -31,6 +33,9 @@ CALM_S = 4 * 3600.0
 """After so long without faults everything has to be done: two dozen sweeps."""
 LOOK_EVERY_S = 60.0
 OPERATE_EVERY = 10
+NEVER_DONE = ("#USAGE", "#REFLECT", "#ARCHIVE")
+"""Partitions of the index of due work that list what there is. Sessions that are open are looked at for ever, too."""
+QUEUES = tuple(name for queue in QueueName for name in (str(queue), f"{queue}-dlq"))
 API_PROCESSES = 2
 HTTP_EVERY = 20
 """One seed in so many goes through the handlers, in rounds of every workload."""
@@ -52,6 +57,7 @@ class Run:
     erased: dict[UserKeys, tuple[float, float]] = field(default_factory=dict)
     clients: int = 0
     operating: int = 0
+    replay: Replay | None = None
 
     def __post_init__(self) -> None:
         self.over_http = self.seed // ROUND % HTTP_EVERY == HTTP_EVERY - 1
@@ -65,7 +71,8 @@ class Run:
 
     def play(self) -> None:
         """Raises Violation when not everything is done in the end."""
-        with listening(self._heard, self._postponed), watching(self.cloud.sometimes), installed():
+        heard = listening(self._heard, self._postponed)
+        with heard, watching(self.cloud.sometimes), installed():
             self._make_tenants()
             start_workers(self.cloud, self.functions)
             self._start_clients()
@@ -99,7 +106,7 @@ class Run:
     def _make_tenants(self) -> None:
         policy = self.workload.policy(self.cloud.random)
         for tenant in self.workload.tenants:
-            self.cloud.table.write([put_tenant(TenantRow(tenant, "2026-03-10T09:30:00.000Z", policy))])
+            self.cloud.table.write([put_tenant(TenantRow(tenant, "2026-03-09T09:30:00.000Z", policy))])
 
     def _start_clients(self) -> None:
         random, workload = self.cloud.random, self.workload
@@ -117,12 +124,16 @@ class Run:
         cloud = self.cloud
         while self.clients:
             self._finished.wait()
-        cloud.chaos.calm = True
+        until_s = cloud.scheduler.now_s + cloud.settings.storm_s
+        while cloud.scheduler.now_s < until_s and any(self._left()):
+            cloud.scheduler.pause(min(LOOK_EVERY_S, until_s - cloud.scheduler.now_s))
+        cloud.chaos.calm_down()
         cloud.trace.add(cloud.scheduler.now_s, "supervisor", "calm")
         until_s = cloud.scheduler.now_s + CALM_S
         looks = 0
-        while left := sorted(set(self._left())):
+        while any(self._left()):
             if cloud.scheduler.now_s > until_s:
+                left = sorted(set(self._left()))
                 raise Violation(f"not everything is done {CALM_S:.0f} s after the last fault: {'; '.join(left[:8])}")
             if looks % OPERATE_EVERY == 0:
                 self._operate()
@@ -140,13 +151,15 @@ class Run:
             yield f"{self.operating} operators"
         if cloud.dead_changes or cloud.untold():
             yield "stream"
-        for queue in QueueName:
-            for name in (queue, f"{queue}-dlq"):
-                yield from (f"{name}: {waiting.body}" for waiting in cloud.queues.waiting(name))
+        for name in QUEUES:
+            yield from (f"{name}: {waiting.body}" for waiting in cloud.queues.waiting(name))
         for item in cloud.table.rows.values():
-            if item["type"] == "job" and item["kind"] == KIND and item["status"] == "running":
-                yield f"drain {item['sk']}"
-            if "due_pk" in item and "#USAGE" not in item["due_pk"]:
+            if item["type"] == "job":
+                if item["kind"] == KIND and item["status"] == "running":
+                    yield f"drain {item['sk']}"
+                if nights.is_open(item):
+                    yield f"night {item['sk']}"
+            if "due_pk" in item and not item["due_pk"].endswith(NEVER_DONE) and item["type"] != "open_session":
                 yield f"due: {item['due_pk']} {item['due_sk']}"
 
     def _operate(self) -> None:
@@ -166,6 +179,8 @@ class Run:
             for seq in dead:
                 self.functions.changes(ports, [cloud.change(seq)])
             for tenant in self.workload.tenants:
+                if nights.plan in self.workload.more:
+                    nights.look_at_runs(ports, tenant)
                 if any(
                     item.get("due_pk", "").startswith("DUE#failed") and item["tenant_id"] == tenant
                     for item in cloud.table.rows.values()

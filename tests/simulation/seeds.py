@@ -8,6 +8,8 @@ from itertools import islice
 
 from tests.simulation.checks.all_of_them import broken
 from tests.simulation.machine.cloud import Cloud
+from tests.simulation.machine.remembered import remembering
+from tests.simulation.machine.trace import Trace
 from tests.simulation.run import Run, Violation
 from tests.simulation.sometimes import happened
 from tests.simulation.workloads import workload_of
@@ -23,7 +25,6 @@ class Options:
     workload: str | None = None
     without: frozenset[str] = frozenset()
     most: int | None = None
-    keep_trace: bool = False
 
 
 PLAIN = Options()
@@ -31,37 +32,45 @@ PLAIN = Options()
 
 @dataclass(frozen=True)
 class Result:
-    """``broken``: what does not hold. ``digest``: of the trace."""
+    """``broken``: what does not hold."""
 
     seed: int
     workload: str
     broken: list[str]
-    digest: str
+    trace: Trace
     virtual_s: float
     steps: int
     seen: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
-    trace: list[str] = field(default_factory=list)
 
 
 def play(seed: int, options: Options = PLAIN) -> Result:
     """Raises what no run may end with: an error of the simulation itself."""
     workload = workload_of(seed, options.workload)
-    cloud = Cloud(seed, workload.temper, without=options.without, most=options.most, keep_trace=options.keep_trace)
+    cloud = Cloud(seed, workload.temper, without=options.without, most=options.most)
     run = Run(seed, workload, cloud)
-    try:
-        run.play()
-        wrong = list(islice(broken(run), MOST_TOLD))
-    except Violation as violation:
-        wrong = [str(violation)]
-    return Result(
-        seed,
-        workload.name,
-        wrong,
-        cloud.trace.digest(),
-        cloud.scheduler.now_s,
-        cloud.scheduler.steps,
-        happened(run),
-        cloud.chaos.struck,
-        cloud.trace.lines or [],
-    )
+    with remembering():
+        try:
+            run.play()
+            wrong = list(islice(broken(run), MOST_TOLD))
+        except Violation as violation:
+            wrong = [str(violation)]
+        result = Result(
+            seed,
+            workload.name,
+            wrong,
+            cloud.trace,
+            cloud.scheduler.now_s,
+            cloud.scheduler.steps,
+            happened(run),
+            cloud.chaos.struck,
+        )
+    _let_go(run)
+    return result
+
+
+def _let_go(run: Run) -> None:
+    """The parts of a run refer to each other: apart they are freed at once, and nobody has to look for them."""
+    cloud = run.cloud
+    for part in (cloud.table, cloud.queues, cloud.objects, cloud.search, cloud.scheduler, cloud, run.history, run):
+        vars(part).clear()

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 from neve.store import rows
+from neve.usecases.compact import move_horizon
+from neve.usecases.librarian import commit_filing
 from neve.usecases.observe import commit_pass
 from neve.usecases.pack import build_pack
+from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.reflect import replace_rows
 from neve.usecases.sessions import append_events
+from tests.simulation.checks import compactions
+from tests.simulation.checks.knowledge.packed_documents import Gathered
+from tests.simulation.checks.prompts import by_epoch
+from tests.simulation.checks.replay import transactions
+from tests.simulation.machine.swapped import swapped
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
@@ -21,7 +28,19 @@ LIST = (
     *("lease lost", "message postponed", "dead letter", "stream gave up", "crash", "worker timed out"),
     *("own append recognised", "own pass recognised", "pack adopted"),
     *("replacement done", "replacement undone", "replacement busy", "horizon moved", "pass without memory"),
+    *(
+        "result put away in a prompt",
+        "result put away behind a horizon",
+        "epoch without a horizon",
+        "summary folded in",
+    ),
+    "compaction overtaken",
+    *("person was faster", "filing overtaken", "proposal decided"),
     *("memory changed under If-Match", "another rev", "erasure during a pass", "index switched", "key revoked"),
+    *("documents packed", "document without room", "history cut by a prompt", "prompt begins with another"),
+    *("memory changed under If-Match", "another rev", "erasure during a pass", "erasure by a job"),
+    *("index switched", "key revoked"),
+    *("input taken back", "read again after a retraction", "came back after a retraction", "erased by a retraction"),
 )
 """None may be zero over all workloads."""
 
@@ -29,16 +48,33 @@ LIST = (
 @contextmanager
 def watching(seen: Counter[str]) -> Iterator[None]:
     """Counts what shows nowhere but in the use cases themselves."""
-    replacing = replace_rows._Replacing
-    with ExitStack() as stack:
-        for where, name, what in (
-            (append_events._Append, "_answer_of", "own append recognised"),
-            (replacing, "undo", "replacement undone"),
-        ):
-            stack.enter_context(mock.patch.object(where, name, _counted(getattr(where, name), seen, what)))
-        stack.enter_context(mock.patch.object(build_pack, "_store", _adopting(seen)))
-        stack.enter_context(mock.patch.object(commit_pass.PassCommit, "_attempt", _recognising(seen)))
+    append, replacing = append_events._Append, replace_rows._Replacing
+    with swapped(
+        (append, "_answer_of", _counted(append._answer_of, seen, "own append recognised")),
+        (replacing, "undo", _counted(replacing.undo, seen, "replacement undone")),
+        (build_pack, "_store", _adopting(seen)),
+        (build_pack, "gather_pack", _noting(gather_pack)),
+        (commit_pass.PassCommit, "_attempt", _recognising(seen)),
+        (move_horizon, "_moved_since", _overtaking(seen)),
+        (commit_filing.FilingCommit, "write", _racing(seen)),
+    ):
         yield
+
+
+def _racing(seen: Counter[str]) -> Any:
+    write = commit_filing.FilingCommit.write
+
+    def writing(self: Any) -> Any:
+        try:
+            return write(self)
+        except commit_filing.PersonWasFaster:
+            seen["person was faster"] += 1
+            raise
+        except commit_filing.Overtaken:
+            seen["filing overtaken"] += 1
+            raise
+
+    return writing
 
 
 def _counted(work: Any, seen: Counter[str], what: str) -> Any:
@@ -60,11 +96,30 @@ def _adopting(seen: Counter[str]) -> Any:
     return storing
 
 
+def _noting(gather: Any) -> Any:
+    def gathering(scope: Any) -> Any:
+        cloud = scope.ports.process.cloud
+        began_s = cloud.scheduler.now_s
+        inputs, epoch = gather(scope)
+        documents = inputs.documents
+        read = Gathered(scope.keys, began_s, cloud.scheduler.now_s, documents.layers(), documents.left_out)
+        cloud.gathered.append(read)
+        cloud.sometimes["documents packed"] += any(read.layers.values())
+        cloud.sometimes["document without room"] += bool(read.left_out)
+        return inputs, epoch
+
+    return gathering
+
+
 def _recognising(seen: Counter[str]) -> Any:
     attempt = commit_pass.PassCommit._attempt
 
     def attempting(self: Any, memory_id: str) -> Any:
-        done = attempt(self, memory_id)
+        try:
+            done = attempt(self, memory_id)
+        except commit_pass.InputTakenBack:
+            seen["input taken back"] += 1
+            raise
         seen["own pass recognised"] += _stands(self, done)
         return done
 
@@ -77,6 +132,29 @@ def _stands(commit: Any, done: Any) -> bool:
     return item is not None and rows.read_marker(item) == done.marker
 
 
+def _overtaking(seen: Counter[str]) -> Any:
+    moved_since = move_horizon._moved_since
+
+    def looking(then: Any, now: Any) -> bool:
+        seen["compaction overtaken"] += moved_since(then, now)
+        return moved_since(then, now)
+
+    return looking
+
+
+def _of_compactions(run: Run) -> Counter[str]:
+    seen: Counter[str] = Counter()
+    for together in transactions(run):
+        moved = [written for written in together if compactions.epoch_moved(written)]
+        put_away = any(map(compactions.put_away, together))
+        seen["result put away in a prompt"] += put_away and bool(moved)
+        seen["result put away behind a horizon"] += put_away and not moved
+        for old, new in ((rows.read_epoch(w.old or {}), rows.read_epoch(w.new or {})) for w in moved):
+            seen["epoch without a horizon"] += (old.covers_to, old.cut) == (new.covers_to, new.cut)
+            seen["summary folded in"] += None is not old.covers_to != new.covers_to
+    return seen
+
+
 def happened(run: Run) -> Counter[str]:
     """In one run."""
     seen = Counter(run.cloud.sometimes)
@@ -86,11 +164,20 @@ def happened(run: Run) -> Counter[str]:
     for item in run.cloud.table.rows.values():
         if item["type"] == "job":
             seen["replacement done"] += item["kind"] == "replace" and item["status"] == "done"
+        if item.get("kind") == "retract":
+            result = rows.read_job(item).result
+            seen["read again after a retraction"] += len(result.get("written", ()))
+            seen["came back after a retraction"] += result.get("restored", 0)
+            seen["erased by a retraction"] += result.get("erased", {}).get("memories", 0)
         if item["type"] == "epoch":
             seen["horizon moved"] += "covers_to" in item
+        seen["proposal decided"] += item["type"] == "proposal" and item["status"] != "inbox"
         if item["type"] == "marker":
             seen["pass without memory"] += item["offered_seq"] > item["observed_seq"]
     seen["memory changed under If-Match"] = sum(did.ok for did in run.history.of("update"))
     seen["another rev"] = sum(did.code == "precondition_failed" for did in run.history.of("update"))
+    seen["prompt begins with another"] = sum(len(list(some)) > 1 for _, some in by_epoch(run))
+    seen["history cut by a prompt"] = sum("cut" in item for item in run.cloud.table.rows.values())
     seen["key revoked"] = sum(did.ok for did in run.history.of("revoke"))
+    seen += _of_compactions(run)
     return seen

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from math import inf
+from pkgutil import iter_modules
 
 import pytest
 
 from neve.ports import DeadlineExceeded, Key, Put
+from tests.simulation import checks
+from tests.simulation.checks import all_of_them
 from tests.simulation.checks.linearizable import UNKNOWN, Model, Operation, linearizable
 from tests.simulation.machine.chaos import Temper
 from tests.simulation.machine.cloud import Cloud
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.process import Process
 from tests.simulation.machine.scheduler import Crashed, Scheduler
+from tests.simulation.machine.swapped import swapped
 
 CALM = Temper(harsh=(0.0,), skew_s=(0.0,))
 
@@ -82,6 +87,33 @@ def test_a_dead_process_writes_nothing_more() -> None:
     assert (list(cloud.table.rows), told) == ([Key("P", "1")], ["died"])
 
 
+def test_a_row_that_was_read_is_nobodys_to_change() -> None:
+    cloud = Cloud(1, CALM)
+    cloud.table.write([Put({"pk": "P", "sk": "1", "type": "thing", "parts": [{"n": 1}]})])
+    row = cloud.table.get(Key("P", "1"))
+    assert row is not None and row | {"more": 1} == {**row, "more": 1}
+    for change in (
+        lambda: row.update(more=1),
+        lambda: row.pop("type"),
+        lambda: row["parts"].append(2),
+        lambda: row["parts"][0].setdefault("m", 1),
+    ):
+        with pytest.raises(TypeError, match="everybody"):
+            change()
+    assert cloud.table.get(Key("P", "1")) == {"pk": "P", "sk": "1", "type": "thing", "parts": [{"n": 1}], "version": 0}
+
+
+def test_what_was_swapped_is_put_back() -> None:
+    class Place:
+        def named(self) -> str:
+            return "own"
+
+    with pytest.raises(RuntimeError), swapped((Place, "named", lambda _: "other")):
+        assert Place().named() == "other"
+        raise RuntimeError
+    assert Place().named() == "own"
+
+
 def test_a_task_that_takes_too_long_goes_on_behind_its_caller() -> None:
     cloud = Cloud(1, CALM)
     ports = _process(cloud)
@@ -102,6 +134,13 @@ def test_a_task_that_takes_too_long_goes_on_behind_its_caller() -> None:
     cloud.scheduler.start(caller)
     cloud.scheduler.run()
     assert seen == [2.0, 10.0, "done"]
+
+
+def test_every_invariant_is_looked_at() -> None:
+    found = [import_module(f"{checks.__name__}.{one.name}") for one in iter_modules(checks.__path__)]
+    named = [invariant for module in found for invariant in getattr(module, "INVARIANTS", ())]
+    assert set(named) == set(all_of_them.INVARIANTS)
+    assert len(found) > 5
 
 
 # --- linearizability ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from neve.domain.tenants.policy import Policy
-from tests.simulation.clients import operators
+from tests.simulation.clients import erasures, library, nights, operators, pinning, shelving
 from tests.simulation.machine.chaos import Temper
 
 if TYPE_CHECKING:
@@ -50,6 +50,17 @@ def _narrow(random: Random) -> Policy:
     )
 
 
+def _tight(random: Random) -> Policy:
+    """A reflection after every pass or two."""
+    return Policy(
+        session_reflection_trigger=20,
+        session_reflection_target=10,
+        compaction_trigger=random.choice((40, 120)),
+        observer_transcript_cap=100,
+        observer_output_cap=90,
+    )
+
+
 CHAT = Workload(
     "chat",
     {
@@ -87,6 +98,24 @@ RECORDS = Workload(
     sessions=("s1",),
     temper=Temper(harsh=(0.0, 0.5, 0.9), think_s=(0.05, 0.3)),
 )
+CHURN = Workload(
+    "churn",
+    {"create": 5, "list": 5, "get": 1, "update": 7, "delete": 4},
+    _roomy,
+    clients=(3, 4),
+    steps=(8, 14),
+    tenants=("t1",),
+    sessions=("s1",),
+    temper=Temper(
+        harsh=(0.0, 0.3),
+        skew_s=(0.0,),
+        think_s=(0.05, 1.0),
+        latency_s=(0.05, 0.5),
+        often={"table_repeated": 0.3, "stall": 0.01},
+    ),
+)
+"""A few memories that are changed and deleted as soon as they are made, by callers whose answers are lost, while
+workers stand still between what they read and what they write."""
 LONG = Workload(
     "long",
     {
@@ -95,6 +124,7 @@ LONG = Workload(
         "list": 4,
         "observe": 2,
         "compact": 2,
+        "end": 1,
         "recall": 1,
         "create": 1,
         "delete": 1,
@@ -124,7 +154,7 @@ OPERATORS = Workload(
 )
 HOSTILE = Workload(
     "hostile",
-    {**CHAT.weights, "observe": 3, "compact": 3},
+    {**CHAT.weights, "observe": 3, "compact": 3, "end": 1},
     _narrow,
     tenants=("t1",),
     sessions=("s1",),
@@ -136,12 +166,219 @@ HOSTILE = Workload(
         skew_s=(0.0, 40.0, 300.0),
     ),
 )
+RACES = Workload(
+    "races",
+    {"append": 6, "read_pack": 4, "list": 3, "observe": 3, "compact": 4, "create": 1},
+    _tight,
+    clients=(2, 4),
+    steps=(4, 8),
+    tenants=("t1",),
+    temper=Temper(
+        harsh=(0.0, 0.2),
+        skew_s=(300.0,),
+        model_s=(0.5, 3.0, 20.0),
+        think_s=(0.05, 1.0, 20.0),
+        visibility_s=(15.0, 75.0),
+        latency_s=(0.5, 3.0, 6.0),
+        write_s=(0.0, 15.0),
+        sweep_s=(5.0,),
+        sweepers=(3,),
+        storm_s=(300.0,),
+    ),
+)
+"""Clocks so far apart and stores so slow that a worker is taken for dead while it works, by sweeps that come all the
+time."""
 
-WORKLOADS = {workload.name: workload for workload in (CHAT, RECORDS, LONG, OPERATORS, HOSTILE)}
+
+def _of_nights(random: Random) -> Policy:
+    """Whatever is there is old enough, and worth a run."""
+    trigger = random.choice((20, 60, 600))
+    return Policy(
+        session_reflection_trigger=trigger,
+        session_reflection_target=trigger // 2,
+        observer_transcript_cap=random.choice((100, 35_000)),
+        observer_output_cap=90,
+        reflection_min_age_days=0,
+        reflection_min_rows=random.choice((1, 2)),
+    )
 
 
-ROTATION = (CHAT, RECORDS, OPERATORS, HOSTILE, CHAT, RECORDS, HOSTILE, LONG)
-"""Which workload a seed has where none is asked for: a long session costs three of the others."""
+def _of_nights_and_compactions(random: Random) -> Policy:
+    return _of_nights(random).model_copy(update={"compaction_trigger": random.choice((40, 120, 400))})
+
+
+NIGHTS = Workload(
+    "nights",
+    {
+        "append": 9,
+        "read_pack": 3,
+        "list": 6,
+        "observe": 3,
+        "recall": 1,
+        "create": 1,
+        "delete": 1,
+        "used": 2,
+        "open": 1,
+    },
+    _of_nights,
+    clients=(3, 4),
+    steps=(6, 12),
+    tenants=("t1",),
+    users=("u1", "u2"),
+    temper=Temper(
+        harsh=(0.0, 0.4, 0.8),
+        skew_s=(0.0, 2.0, 40.0, 300.0),
+        model_s=(0.5, 3.0, 30.0, 200.0),
+        think_s=(0.05, 1.0, 5.0),
+        visibility_s=(15.0, 75.0),
+    ),
+    more=(nights.plan, nights.plan_too, nights.ask),
+)
+
+LIBRARY = Workload(
+    "library",
+    {"append": 9, "end": 4, "compact": 2, "list": 2, "read_pack": 1, "recall": 1, "open": 1},
+    _narrow,
+    clients=(2, 4),
+    steps=(5, 10),
+    tenants=("t1",),
+    temper=Temper(
+        harsh=(0.0, 0.4, 0.8),
+        skew_s=(0.0, 2.0, 40.0),
+        model_s=(0.5, 3.0, 30.0, 80.0),
+        think_s=(0.05, 1.0, 5.0, 20.0),
+        visibility_s=(15.0, 75.0),
+    ),
+    more=(library.edit, library.edit, library.answer, library.answer_too),
+)
+ERASURES = Workload(
+    "erasures",
+    {**OPERATORS.weights, "read_pack": 2, "update": 1},
+    _of_nights,
+    tenants=("t1",),
+    users=("u1", "u2"),
+    sessions=("s1",),
+    steps=(4, 9),
+    temper=Temper(harsh=(0.0, 0.4, 0.8), visibility_s=(15.0, 75.0, 360.0), think_s=(1.0, 30.0, 300.0)),
+    more=(erasures.have_somebody_erased, erasures.have_somebody_erased, nights.plan, operators.drain),
+)
+"""Users who are erased by a tenant, some of them again and again, while they are observed, condensed and indexed."""
+
+DOCUMENTS = Workload(
+    "documents",
+    {"create": 1, "recall": 3, "list": 1},
+    _roomy,
+    clients=(1, 2),
+    steps=(3, 6),
+    tenants=("t1",),
+    sessions=("s1",),
+    temper=Temper(harsh=(0.0, 0.5, 0.9), think_s=(0.05, 0.3)),
+    more=(shelving.shelve, shelving.shelve_too, shelving.shelve_as_well, operators.erase_somebody),
+)
+
+FACTS = Workload(
+    "facts",
+    {"fact": 8, "evolve": 5, "update": 3, "list": 2, "get": 1, "delete": 2, "used": 1, "recall": 1, "read_pack": 1},
+    _roomy,
+    clients=(3, 4),
+    steps=(6, 12),
+    tenants=("t1",),
+    sessions=("s1",),
+    temper=Temper(harsh=(0.0, 0.5, 0.9), think_s=(0.05, 0.3)),
+)
+"""The same few statements from everybody, corrected and edited at once."""
+
+RETRACTIONS = Workload(
+    "retractions",
+    {
+        "append": 9,
+        "retract": 5,
+        "observe": 3,
+        "compact": 2,
+        "read_log": 1,
+        "read_pack": 3,
+        "list": 4,
+        "recall": 4,
+        "used": 1,
+        "open": 1,
+    },
+    _of_nights_and_compactions,
+    clients=(2, 4),
+    steps=(6, 12),
+    tenants=("t1",),
+    temper=Temper(
+        harsh=(0.0, 0.2, 0.6),
+        skew_s=(0.0, 2.0, 40.0),
+        model_s=(0.5, 3.0, 30.0),
+        think_s=(0.05, 1.0, 5.0, 20.0),
+        visibility_s=(15.0, 75.0),
+    ),
+    more=(nights.plan, nights.ask),
+)
+
+RECANTED = Workload(
+    "recanted",
+    {"tell": 9, "append": 2, "retract": 5, "observe": 4, "end": 3, "fact": 2, "list": 3, "read_pack": 2, "recall": 1},
+    _roomy,
+    clients=(2, 4),
+    steps=(6, 12),
+    tenants=("t1",),
+    temper=RETRACTIONS.temper,
+)
+"""Facts and documents of messages that are taken back: what they had taken the place of comes back, while the same is
+said again, and jobs of sessions that have ended wait for it."""
+
+
+def _small_layers(random: Random) -> Policy:
+    """Not every document has room, and histories are cut and compacted after a few turns."""
+    trigger = random.choice((20, 60))
+    return Policy(
+        session_reflection_trigger=trigger,
+        session_reflection_target=trigger // 2,
+        compaction_trigger=random.choice((60, 400)),
+        observer_transcript_cap=random.choice((100, 35_000)),
+        observer_output_cap=90,
+        always_budget=random.choice((20, 4_000)),
+        profile_budget=random.choice((60, 5_000)),
+    )
+
+
+PROMPTS = Workload(
+    "prompts",
+    {
+        "append": 6,
+        "tool": 3,
+        "context": 8,
+        "read_pack": 1,
+        "observe": 1,
+        "compact": 2,
+        "create": 1,
+        "open": 1,
+        "fresh": 2,
+    },
+    _small_layers,
+    clients=(2, 3),
+    steps=(6, 12),
+    tenants=("t1",),
+    sessions=("s1",),
+    temper=Temper(
+        skew_s=(0.0, 2.0, 40.0),
+        model_s=(0.5, 3.0, 30.0),
+        think_s=(0.05, 1.0, 5.0),
+        visibility_s=(15.0, 75.0),
+    ),
+    more=(pinning.edit, pinning.edit_too),
+)
+
+_ALL = (
+    *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
+    *(RETRACTIONS, RECANTED, CHURN),
+)
+WORKLOADS = {workload.name: workload for workload in _ALL}
+
+
+ROTATION = (CHAT, RECORDS, OPERATORS, HOSTILE, CHAT, LONG, FACTS, OPERATORS, HOSTILE, CHAT, PROMPTS, RACES)
+"""Which workload a seed has where none is asked for: a long session and a race cost three of the others."""
 
 
 def workload_of(seed: int, name: str | None) -> Workload:

@@ -23,6 +23,7 @@ from botocore.config import Config
 
 from local.stack import servers as launcher
 from local.stack.servers import DidNotStart, RunningServers, Server, start_servers
+from tests.forked_servers import is_alive
 from tests.patience import PATIENCE_S
 from tests.servers import need_servers
 
@@ -35,7 +36,8 @@ ORPHANS_TO_BE = """
 import json, sys
 from pathlib import Path
 from local.stack.servers import Server, start_servers
-print(json.dumps(list(start_servers(list(Server), Path(sys.argv[1])).pids.values())), flush=True)
+servers = [Server.SQS, Server.S3]
+print(json.dumps(list(start_servers(servers, Path(sys.argv[1])).pids.values())), flush=True)
 sys.stdin.read()
 """
 
@@ -48,54 +50,66 @@ def _servers_can_run() -> None:
 # --- a life -------------------------------------------------------------------------------------
 
 
-def test_they_answer_until_they_are_stopped(tmp_path: Path) -> None:
-    with start_servers(list(Server), tmp_path) as running:
-        urls, pids = dict(running.urls), dict(running.pids)
-        assert set(urls) == set(Server)
-        assert all(_is_open(_port(url)) for url in urls.values())
-        assert _call("GET", urls[Server.OPENSEARCH] + "/")[1]["version"]["number"].startswith("2.19.")
-        assert _dynamodb(urls).list_tables()["TableNames"] == []
-        assert _sqs(urls).list_queues().get("QueueUrls", []) == []
-        assert _s3(urls).list_buckets()["Buckets"] == []
-        assert all((tmp_path / f"{server}.log").stat().st_size > 0 for server in Server)
-    assert [pid for pid in pids.values() if _is_alive(pid)] == []
-    assert [url for url in urls.values() if _is_open(_port(url))] == []
-    running.stop()
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("running")
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[RunningServers]:
+    need_servers()
+    with start_servers(list(Server), folder) as running:
+        yield running
+
+
+def test_they_answer(running: RunningServers) -> None:
+    urls = running.urls
+    assert set(urls) == set(Server)
+    assert all(_is_open(_port(url)) for url in urls.values())
+    assert _call("GET", urls[Server.OPENSEARCH] + "/")[1]["version"]["number"].startswith("2.19.")
+    assert _dynamodb(urls).list_tables()["TableNames"] == []
+    assert _sqs(urls).list_queues().get("QueueUrls", []) == []
+    assert _s3(urls).list_buckets()["Buckets"] == []
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads Linux's table of sockets")
-def test_they_listen_on_loopback_only(tmp_path: Path) -> None:
-    with start_servers(list(Server), tmp_path) as running:
-        for server, pid in running.pids.items():
-            addresses = _listening_addresses(pid)
-            assert addresses, server
-            assert addresses <= set(LOOPBACK), server
+def test_they_listen_on_loopback_only(running: RunningServers) -> None:
+    for server, pid in running.pids.items():
+        addresses = _listening_addresses(pid)
+        assert addresses, server
+        assert addresses <= set(LOOPBACK), server
 
 
-def test_the_next_start_finds_everything_after_a_stop_and_after_a_kill(tmp_path: Path) -> None:
-    with start_servers(list(Server), tmp_path) as running:
-        _write(running.urls, "first")
-    with start_servers(list(Server), tmp_path) as running:
-        _check_written(running.urls, "first")
-        _write(running.urls, "second")
-        _kill_all(running)
-    with start_servers(list(Server), tmp_path) as running:
-        _check_written(running.urls, "second")
-
-
-@pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
-def test_a_server_starts_again_where_it_was_and_the_others_stay(tmp_path: Path, kill: bool) -> None:
-    with start_servers(list(Server), tmp_path) as running:
-        urls, pids = dict(running.urls), dict(running.pids)
-        _write(urls, "kept")
+def test_they_start_again_where_they_were_and_the_others_stay(running: RunningServers) -> None:
+    urls, pids = dict(running.urls), dict(running.pids)
+    for name, kill in (("stopped", False), ("killed", True)):
+        _write(urls, name)
         for server in Server:
             running.restart(server, kill=kill)
             assert dict(running.urls) == urls
-            assert not _is_alive(pids[server])
+            assert not is_alive(pids[server])
             pids[server] = running.pids[server]
             assert dict(running.pids) == pids, "another server than the one named was touched"
-        _check_written(urls, "kept")
-    assert [pid for pid in pids.values() if _is_alive(pid)] == []
+        _check_written(urls, name)
+
+
+def test_they_find_everything_at_the_next_start_after_a_stop_and_after_a_kill(
+    running: RunningServers, folder: Path
+) -> None:
+    """The last one of those that share them: it stops them."""
+    urls, pids = dict(running.urls), dict(running.pids)
+    assert all((folder / f"{server}.log").stat().st_size > 0 for server in Server)
+    _write(urls, "first")
+    running.stop()
+    assert [pid for pid in pids.values() if is_alive(pid)] == []
+    assert [url for url in urls.values() if _is_open(_port(url))] == []
+    running.stop()
+    with start_servers(list(Server), folder) as again:
+        _check_written(again.urls, "first")
+        _write(again.urls, "second")
+        _kill_all(again)
+    with start_servers(list(Server), folder) as again:
+        _check_written(again.urls, "second")
 
 
 def test_a_server_that_finds_its_port_taken_stays_down_and_says_so(tmp_path: Path) -> None:
@@ -109,7 +123,7 @@ def test_a_server_that_finds_its_port_taken_stays_down_and_says_so(tmp_path: Pat
             stranger.listen()
             with pytest.raises(DidNotStart, match=r"s3 ended with exit code 1; its log .*s3\.log ends with\n"):
                 running.restart(Server.S3)
-        assert not _is_alive(running.pids[Server.S3])
+        assert not is_alive(running.pids[Server.S3])
         running.restart(Server.S3)
         assert _port(running.urls[Server.S3]) == port
         assert _is_open(port)
@@ -129,10 +143,10 @@ def test_no_server_outlives_a_killed_launcher(tmp_path: Path) -> None:
     ) as launching:
         assert launching.stdout is not None
         pids = json.loads(launching.stdout.readline())
-        assert len(pids) == len(Server)
-        assert all(_is_alive(pid) for pid in pids)
+        assert len(pids) == 2
+        assert all(is_alive(pid) for pid in pids)
         launching.kill()
-    _wait_until(lambda: not any(_is_alive(pid) for pid in pids))
+    _wait_until(lambda: not any(is_alive(pid) for pid in pids))
 
 
 def test_a_server_that_does_not_stop_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +154,7 @@ def test_a_server_that_does_not_stop_is_killed(tmp_path: Path, monkeypatch: pyte
     with start_servers([Server.S3], tmp_path) as running:
         pid = running.pids[Server.S3]
         os.kill(pid, signal.SIGSTOP)
-    assert not _is_alive(pid)
+    assert not is_alive(pid)
 
 
 # --- trouble ------------------------------------------------------------------------------------
@@ -293,14 +307,6 @@ def _call(method: str, url: str, body: Any = None) -> tuple[int, Any]:
 def _kill_all(running: RunningServers) -> None:
     for pid in running.pids.values():
         os.kill(pid, signal.SIGKILL)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def _port(url: str) -> int:

@@ -16,9 +16,25 @@ from local.engine.sqlite_table import SqliteTable
 from neve.adapters.clock import SystemIds, ThreadTasks
 from neve.adapters.o200k import token_counter
 from neve.caching import Caches
+from neve.domain.compact.headings import SummaryText
+from neve.domain.librarian.extract import account_of
+from neve.domain.librarian.filing import Filed
 from neve.domain.records import EventType, Memory
 from neve.domain.tenants.policy import Policy
-from neve.observing import Observed, ObservedLine, PassInput, Reflected, ReflectedRow, ReflectInput
+from neve.observing import (
+    Condensed,
+    CondensedRow,
+    CondenseInput,
+    FilingInput,
+    Observed,
+    ObservedLine,
+    PassInput,
+    Reflected,
+    ReflectedRow,
+    ReflectInput,
+    Summarised,
+    SummaryInput,
+)
 from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, TokenEncoder, WriteOp
 from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
@@ -96,18 +112,26 @@ class ListQueue:
 
 
 class ScriptedObserver:
-    """Answers in order; without a script it keeps each pass as one line, and reflects to one row. Remembers what it was
-    asked; ``meanwhile`` runs inside the next call, as other writers do while a model thinks."""
+    """Answers in order; without a script it keeps each pass as one line, reflects to one row and summarises to one
+    item. Remembers what it was asked; ``meanwhile`` runs inside the next call, as other writers do while a model
+    thinks."""
 
     name = "scripted"
     languages = ("*",)
     longest_s = 20.0
+    longest_filing_s = 20.0
 
     def __init__(self) -> None:
         self.answers: list[Observed | Exception] = []
         self.reflections: list[Reflected] = []
         self.passes: list[PassInput] = []
         self.reflected: list[ReflectInput] = []
+        self.summaries: list[Summarised | Exception] = []
+        self.summarised: list[SummaryInput] = []
+        self.condensations: list[Condensed | Exception] = []
+        self.condensed: list[CondenseInput] = []
+        self.filings: list[Filed | Exception] = []
+        self.filed: list[FilingInput] = []
         self.meanwhile: Callable[[], None] | None = None
 
     def observe(self, given: PassInput) -> Observed:
@@ -127,6 +151,34 @@ class ScriptedObserver:
         if self.reflections:
             return self.reflections.pop(0)
         return Reflected((ReflectedRow("🔴 all of it, condensed"),), "scripted")
+
+    def condense(self, given: CondenseInput) -> Condensed:
+        self.condensed.append(given)
+        self._while_thinking()
+        if self.condensations:
+            answer = self.condensations.pop(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+        return Condensed((CondensedRow(f"🔴 {len(given.groups)} rows, condensed"),), "scripted")
+
+    def summarise(self, given: SummaryInput) -> Summarised:
+        self.summarised.append(given)
+        self._while_thinking()
+        answer = self.summaries.pop(0) if self.summaries else None
+        if isinstance(answer, Exception):
+            raise answer
+        seqs = [event.seq for event in given.events]
+        said = SummaryText(insights=(f"What was said from {seqs[0]} to {seqs[-1]}.",))
+        return answer or Summarised(said, "scripted", prompt_version="1")
+
+    def file_away(self, given: FilingInput) -> Filed:
+        self.filed.append(given)
+        self._while_thinking()
+        answer = self.filings.pop(0) if self.filings else None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer or Filed((), account_of(given.events, given.title, given.outcome, given.before), "scripted", "1")
 
     def _while_thinking(self) -> None:
         meanwhile, self.meanwhile = self.meanwhile, None

@@ -120,7 +120,7 @@ class AwsPorts:
         wanted = {
             "table": given.table,
             "objects": given.bucket,
-            "queue": given.embed_queue_url or given.extract_queue_url or given.compact_queue_url,
+            "queue": any(getattr(given, f"{name}_queue_url") for name in QueueName),
             "embedder": given.encoder_dir or (given.search_endpoint and given.embedder != "bge-small"),
             "search": given.search_endpoint and (given.encoder_dir or given.embedder != "bge-small"),
         }

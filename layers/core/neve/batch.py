@@ -9,10 +9,18 @@ from typing import Any
 
 from neve import observability
 from neve.correlation import FIELD
+from neve.observing import SecondsLeft, time_of
 from neve.ports import QueueName
 from neve.usecases.indexing.by_kind import Failures, Told
 
 Work = Callable[[Sequence[Told]], Failures]
+TimedWork = Callable[[Sequence[Told], SecondsLeft], Failures]
+
+
+def process_in_time(event: Mapping[str, Any], context: Any, queue: QueueName, work: TimedWork) -> dict[str, Any]:
+    """``process_together`` for a work that ends before its worker does. ``context``: Lambda's, which knows how long it
+    may still run; None: for ever."""
+    return process_together(event, queue, lambda told: work(told, time_of(context)))
 
 
 def process_together(event: Mapping[str, Any], queue: QueueName, work: Work) -> dict[str, Any]:

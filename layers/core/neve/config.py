@@ -34,6 +34,9 @@ class Settings(BaseModel):
     embed_queue_url: str | None = None
     extract_queue_url: str | None = None
     compact_queue_url: str | None = None
+    reflect_queue_url: str | None = None
+    librarian_queue_url: str | None = None
+    jobs_queue_url: str | None = None
     search_endpoint: str | None = None
     embedder: Literal["bge-small", "titan", "none"] = "bge-small"
     observer: Literal["anthropic", "extractive"] = "extractive"

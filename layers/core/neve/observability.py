@@ -49,6 +49,22 @@ def images_left_out(queue: str, correlation_id: str, seqs: Sequence[int]) -> Non
     logger.warning("images left out", extra={"where": queue, "correlation_id": correlation_id, "seqs": list(seqs)})
 
 
+def facts_left_out(queue: str, correlation_id: str, count: int) -> None:
+    """Facts of one event for which their pass had no room; its lines have what they say."""
+    logger.warning("facts left out", extra={"where": queue, "correlation_id": correlation_id, "count": count})
+
+
+def summary_refused(queue: str, correlation_id: str) -> None:
+    """A compaction whose summary is an extract, because the model would not read what it covers."""
+    logger.warning("summary refused", extra={"where": queue, "correlation_id": correlation_id})
+
+
+def answer_not_used(queue: str, correlation_id: str, rejected: Mapping[str, int]) -> None:
+    """Parts of a librarian's answer that were not applied, by reason."""
+    fields = {"where": queue, "correlation_id": correlation_id, "rejected": dict(rejected)}
+    logger.warning("answer not used", extra=fields)
+
+
 def failed(where: str, correlation_id: str, error: BaseException) -> None:
     """The type of an error and the way to it. Its message is left out: it may quote what a person wrote."""
     frames = traceback.extract_tb(error.__traceback__)

@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from neve.domain.compact.headings import SummaryText
+from neve.domain.librarian.filing import Account, Filed, ShownDocument
+from neve.domain.observe.facts import ProposedFact as ProposedFact
 from neve.domain.observe.lines import FEWEST_LINES
 from neve.domain.observe.lines import ObservedLine as ObservedLine
-from neve.domain.records import Event
+from neve.domain.records import Event, Kind, Outcome, Priority, Verbosity
 
 SecondsLeft = Callable[[], float]
 """How long the worker may still run."""
@@ -20,13 +23,22 @@ def for_ever() -> float:
     return math.inf
 
 
+def time_of(context: Any) -> SecondsLeft:
+    """``context``: Lambda's, which knows how long the worker may still run; None: for ever."""
+    return for_ever if context is None else lambda: float(context.get_remaining_time_in_millis()) / 1000
+
+
 @dataclass(frozen=True, slots=True)
 class PriorMemory:
-    """A row shown for deduplication; only these ids may be cited."""
+    """A row shown for deduplication; only these ids may be cited. ``span``: what of the session's log it was made
+    from. ``said_at``: when its words were said, in stored form."""
 
     id: str
     text: str
     local: bool
+    kind: Kind = Kind.OBSERVATION
+    span: tuple[int, int] | None = field(default=None, compare=False)
+    said_at: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +59,10 @@ class PassInput:
 
 
 @dataclass(frozen=True, slots=True)
-class ProposedFact:
-    text: str
-    category: str
-    importance: int
-    by: str
-    relation: str
-    target_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Observed:
     """What a pass came back with, validated. ``has_memory`` False or no lines = nothing worth keeping.
-    ``covered_to``: seq of the last event that the lines do justice to; None = the last of the pass."""
+    ``covered_to``: seq of the last event that lines and facts do justice to; None = the last of the pass.
+    ``prompt_version`` None: no model was asked."""
 
     has_memory: bool
     lines: tuple[ObservedLine, ...]
@@ -72,6 +75,7 @@ class Observed:
     usage: Mapping[str, int] = field(default_factory=dict)
     calls: int = 1
     covered_to: int | None = None
+    prompt_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,78 @@ class Reflected:
     calls: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class SummaryInput:
+    """What a summary is made of. ``events``: those that are newly covered, within the cap of a request, without what
+    Neve renders and without images. ``before``: the summary that the new one replaces. ``target_tokens``: as
+    ``render_summary`` shows it."""
+
+    session_id: str
+    events: Sequence[Event]
+    verbosity: Verbosity
+    target_tokens: int
+    before: SummaryText | None = None
+    seconds_left: SecondsLeft = field(default=for_ever, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """``summary`` is empty when nothing was worth a word. ``prompt_version`` None: no model was asked."""
+
+    summary: SummaryText
+    model: str
+    prompt_version: str | None = None
+    usage: Mapping[str, int] = field(default_factory=dict)
+    calls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CondenseInput:
+    """One batch of a night: rows of any of the user's sessions, oldest first."""
+
+    groups: Sequence[ReflectGroup]
+    target_tokens: int
+    seconds_left: SecondsLeft = field(default=for_ever, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CondensedRow:
+    """``group_ids``: the sources that it names (empty = all of them). ``priority`` and ``observed_date`` None: not
+    said."""
+
+    text: str
+    group_ids: tuple[str, ...] = ()
+    priority: Priority | None = None
+    observed_date: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Condensed:
+    rows: tuple[CondensedRow, ...]
+    model: str
+    usage: Mapping[str, int] = field(default_factory=dict)
+    calls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FilingInput:
+    """What a librarian reads. ``events``: within the cap of a request, without what Neve renders and without images;
+    ``left_out``: how many in between are missing. ``documents``: those that may be about the same. ``before``: what
+    there was to say of the session before these events. ``outcome``: as the caller said. ``remark``: what a person did
+    meanwhile to a document that an earlier answer changes."""
+
+    session_id: str
+    events: Sequence[Event]
+    documents: Sequence[ShownDocument]
+    timezone: str = "UTC"
+    title: str | None = None
+    outcome: Outcome | None = None
+    before: Account | None = None
+    left_out: int = 0
+    remark: str | None = None
+    seconds_left: SecondsLeft = field(default=for_ever, compare=False)
+
+
 class Observer(Protocol):
     """Raises ModelUnavailable, ModelRefused or ContentRefused; never a vendor's error."""
 
@@ -124,9 +200,20 @@ class Observer(Protocol):
     def longest_s(self) -> float:
         """How many seconds one answer and its commit may take: with less time left, a worker does not ask."""
 
+    @property
+    def longest_filing_s(self) -> float:
+        """The same of an answer of ``file_away``."""
+
     def observe(self, given: PassInput) -> Observed: ...
 
     def reflect(self, given: ReflectInput) -> Reflected: ...
+
+    def summarise(self, given: SummaryInput) -> Summarised: ...
+
+    def condense(self, given: CondenseInput) -> Condensed: ...
+
+    def file_away(self, given: FilingInput) -> Filed:
+        """Which documents change, and what there is to say of the session."""
 
 
 def usage_sum(*parts: Mapping[str, int]) -> dict[str, Any]:

@@ -372,12 +372,18 @@ class ObjectStore(Protocol):
         """A URL to which one HTTP PUT of the bytes, with that Content-Type and ``If-None-Match: *``, stores the object
         unless it is there already. ``size``: exactly how many bytes; any number when None."""
 
+    def presign_get(self, key: str, *, expires_s: int) -> str:
+        """A URL from which HTTP GET loads the object, whether or not it is there by now."""
+
 
 class QueueName(StrEnum):
     INDEX = "index"
     EMBED = "embed"
     EXTRACT = "extract"
     COMPACT = "compact"
+    REFLECT = "reflect"
+    LIBRARIAN = "librarian"
+    JOBS = "jobs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,6 +552,8 @@ class WordsPorts(Protocol):
     @property
     def table(self) -> Table: ...
     @property
+    def objects(self) -> ObjectStore: ...
+    @property
     def search(self) -> SearchIndex: ...
     @property
     def queue(self) -> Queue: ...
@@ -560,6 +568,8 @@ class IndexingPorts(Protocol):
 
     @property
     def table(self) -> Table: ...
+    @property
+    def objects(self) -> ObjectStore: ...
     @property
     def search(self) -> SearchIndex: ...
     @property

@@ -13,7 +13,6 @@ as a dead letter."""
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,10 +22,12 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from neve import observability
 from neve.correlation import FIELD, correlated
 from neve.domain.observe.time_limits import NO_PROGRESS_FOR, POSTPONED_S
+from neve.domain.privacy.classes import metrics
 from neve.domain.times import iso, parse
-from neve.observing import SecondsLeft
-from neve.ports import Message, Ports, QueueName
+from neve.observing import SecondsLeft, time_of
+from neve.ports import Ports, QueueName
 from neve.scope import SessionScope
+from neve.usecases.jobs.again import again
 from neve.usecases.observe.lease import LeaseHeld
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.tenants.policy_in_force import tenant_scope
@@ -46,9 +47,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
     its message delivered again, LeaseHeld to have it postponed: it is sent to ``queue``, where it came from, once more,
     ``POSTPONED_S`` later. A report that says ``left_off_at`` has it sent once more, too: the job goes on in another
     worker. ``context``: Lambda's, which knows how long the worker may still run; None: for ever."""
-
-    def seconds_left() -> float:
-        return math.inf if context is None else float(context.get_remaining_time_in_millis()) / 1000
+    seconds_left = time_of(context)
 
     def handle(record: SQSRecord) -> None:
         body: dict[str, Any] = json.loads(record.body)
@@ -66,18 +65,18 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
         try:
             report = work(user.of_session(body["session"]), body, seconds_left)
         except LeaseHeld as held:
-            again = _standing(ports, body, held.place)
+            standing = _standing(ports, body, held.place)
             ports.clock.sleep(POSTPONED_S)
-            _send_again(ports, queue, record, again)
+            _send_again(ports, queue, record, standing)
             observability.postponed(queue, body.get(FIELD, record.message_id))
             return
         if report is None:
             return
         if report.left_off_at is not None:
-            again = _standing(ports, body, report.left_off_at)
+            standing = _standing(ports, body, report.left_off_at)
             # the queue drops an id that it has seen: one that got nowhere needs another
             moved = report.left_off_at != body.get(STANDS, {}).get("at")
-            _send_again(ports, queue, record, again, f"{body['job_id']}.{report.left_off_at}" if moved else None)
+            _send_again(ports, queue, record, standing, f"{body['job_id']}.{report.left_off_at}" if moved else None)
         _tell(queue, body.get(FIELD, record.message_id), report)
 
     # one processor a call: it holds the state of its batch
@@ -100,18 +99,31 @@ def _standing(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, An
 def _send_again(
     ports: Ports, queue: QueueName, record: SQSRecord, body: dict[str, Any], dedup_id: str | None = None
 ) -> None:
-    """Before the received copy is acknowledged: a crash between the two leaves both, and every work may be repeated.
-    Without a dedup id a fresh one is made, because the queue drops those that it has seen. Raises StoreUnavailable."""
+    """Without a dedup id a fresh one is made, because the queue drops those that it has seen. Raises
+    StoreUnavailable."""
     group = record.attributes["MessageGroupId"]
-    ports.queue.send(queue, [Message(body=body, group=group, dedup_id=dedup_id or ports.ids.token())])
+    ports.queue.send(queue, [again(body, group, dedup_id or ports.ids.token())])
 
 
 def _tell(queue: QueueName, correlation_id: str, report: ObservationReport) -> None:
-    """Log and count what this worker could not observe."""
+    """Log and count what this worker could not observe or have summarised."""
     unobservable, images = report.untold()
     for one in unobservable:
         observability.unobservable(queue, correlation_id, one["seq"], one["reason"])
     if images:
         observability.images_left_out(queue, correlation_id, images)
-    counts = {"EventsUnobservable": len(unobservable), "ImagesLeftOut": len(images)}
+    if report.summary_refused:
+        observability.summary_refused(queue, correlation_id)
+    facts = report.untold_facts()
+    if facts["left_out"]:
+        observability.facts_left_out(queue, correlation_id, facts["left_out"])
+    counts = {
+        "EventsUnobservable": len(unobservable),
+        "ImagesLeftOut": len(images),
+        "SummariesRefused": int(report.summary_refused),
+        "FactsLeftOut": facts["left_out"],
+        "FactsInInbox": facts.get("inbox", 0),
+        "FactsRejected": facts.get("rejected", 0),
+        **metrics("Redacted", report.uncounted()),
+    }
     observability.measured(queue, {name: count for name, count in counts.items() if count})

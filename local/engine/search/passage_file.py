@@ -69,6 +69,10 @@ class PassageFile:
     def close(self) -> None:
         self._file.close()
 
+    def wipe(self) -> bool:
+        """See ``SqliteFile``."""
+        return self._file.wipe()
+
     def count(self, owner: Owner) -> int:
         with self._file.reading() as connection:
             found = connection.execute("SELECT passages FROM owners WHERE tenant = ? AND user = ?", owner).fetchone()
@@ -122,7 +126,7 @@ class PassageFile:
         return Changes(removed_rows=[row for (row,) in removed])
 
     def erase(self, owner: Owner) -> int:
-        """Returns once no byte of the user's passages is left in the file or its log."""
+        """Returns once no row of the user's passages is left in the file or its log; see ``wipe``."""
         erased = 0
         with self._file.writing() as connection:
             found = connection.execute("SELECT id FROM owners WHERE tenant = ? AND user = ?", owner).fetchone()
@@ -130,9 +134,7 @@ class PassageFile:
                 erased = connection.execute("DELETE FROM passages WHERE owner = ?", found).rowcount
                 connection.execute("DELETE FROM removals WHERE owner = ?", found)
                 connection.execute("DELETE FROM owners WHERE id = ?", found)
-        with self._file.reading() as connection:
-            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy:
+        if not self._file.cut_log():
             raise StoreUnavailable("search", "the log of the erased rows is still being read")
         return erased
 

@@ -44,6 +44,10 @@ class SqliteSearchIndex:
         """Later calls raise StoreUnavailable."""
         self._file.close()
 
+    def wipe(self) -> bool:
+        """See ``SqliteFile``."""
+        return self._file.wipe()
+
     def model(self) -> IndexModel:
         return self._file.model
 

@@ -45,6 +45,8 @@ DEVIATIONS: Mapping[tuple[str, str], str] = {
     ("moto", "test_an_upload_may_not_replace"): NO_SIGNATURES,
     ("moto", "test_an_upload_after_the_expiry_is_refused"): NO_SIGNATURES,
     ("moto", "test_an_upload_with_a_changed_signature_is_refused"): NO_SIGNATURES,
+    ("moto", "test_a_download_after_the_expiry_is_refused"): NO_SIGNATURES,
+    ("moto", "test_a_download_address_is_for_one_object"): NO_SIGNATURES,
     ("moto", "test_a_killed_writer_leaves_only_whole_objects"): LIVES_IN_THE_PROCESS,
 }
 """By engine and test: the name of the function, or the name with its parameters for some of them."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from boto3 import Session
 from moto import mock_aws
@@ -18,6 +19,9 @@ from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.ports import Table
 from tests.servers import dynamodb_url
+
+DELETES_A_BATCH = 25
+"""The most that one BatchWriteItem takes."""
 
 # --- DynamoDB Local -----------------------------------------------------------------------------
 
@@ -39,6 +43,25 @@ def create_local_table(_: Path) -> str:
     url, name = dynamodb_url(), f"neve-{uuid.uuid4().hex}"
     create_table(local_client(url), name)
     return f"{url} {name}"
+
+
+@cache
+def _table_of_this_process() -> str:
+    return create_local_table(Path())
+
+
+def empty_local_table(_: Path) -> str:
+    """A table without rows, for a test that uses one and asks for nothing but rows. It is the same one for all tests of
+    this process: to make one takes the server longer than most tests, and ever longer the more there are."""
+    location = _table_of_this_process()
+    url, name = location.split()
+    client = local_client(url)
+    for page in client.get_paginator("scan").paginate(TableName=name, AttributesToGet=["pk", "sk"]):
+        for start in range(0, len(page["Items"]), DELETES_A_BATCH):
+            deletes: Any = [{"DeleteRequest": {"Key": key}} for key in page["Items"][start : start + DELETES_A_BATCH]]
+            left = client.batch_write_item(RequestItems={name: deletes})["UnprocessedItems"]
+            assert not left, "the server does not throttle"
+    return location
 
 
 @contextmanager

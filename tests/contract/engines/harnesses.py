@@ -84,4 +84,7 @@ class ObjectsHarness(Protocol):
     def upload(self, url: str, content_type: str, body: bytes, *, if_none_match: str = "*") -> bool:
         """One HTTP PUT to a pre-signed URL; False when it was refused."""
 
+    def download(self, url: str) -> bytes | None:
+        """One HTTP GET of a pre-signed URL; None when it was refused, or nothing is there."""
+
     def pass_time(self, seconds: float) -> None: ...

@@ -26,6 +26,7 @@ from tests.contract.engines.aws_engines import (
 )
 from tests.contract.engines.dynamodb_engines import (
     create_local_table,
+    empty_local_table,
     name_moto_table,
     open_local_table,
     open_moto_table,
@@ -67,8 +68,11 @@ class ManualClock:
 
 @dataclass(frozen=True)
 class TableEngine:
+    """``empty``: a store without rows for one test behind the other, where making one takes long."""
+
     create: Callable[[Path], str]
     connect: Callable[[str], AbstractContextManager[Table]]
+    empty: Callable[[Path], str] | None = None
 
 
 def _sqlite_table(location: str) -> AbstractContextManager[Table]:
@@ -88,7 +92,7 @@ def in_memory(_: Path) -> str:
 TABLES = {
     "memory": TableEngine(in_memory, _memory_table),
     "sqlite": TableEngine(lambda folder: str(folder / "table.db"), _sqlite_table),
-    "dynamodb-local": TableEngine(create_local_table, open_local_table),
+    "dynamodb-local": TableEngine(create_local_table, open_local_table, empty_local_table),
     "moto": TableEngine(name_moto_table, open_moto_table),
 }
 
@@ -212,6 +216,13 @@ class FileObjectsHarness:
             return False
         return True
 
+    def download(self, url: str) -> bytes | None:
+        try:
+            found = self._files.download(url.removeprefix(f"{self.BASE_URL}/__downloads/"))
+        except PermissionError:
+            return None
+        return None if found is None else found[1]
+
     def pass_time(self, seconds: float) -> None:
         self._clock.advance(seconds)
 
@@ -236,6 +247,9 @@ class MemoryObjectsHarness:
 
     def upload(self, url: str, content_type: str, body: bytes, *, if_none_match: str = "*") -> bool:
         return if_none_match == "*" and self._memory.accept_upload(url, content_type, body)
+
+    def download(self, url: str) -> bytes | None:
+        return self._memory.download(url)
 
     def pass_time(self, seconds: float) -> None:
         self._clock.advance(seconds)

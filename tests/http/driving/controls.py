@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,9 +58,11 @@ class Controls:
         """Make this leg of the search index fail beneath its adapter; None: neither."""
         self._post("cut-search", {"leg": leg})
 
-    def script(self, *answers: Json) -> None:
-        """What the model will answer, in this order: each is the input of its tool call."""
-        self._post("llm", {"answers": [{"tool_input": answer} for answer in answers]})
+    def script(self, *answers: Json, purpose: str | None = None) -> None:
+        """What the model will answer, in this order: each is the input of its tool call. ``purpose``: only to such
+        calls."""
+        of = {"purpose": purpose} if purpose else {}
+        self._post("llm", {"answers": [{"tool_input": answer, **of} for answer in answers]})
 
     def calls(self, kind: str, **fields: Any) -> list[Json]:
         """Requests to ``model`` or ``embed`` since the test began, those with these fields."""
@@ -86,6 +89,21 @@ class Controls:
         """Drain beside what is done within, and wait for its end."""
         with Beside(self.drain, self._client):
             yield
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """The workers take whatever comes without delay, as long as something is done within."""
+        over = threading.Event()
+
+        def work() -> None:
+            while not over.is_set():
+                self.drain()
+
+        with Beside(work, self._client):
+            try:
+                yield
+            finally:
+                over.set()
 
     def queues(self) -> dict[str, dict[str, int]]:
         return dict(self._get("queues")["queues"])
@@ -137,17 +155,24 @@ class Controls:
 
     def files_with(self, text: str) -> list[str]:
         """The files of the data folder, logs included, whose bytes hold the text."""
-        return [hit["file"] for hit in self._get("raw", find=text)["found"]]
+        return [hit["place"] for hit in self._get("raw", find=text)["found"]]
+
+    def stored(self, text: str) -> list[str]:
+        """What holds the text: files of the data folder, or rows, objects, messages and passages of real servers."""
+        self.drain()
+        return [hit["place"] for hit in self._get("stored", find=text)["found"]]
+
+    def replay(self, match: str) -> int:
+        """Deliver again whatever named this text; how much that was."""
+        replayed = self._post("replay", {"match": match})
+        assert replayed["failed"] == 0, replayed
+        return int(replayed["delivered"])
 
     def back_to_normal(self) -> None:
         """No fault, no script, the real time, nothing held or paused, nothing left to do."""
-        self.faults()
-        self.cut_search(None)
-        self._post("llm", {"answers": []})
-        self._post("clock", {})
-        self.resume()
-        self.drain()
-        self.forget_calls()
+        end = time.monotonic() + PATIENCE_S
+        while not (drained := self._post("normal", {"timeout_s": SPELL_S}))["done"]:
+            assert time.monotonic() < end, drained
 
     def _post(self, name: str, body: Any) -> Json:
         return dict(self._client.expect(200, "POST", f"/__test/{name}", body))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +13,14 @@ from uuid import uuid4
 from ulid import ULID
 
 from local.api_client import ApiClient, Reply
+from tests.patience import PATIENCE_S
 
 Json = dict[str, Any]
 ENDED = ("done", "failed")
+LOOK_S = 0.05
+
+LONG_TEXT = "The ferry left the harbour at noon. " * 9_000
+"""324 KB: of a document, too long for its row."""
 
 
 def said(text: str | list[Json], **more: Any) -> Json:
@@ -25,6 +31,20 @@ def said(text: str | list[Json], **more: Any) -> Json:
 def answered(text: str | list[Json] = "Noted.", **more: Any) -> Json:
     """An event of the assistant."""
     return {"event_type": "assistant_response", "content": text, **more}
+
+
+def told_to_reflect(api: ApiClient, user_id: str | None = None, **more: Any) -> Json:
+    """E14's job, which a worker may have ended before the answer was written."""
+    reply = api.call("POST", "/v1/admin/reflect", {**({} if user_id is None else {"user_id": user_id}), **more})
+    job = dict(reply.json())
+    assert reply.status == (200 if job.get("status") in ENDED else 202), reply.text
+    return job
+
+
+def used(session: str, *, input: int = 0, read: int = 0, write: int = 0, output: int = 0, **more: Any) -> Json:
+    """A report of a prompt's tokens."""
+    tokens = {"input": input, "cache_read": read, "cache_write": write, "output": output}
+    return {"session_id": session, "pack_version": 0, "model": "claude-opus-5-5", "usage": tokens, **more}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +92,24 @@ class Person:
         """The ended job of E3."""
         return self.finish_with(self, f"/sessions/{session}/observe", {})
 
-    def compact(self, session: str, reason: str = "manual") -> Json:
+    def compact(self, session: str, reason: str = "manual", **more: Any) -> Json:
         """The ended job of E4."""
-        return self.finish_with(self, f"/sessions/{session}/compact", {"reason": reason})
+        return self.finish_with(self, f"/sessions/{session}/compact", {"reason": reason, **more})
+
+    def ended(self, job_id: str) -> Json:
+        """The job, when it has ended."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            job = dict(self.expect(200, "GET", f"/jobs/{job_id}"))
+            if job["status"] in ENDED:
+                return job
+            assert time.monotonic() < end, job
+            time.sleep(LOOK_S)
+
+    def report(self, session: str, *, key: str | None = None, **tokens: Any) -> Json:
+        """E18's answer."""
+        headers = {"Idempotency-Key": key} if key else None
+        return dict(self.expect(200, "POST", "/usage", used(session, **tokens), headers=headers))
 
     # --- memories --------------------------------------------------------------------------------
 
@@ -102,6 +137,17 @@ class Person:
             if "next_cursor" not in page:
                 return found
             cursor = {"cursor": page["next_cursor"]}
+
+    # --- documents -------------------------------------------------------------------------------
+
+    def put_document(self, path: str, text: str, **more: Any) -> Json:
+        """E10's answer."""
+        reply = self.call("PUT", "/documents", {"text": text, **more}, query={"path": path})
+        assert reply.status in (200, 201), reply.text
+        return dict(reply.json())
+
+    def document(self, path: str) -> Json:
+        return dict(self.expect(200, "GET", "/documents", query={"path": path}))
 
     # --- pack and recall -------------------------------------------------------------------------
 
@@ -131,6 +177,13 @@ class Person:
     def recalled(self, query: str, **more: Any) -> list[str]:
         """The ids of the hits, best first."""
         return [hit["id"] for hit in self.recall(query, **more)["hits"]]
+
+    # --- prompts ---------------------------------------------------------------------------------
+
+    def context(self, session: str, message: str | list[Json] | None = None, **more: Any) -> Json:
+        """E8's answer."""
+        body = {"session_id": session, **({} if message is None else {"message": message}), **more}
+        return dict(self.expect(200, "POST", "/context", body))
 
     def settle(self) -> None:
         self.settle_with(self)

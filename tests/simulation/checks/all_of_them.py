@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tests.simulation.checks import answers, erased, log, memories, packs, passes
+from tests.simulation.checks import (
+    answers,
+    compactions,
+    erased,
+    erasures,
+    log,
+    memories,
+    nights,
+    packs,
+    passes,
+    prompts,
+    records,
+)
+from tests.simulation.checks.knowledge import documents, facts, filings, packed_documents, privacy, retractions
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
@@ -13,10 +26,21 @@ if TYPE_CHECKING:
 INVARIANTS = (
     *log.INVARIANTS,
     *passes.INVARIANTS,
+    *compactions.INVARIANTS,
     *packs.INVARIANTS,
+    *packed_documents.INVARIANTS,
+    *prompts.INVARIANTS,
     *memories.INVARIANTS,
+    *records.INVARIANTS,
+    *documents.INVARIANTS,
+    *facts.INVARIANTS,
+    *nights.INVARIANTS,
+    *filings.INVARIANTS,
     *erased.INVARIANTS,
+    *erasures.INVARIANTS,
+    *retractions.INVARIANTS,
     *answers.INVARIANTS,
+    *privacy.INVARIANTS,
 )
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from neve.domain.memories.visibility import active
-from neve.domain.records import EmbeddingState, Memory, Status
+from neve.domain.memories.visibility import active, status_at, visible
+from neve.domain.records import EmbeddingState, Memory, Scope, Status
 from neve.ports import Item, Owner, Passage
 from neve.store import rows
 from neve.store.keys import MEMORY, UserKeys
 from neve.usecases.indexing.memory_passages import memory_passages
 from neve.usecases.indexing.utterances import utterance_of, utterance_passages
+from tests.simulation.checks.knowledge.documents import indexed_passages
 from tests.simulation.checks.replay import Found, log_of, of_kind, row, rows_of
 from tests.simulation.clients.history import Did
 from tests.simulation.machine.scripted import vector_of
@@ -25,15 +26,16 @@ def memories_of(run: Run, keys: UserKeys) -> list[Memory]:
     return [rows.read_memory(item) for item in rows_of(run, keys.partition, MEMORY)]
 
 
-def the_live_list_is_the_active_rows(run: Run) -> Found:
-    """Of its session, each once, what passes wrote in the order of the log."""
+def the_live_list_is_the_rows_that_hold(run: Run) -> Found:
+    """Of its session, each once, those that wait included; what passes wrote in the order of the log."""
     for keys in run.history.sessions():
         item = row(run, keys, "marker")
         if item is None:
             continue
         live = [one.id for one in rows.read_marker(item).live]
         gen = rows.read_head(row(run, keys, "head")).gen
-        own = {m.id: m for m in memories_of(run, keys) if m.session_id == keys.session and active(m, gen)}
+        local = (m for m in memories_of(run, keys) if m.session_id == keys.session and m.scope is Scope.SESSION)
+        own = {m.id: m for m in local if active(m, gen) or _waits(m, gen)}
         if sorted(live) != sorted(own):
             yield f"{keys.log}: live {sorted(set(live) - set(own))}, active {sorted(set(own) - set(live))}, {len(live)}"
         seqs = [own[i].provenance.seq_from or 0 for i in live if i in own and own[i].kind == "observation"]
@@ -41,10 +43,14 @@ def the_live_list_is_the_active_rows(run: Run) -> Found:
             yield f"{keys.log}: the live list is in the order {seqs}"
 
 
+def _waits(memory: Memory, gen: int) -> bool:
+    return visible(memory.born_gen, memory.died_gen, gen) and status_at(memory, gen) is Status.INBOX
+
+
 def the_index_is_the_rows(run: Run) -> Found:
-    """When calm, every passage of a memory and of an utterance, with its vector, and nothing else."""
+    """When calm, every passage of a memory, a document and an utterance, with its vector, and nothing else."""
     for keys in run.history.users():
-        wanted = {(p.item_id, p.n): p for p in (*_memory_passages(run, keys), *_event_passages(run, keys))}
+        wanted = {(p.item_id, p.n): p for p in _passages(run, keys)}
         found = run.cloud.search.stored.get(Owner(keys.tenant, keys.user), {})
         for place in sorted(wanted.keys() | found.keys()):
             yield from _difference(keys, place, wanted.get(place), found.get(place))
@@ -55,6 +61,12 @@ def _difference(keys: UserKeys, place: tuple[str, int], wanted: Passage | None, 
         yield f"{keys.partition}: {place} is {'in the index only' if found else 'not in the index'}"
     elif found != (wanted if wanted.status != Status.SUPERSEDED else replace(wanted, vector=found.vector)):
         yield f"{keys.partition}: {place} is {found}, should be {wanted}"
+
+
+def _passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
+    yield from _memory_passages(run, keys)
+    yield from indexed_passages(run, keys)
+    yield from _event_passages(run, keys)
 
 
 def _memory_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
@@ -93,7 +105,8 @@ def a_rev_never_goes_back(run: Run) -> Found:
 
 
 def readers_see_a_replacement_whole(run: Run) -> Found:
-    """Its sources or its rows, never of both, and of neither only what was deleted or replaced once more."""
+    """Its sources or its rows, never of both, and of neither only what was deleted or replaced once more. A retraction
+    may leave no rows."""
     jobs = _replacements(run)
     replaced = {i for job in jobs for i in job["state"]["old"]}
     for job in jobs:
@@ -104,7 +117,7 @@ def readers_see_a_replacement_whole(run: Run) -> Found:
             seen = {memory.id for memory in did.value}
             if seen & old and seen & new:
                 yield f"{did.who} {did.what} at {did.began_s:.1f} saw {sorted(seen & old)} and {sorted(seen & new)}"
-            elif did.what == "list_memories" and not seen & (new | old) and not new & replaced:
+            elif new and did.what == "list_memories" and not seen & (new | old) and not new & replaced:
                 missing = sorted(i for i in old if _was_there(run, did, i))
                 if missing and all(_was_there(run, did, i) for i in new):
                     yield f"{did.who} list at {did.began_s:.1f} did not see {missing}, nor what replaced them"
@@ -140,7 +153,7 @@ def _replacements(run: Run) -> list[Item]:
 
 
 INVARIANTS = (
-    the_live_list_is_the_active_rows,
+    the_live_list_is_the_rows_that_hold,
     the_index_is_the_rows,
     every_memory_is_settled,
     a_rev_never_goes_back,

@@ -49,7 +49,9 @@ def a_pointer_never_goes_back(run: Run) -> Found:
     for old, new in of_kind(run, "epoch"):
         before = rows.read_epoch(old).pack if old else None
         after = rows.read_epoch(new).pack
-        if before is not None and (after is None or after.pack_version < before.pack_version):
+        if before is not None and after is None and rows.read_epoch(new).purged_to < before.pack_version:
+            yield f"{new['pk']} {new['sk']}: {before.pack_version} is gone, and was not purged"
+        if before is not None and after is not None and after.pack_version < before.pack_version:
             yield f"{new['pk']} {new['sk']}: from {before.pack_version} to {after and after.pack_version}"
         if before and after and before.pack_version == after.pack_version and before.sha256 != after.sha256:
             yield f"{new['pk']} {new['sk']}: another text of version {after.pack_version}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neve.domain.records import Kind
 from neve.ports import Item
 from neve.store import rows
 from neve.store.keys import MEMORY
@@ -26,19 +27,23 @@ def spans_of_passes_are_apart_and_leave_no_gap(run: Run) -> Found:
             continue
         for written in rows_together:
             if written.old is None and written.new is not None and written.new["type"] == "memory":
-                told = rows.read_memory(written.new).provenance
+                memory = rows.read_memory(written.new)
+                told = memory.provenance
+                if memory.supersedes or memory.kind is not Kind.OBSERVATION:
+                    continue  # read again after a retraction, apart from the passes that move the marker; or a fact
                 span = (before.observed_seq + 1, after.observed_seq)
                 if (told.seq_from, told.seq_to) != span:
                     yield f"{moved.key}: a row about {told.seq_from}-{told.seq_to} in the pass over {span}"
 
 
 def no_event_is_observed_twice(run: Run) -> Found:
-    """The ranges of the rows that passes wrote are disjoint, those of replaced rows included."""
+    """The ranges of the rows that passes wrote are disjoint, those of replaced rows included. What is read again after
+    a retraction, and what comes back, names what it stands for."""
     for keys in run.history.sessions():
         told = [
             (item["provenance"]["seq_from"], item["provenance"]["seq_to"])
             for item in rows_of(run, keys.partition, MEMORY)
-            if item["kind"] == "observation" and item.get("session_id") == keys.session
+            if item["kind"] == "observation" and item.get("session_id") == keys.session and not item.get("supersedes")
         ]
         for (_, last), (first, to) in zip(sorted(told), sorted(told)[1:], strict=False):
             if first <= last:
@@ -85,7 +90,8 @@ def _wrong_horizon(old: Item, new: Item, observed: dict[str, int]) -> Found:
         yield f"covers from {before.covers_from}, then from {after.covers_from}"
     if (before.covers_to or 0) > (after.covers_to or 0):
         yield f"covers to {before.covers_to}, then to {after.covers_to}"
-    if (after.covers_to != before.covers_to) != (after.epoch == before.epoch + 1):
+    steps = after.epoch - before.epoch
+    if steps not in (0, 1) or (after.covers_to != before.covers_to and steps == 0):
         yield f"epoch {before.epoch} to {before.covers_to}, epoch {after.epoch} to {after.covers_to}"
     known = observed.get(f"{new['pk']} {new['session_id']}", 0)
     if (after.covers_to or 0) > known:
@@ -94,9 +100,10 @@ def _wrong_horizon(old: Item, new: Item, observed: dict[str, int]) -> Found:
 
 def every_job_ends(run: Run) -> Found:
     """And so does every job that a caller was told of."""
-    known = {rows.read_job(i).id: i["status"] for i in run.cloud.table.rows.values() if i["type"] == "job"}
+    jobs = (item for item in run.cloud.table.rows.values() if item["type"] in ("job", rows.QUEUED_JOB))
+    known = {rows.read_job(item).id: item["status"] for item in jobs}
     yield from (f"{one} is {status}" for one, status in known.items() if status not in ("done", "failed"))
-    for did in run.history.of("observe", "compact"):
+    for did in run.history.of("observe", "compact", "end", "retract"):
         if did.ok and did.value.id not in known and not before_erasure(run, did.keys, did.began_s):
             yield f"{did.value.id} is nowhere"
 

@@ -2,34 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from neve.ports import Item
 from neve.store.keys import EVENT, SessionKeys, UserKeys
-from tests.simulation.engines.memory_table import Written
+from tests.simulation.engines.memory_table import MemoryTable, Written
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
 
 
+class Replay:
+    """All writes of a run that is over, put in order once: by kind of row and by transaction; and the rows that are
+    left, by partition in the order of their sort keys."""
+
+    def __init__(self, table: MemoryTable) -> None:
+        self.writes = len(table.log)
+        self.kinds: dict[str, list[Written]] = {}
+        for written in table.log:
+            if written.new is not None:
+                self.kinds.setdefault(written.new["type"], []).append(written)
+        self.transactions = [list(rows) for _, rows in groupby(table.log, key=attrgetter("transaction"))]
+        self.partitions: dict[str, dict[str, Item]] = {}
+        for key in sorted(table.rows):
+            self.partitions.setdefault(key.pk, {})[key.sk] = table.rows[key]
+
+
+def _replay(run: Run) -> Replay:
+    if run.replay is None or run.replay.writes != len(run.cloud.table.log):
+        run.replay = Replay(run.cloud.table)
+    return run.replay
+
+
 def of_kind(run: Run, kind: str, key: str = "") -> Iterator[tuple[Item | None, Item]]:
     """The row before and after each write of a kind of row."""
-    for written in run.cloud.table.log:
-        if written.new is not None and written.new["type"] == kind and written.key.sk.endswith(key):
+    for written in _replay(run).kinds.get(kind, ()):
+        if written.new is not None and written.key.sk.endswith(key):
             yield written.old, written.new
 
 
-def transactions(run: Run) -> Iterator[list[Written]]:
-    for _, rows in groupby(run.cloud.table.log, key=lambda written: written.transaction):
-        yield list(rows)
+def transactions(run: Run) -> Sequence[Sequence[Written]]:
+    return _replay(run).transactions
 
 
 def rows_of(run: Run, partition: str, prefix: str) -> list[Item]:
     """Now, in the order of their sort keys."""
-    found = [item for key, item in run.cloud.table.rows.items() if key.pk == partition and key.sk.startswith(prefix)]
-    return sorted(found, key=lambda item: str(item["sk"]))
+    return [item for sk, item in _replay(run).partitions.get(partition, {}).items() if sk.startswith(prefix)]
+
+
+def first_said(run: Run, keys: SessionKeys) -> dict[int, str]:
+    """What each event of the log said when it was appended: a compaction may put something in its place since."""
+    now = {(item["seq"], item["incarnation"]) for item in log_of(run, keys)}
+    return {
+        new["seq"]: str(new["content"])
+        for old, new in of_kind(run, "event")
+        if old is None and new["pk"] == keys.log and (new["seq"], new["incarnation"]) in now
+    }
 
 
 def row(run: Run, keys: UserKeys, place: str) -> Item | None:

@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 from neve.domain.errors import NeveError
 from neve.ports import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
-from tests.simulation.clients.history import AppendGiven, Did, History, Said
-from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack
+from tests.simulation.clients.history import AppendGiven, Did, History, PromptGiven, RetractGiven, Said
+from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack, SeenPrompt, SeenRetraction
 from tests.simulation.machine.cloud import Cloud
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.scheduler import Crashed
@@ -23,6 +23,8 @@ ERASING_S = 600.0
 """How long a client waits at most whose user is being erased, before it goes on."""
 UNSURE = frozenset({"conflict", "idempotency_in_progress", "store_unavailable", "internal"})
 """Refusals that do not say that nothing was written."""
+LARGE, LARGE_CHARACTERS = 0.5, 5_400
+"""How often a tool prints so much that a compaction puts it away."""
 WORDS = ("kayak", "stove", "garden", "violin", "harbour")
 
 
@@ -31,17 +33,22 @@ class Api(Protocol):
 
     def open(self, ports: SimPorts, keys: SessionKeys) -> SeenPack: ...
     def append(self, ports: SimPorts, keys: SessionKeys, given: AppendGiven) -> list[int]: ...
+    def retract(self, ports: SimPorts, keys: SessionKeys, given: RetractGiven) -> SeenRetraction: ...
     def read_log(self, ports: SimPorts, keys: SessionKeys) -> list[SeenEvent]: ...
     def read_pack(self, ports: SimPorts, keys: SessionKeys) -> SeenPack: ...
     def recall(self, ports: SimPorts, keys: SessionKeys, query: str) -> list[SeenMemory]: ...
+    def context(self, ports: SimPorts, keys: SessionKeys, given: PromptGiven) -> SeenPrompt: ...
     def list_memories(self, ports: SimPorts, keys: UserKeys) -> list[SeenMemory]: ...
     def get_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str) -> SeenMemory: ...
     def create_memory(self, ports: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory: ...
     def update_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, rev: int, text: str) -> SeenMemory: ...
     def delete_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, rev: int) -> None: ...
+    def state_fact(self, ports: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory: ...
+    def evolve_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, text: str) -> SeenMemory: ...
     def mark_used(self, ports: SimPorts, keys: UserKeys, ids: Sequence[str]) -> list[str]: ...
     def observe(self, ports: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob: ...
     def compact(self, ports: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob: ...
+    def end(self, ports: SimPorts, keys: SessionKeys) -> SeenJob: ...
 
 
 class Caller:
@@ -90,6 +97,7 @@ class Client:
         self._keys = keys
         self._weights = weights
         self._said = 0
+        self._last = 0
         self._known: dict[str, int] = {}
         self._code = ""
 
@@ -120,18 +128,52 @@ class Client:
                 ("user_message", "assistant_response"),
                 ("user_message", "tool_call", "tool_result", "assistant_response"),
                 ("assistant_response",),
+                ("assistant_response", "task_boundary"),
             )
         )
+        self._append_these(kinds, keyed=keyed, by_key=by_key)
+
+    def _tool(self) -> None:
+        """A round of tool calls, one event at a time: others may come between."""
+        kinds = self._cloud.random.choice((("user_message", "tool_call"), ("tool_call",), ("tool_result",)))
+        self._append_these(kinds, keyed=True, by_key=False)
+
+    def _tell(self) -> None:
+        """One of few statements, which a pass takes for a fact, and for the end of another one."""
+        said = self._say("user_message", with_id=True)
+        about = f"{tag_of(self._keys)} {self._keys.session} {said.client_id}"
+        said = replace(said, text=f"{about} likes the {self._cloud.random.choice(WORDS)}")
+        self._append_said([said], None, repeatable=True)
+
+    def _append_these(self, kinds: Sequence[str], *, keyed: bool, by_key: bool) -> None:
         events = [self._say(kind, with_id=keyed and not by_key) for kind in kinds]
-        key = f"{self._name}-{self._said}" if by_key else None
-        given = AppendGiven(events, key, repeatable=keyed)
-        self._persist("append", given, lambda ports: self._api.append(ports, self._keys, given), repeat=keyed)
+        self._append_said(events, f"{self._name}-{self._said}" if by_key else None, repeatable=keyed)
+
+    def _append_said(self, events: list[Said], key: str | None, *, repeatable: bool) -> None:
+        given = AppendGiven(events, key, repeatable=repeatable)
+        work = self._persist(
+            "append", given, lambda ports: self._api.append(ports, self._keys, given), repeat=repeatable
+        )
+        if work.ok:
+            self._last = max(self._last, *work.value)
+
+    def _retract(self) -> None:
+        """Of what it knows to be there, near the end."""
+        if not self._last:
+            return
+        random = self._cloud.random
+        first = max(1, self._last - random.randrange(8))
+        last = random.choice((None, first, random.randint(first, self._last)))
+        given = RetractGiven(first, last, random.choice(("edited", "deleted", "branched")))
+        self._persist("retract", given, lambda ports: self._api.retract(ports, self._keys, given))
 
     def _say(self, kind: str, *, with_id: bool) -> Said:
         self._said += 1
         keys, word = self._keys, self._cloud.random.choice(WORDS)
         label = f"{self._name}-{self._said}"
         text = f"{tag_of(keys)} {keys.session} {label} about the {word}"
+        if kind == "tool_result" and self._cloud.random.random() < LARGE:
+            text = text.ljust(LARGE_CHARACTERS, ".")
         return Said(kind, text, label if with_id else None)
 
     def _fresh(self) -> None:
@@ -150,6 +192,16 @@ class Client:
         query = f"{self._cloud.random.choice(WORDS)} {self._cloud.random.choice(WORDS)}"
         self._ask("recall", query, lambda ports: self._api.recall(ports, self._keys, query))
 
+    def _context(self) -> None:
+        random = self._cloud.random
+        given = PromptGiven(
+            f"{tag_of(self._keys)} asks about the {random.choice(WORDS)}",
+            random.choice(("anthropic", "anthropic", "openai")),
+            random.choice(("auto", "tools", "none")),
+            random.choice((None, None, 2)),
+        )
+        self._ask("context", given, lambda ports: self._api.context(ports, self._keys, given))
+
     def _list(self) -> None:
         did = self._ask("list_memories", None, lambda ports: self._api.list_memories(ports, self._keys))
         if did.ok:
@@ -159,6 +211,26 @@ class Client:
         text = f"{tag_of(self._keys)} {self._name} noted {self._cloud.random.choice(WORDS)} {self._next()}"
         local = self._cloud.random.random() < 0.5
         did = self._ask("create", text, lambda ports: self._api.create_memory(ports, self._keys, text, local))
+        if did.ok:
+            self._known[did.value.id] = did.value.rev
+
+    def _fact(self) -> None:
+        """One of few statements, in any spelling: clients say the same."""
+        random = self._cloud.random
+        text = random.choice((" ", "  ")).join((tag_of(self._keys), "likes", "the", random.choice(WORDS)))
+        text = random.choice((text, text.upper()))
+        local = random.random() < 0.5
+        did = self._ask("fact", text, lambda ports: self._api.state_fact(ports, self._keys, text, local))
+        if did.ok:
+            self._known[did.value.id] = did.value.rev
+
+    def _evolve(self) -> None:
+        one = self._one()
+        if one is None:
+            return
+        text = f"{tag_of(self._keys)} likes the {self._cloud.random.choice(WORDS)} of {self._cloud.random.randrange(9)}"
+        given = (one, text)
+        did = self._ask("evolve", given, lambda ports: self._api.evolve_memory(ports, self._keys, *given))
         if did.ok:
             self._known[did.value.id] = did.value.rev
 
@@ -198,6 +270,9 @@ class Client:
     def _compact(self) -> None:
         wait = self._cloud.random.random() < 0.5
         self._ask("compact", wait, lambda ports: self._api.compact(ports, self._keys, wait))
+
+    def _end(self) -> None:
+        self._ask("end", None, lambda ports: self._api.end(ports, self._keys))
 
     # --- parts ----------------------------------------------------------------------------------
 

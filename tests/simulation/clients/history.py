@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal
 
+from neve.domain.records import RetractReason
 from neve.store.keys import SessionKeys, UserKeys
 
 Outcome = Literal["ok", "refused", "unknown"]
@@ -31,6 +32,11 @@ class Did:
         return self.outcome == "ok"
 
 
+CARD = "4111 1111 1111 1111"
+SPEAKER = f"Ann {CARD}"
+"""Of every event: the gate takes the number out of all of them."""
+
+
 @dataclass
 class Said:
     """An event that a client appends. ``text`` is no other event's, ``call`` the first try's number."""
@@ -49,16 +55,38 @@ class AppendGiven:
     repeatable: bool
 
 
+@dataclass(frozen=True)
+class PromptGiven:
+    """What a prompt is asked with."""
+
+    message: str
+    format: Literal["anthropic", "openai"]
+    retrieval: Literal["auto", "tools", "none"]
+    window: int | None
+
+
+@dataclass(frozen=True)
+class RetractGiven:
+    from_seq: int
+    to_seq: int | None
+    reason: RetractReason
+
+
 @dataclass
 class History:
     done: list[Did] = field(default_factory=list)
+    _sessions: dict[SessionKeys, None] = field(default_factory=dict)
+    _looked_at: int = 0
 
     def of(self, *what: str) -> Iterator[Did]:
         return (did for did in self.done if did.what in what)
 
     def sessions(self) -> list[SessionKeys]:
         """Everybody's, in the order in which they were first asked for."""
-        return list(dict.fromkeys(did.keys for did in self.done))
+        for did in self.done[self._looked_at :]:
+            self._sessions[did.keys] = None
+        self._looked_at = len(self.done)
+        return list(self._sessions)
 
     def users(self) -> list[UserKeys]:
-        return list(dict.fromkeys(UserKeys(did.keys.tenant, did.keys.user) for did in self.done))
+        return list(dict.fromkeys(UserKeys(keys.tenant, keys.user) for keys in self.sessions()))

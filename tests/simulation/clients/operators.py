@@ -9,7 +9,14 @@ from neve.domain.errors import NeveError
 from neve.http.api_keys import caller_of
 from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.erase.erase_user import SETTLE_S, NoSuchUser, begin_erasure, erase_user, finish_erasure
+from neve.usecases.erase.erase_user import (
+    SETTLE_S,
+    ErasureUnderWay,
+    NoSuchUser,
+    begin_erasure,
+    erase_user,
+    finish_erasure,
+)
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.indexing.reindex import reindex
 from neve.usecases.tenants.create_key import create_key
@@ -53,7 +60,7 @@ def erase_somebody(run: Run) -> None:
     environment = Environment(cloud, "eraser")
     try:
         _until_done(run, environment, lambda ports: begin_erasure(ports.table, keys))
-    except NoSuchUser:
+    except (NoSuchUser, ErasureUnderWay):
         return
     began_s = cloud.scheduler.now_s
     cloud.sometimes["erasure during a pass"] += _is_observed(run, keys)

@@ -10,8 +10,9 @@ from urllib.parse import quote
 from neve.domain.errors import NeveError
 from neve.ports import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
-from tests.simulation.clients.history import AppendGiven, Said
-from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack
+from tests.simulation.clients.history import SPEAKER, AppendGiven, PromptGiven, RetractGiven, Said
+from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack, SeenPrompt, SeenRetraction
+from tests.simulation.clients.use_cases import TOOL_DATA
 from tests.simulation.machine.handlers import call
 from tests.simulation.machine.ports import SimPorts
 
@@ -33,6 +34,11 @@ class HttpApi:
         body = {"events": [_event(said) for said in given.events]}
         return list(_ask("observe", "POST", SESSION + "/events", keys, body, headers=headers)["seqs"])
 
+    def retract(self, _: SimPorts, keys: SessionKeys, given: RetractGiven) -> SeenRetraction:
+        body = {"from_seq": given.from_seq, "to_seq": given.to_seq, "reason": given.reason}
+        done = _ask("observe", "POST", SESSION + "/events/retract", keys, body)
+        return SeenRetraction(done["job_id"], done["from_seq"], done["to_seq"], done["epoch"])
+
     def read_log(self, _: SimPorts, keys: SessionKeys) -> list[SeenEvent]:
         page = _ask("observe", "GET", SESSION + "/events", keys, query={"limit": "200"})
         return [SeenEvent(one["seq"], one["content"], one.get("client_id")) for one in page["events"]]
@@ -43,6 +49,18 @@ class HttpApi:
     def recall(self, _: SimPorts, keys: SessionKeys, query: str) -> list[SeenMemory]:
         body = {"query": query, "session_id": keys.session, "mode": "tool"}
         return [SeenMemory(h["id"], h["text"], 0) for h in _ask("recall", "POST", USER + "/recall", keys, body)["hits"]]
+
+    def context(self, _: SimPorts, keys: SessionKeys, given: PromptGiven) -> SeenPrompt:
+        body: dict[str, Any] = {"session_id": keys.session, "message": given.message, "retrieval": given.retrieval}
+        body |= {"format": given.format} | ({"history_window": given.window} if given.window else {})
+        told = _ask("recall", "POST", USER + "/context", keys, body)
+        report = told["report"]
+        return SeenPrompt(
+            report["history"]["epoch"] if report.get("history") else None,
+            report.get("pack_version"),
+            tuple(told["degraded"]),
+            told["request"],
+        )
 
     def list_memories(self, _: SimPorts, keys: UserKeys) -> list[SeenMemory]:
         found: list[SeenMemory] = []
@@ -68,6 +86,15 @@ class HttpApi:
     def delete_memory(self, _: SimPorts, keys: UserKeys, memory_id: str, rev: int) -> None:
         _ask("records", "DELETE", MEMORY, keys, headers={"If-Match": f'"{rev}"'}, memory_id=memory_id)
 
+    def state_fact(self, _: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory:
+        body = {"text": text, "kind": "fact", "category": "PREFERENCE"}
+        body |= {"session_id": keys.session} if local else {}
+        return _memory(_ask("records", "POST", USER + "/memories", keys, body))
+
+    def evolve_memory(self, _: SimPorts, keys: UserKeys, memory_id: str, text: str) -> SeenMemory:
+        body = {"text": text, "reason": "it changed"}
+        return _memory(_ask("records", "POST", MEMORY + "/evolve", keys, body, memory_id=memory_id))
+
     def mark_used(self, _: SimPorts, keys: UserKeys, ids: Sequence[str]) -> list[str]:
         body = {"ids": list(dict.fromkeys(ids))}
         return list(_ask("records", "POST", USER + "/memories/used", keys, body)["used"])
@@ -77,6 +104,9 @@ class HttpApi:
 
     def compact(self, _: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob:
         return _job(_ask("observe", "POST", SESSION + "/compact", keys, {"reason": "manual", "wait": wait}))
+
+    def end(self, _: SimPorts, keys: SessionKeys) -> SeenJob:
+        return _job(_ask("observe", "POST", SESSION + "/end", keys, {}))
 
 
 def _ask(  # noqa: PLR0913
@@ -125,9 +155,9 @@ def _ask(  # noqa: PLR0913
 
 
 def _event(said: Said) -> dict[str, Any]:
-    event: dict[str, Any] = {"event_type": said.kind, "content": said.text}
+    event: dict[str, Any] = {"event_type": said.kind, "content": said.text, "name": SPEAKER}
     if said.kind in ("tool_call", "tool_result"):
-        event["event_data"] = {"tool_use_id": "1", "name": "lookup"}
+        event["event_data"] = TOOL_DATA
     return event | ({"client_id": said.client_id} if said.client_id else {})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class SeenEvent(NamedTuple):
@@ -19,6 +19,15 @@ class SeenPack(NamedTuple):
     text: str
 
 
+class SeenPrompt(NamedTuple):
+    """``request``: what the provider is sent. ``epoch`` None: nobody could say."""
+
+    epoch: int | None
+    pack_version: int | None
+    degraded: tuple[str, ...]
+    request: dict[str, Any]
+
+
 class SeenMemory(NamedTuple):
     id: str
     text: str
@@ -28,3 +37,12 @@ class SeenMemory(NamedTuple):
 class SeenJob(NamedTuple):
     id: str
     status: str
+
+
+class SeenRetraction(NamedTuple):
+    """``id``: of its job."""
+
+    id: str
+    from_seq: int
+    to_seq: int
+    epoch: int

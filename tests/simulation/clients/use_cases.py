@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neve.domain.records import EventType, Kind, Memory
+from neve.domain.memories.storage_decision import FactCandidate
+from neve.domain.records import EventType, Kind, Memory, Provenance
 from neve.scope import SessionScope, UserScope
 from neve.store.idempotency import IdempotencyKey
 from neve.store.keys import SessionKeys, UserKeys
+from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.compile.command import CompileCommand
+from neve.usecases.compile.compile_context import compile_context
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.memories.mark_used import mark_used
+from neve.usecases.memories.store_fact import store_fact
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.pack.read_pack import read_pack
@@ -21,14 +27,16 @@ from neve.usecases.recall.recall import recall
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.sessions.retract_events import Retract, retract_events
 from neve.usecases.tenants.policy_in_force import tenant_scope
-from tests.simulation.clients.history import AppendGiven
-from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack
+from tests.simulation.clients.history import SPEAKER, AppendGiven, PromptGiven, RetractGiven, Said
+from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack, SeenPrompt, SeenRetraction
 from tests.simulation.machine.ports import SimPorts
 
 PAGE = 3
 """Memories of one page: a list takes several."""
 LOG_PAGE = 200
+TOOL_DATA = {"tool_use_id": "1", "name": "lookup"}
 
 
 class UseCaseApi:
@@ -44,10 +52,15 @@ class UseCaseApi:
         )
 
     def append(self, ports: SimPorts, keys: SessionKeys, given: AppendGiven) -> list[int]:
-        events = [NewEvent(EventType(said.kind), said.text, said.client_id) for said in given.events]
+        events = [_event(said) for said in given.events]
         route = f"POST /v1/users/{keys.user}/sessions/{keys.session}/events"
         key = IdempotencyKey(route, given.key, given.key) if given.key else None
         return append_events(_session(ports, keys), events, key).seqs
+
+    def retract(self, ports: SimPorts, keys: SessionKeys, given: RetractGiven) -> SeenRetraction:
+        wanted = Retract(given.from_seq, given.to_seq, given.reason)
+        done = retract_events(_session(ports, keys), wanted)
+        return SeenRetraction(done.job_id, done.from_seq, done.to_seq, done.epoch)
 
     def read_log(self, ports: SimPorts, keys: SessionKeys) -> list[SeenEvent]:
         found = list_events(_session(ports, keys), 1, LOG_PAGE).events
@@ -62,6 +75,19 @@ class UseCaseApi:
     def recall(self, ports: SimPorts, keys: SessionKeys, query: str) -> list[SeenMemory]:
         answer = recall(_user(ports, keys), RecallCommand(query, session_id=keys.session, mode="tool"))
         return [SeenMemory(hit.id, hit.text, 0) for hit in answer.hits]
+
+    def context(self, ports: SimPorts, keys: SessionKeys, given: PromptGiven) -> SeenPrompt:
+        command = CompileCommand(
+            given.message, retrieval=given.retrieval, format=given.format, history_window=given.window
+        )
+        made = compile_context(_session(ports, keys), command)
+        pack = made.material.pack
+        return SeenPrompt(
+            made.epoch.epoch if made.epoch and made.material.log else None,
+            pack.manifest.pack_version if pack and pack.manifest else None,
+            tuple(made.degraded),
+            dict(made.request or {}),
+        )
 
     def list_memories(self, ports: SimPorts, keys: UserKeys) -> list[SeenMemory]:
         """All pages."""
@@ -86,6 +112,15 @@ class UseCaseApi:
     def delete_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, rev: int) -> None:
         delete_memory(_user(ports, keys), memory_id, [rev])
 
+    def state_fact(self, ports: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory:
+        origin = Provenance("human_edit", keys.session if local else None)
+        stored = store_fact(_user(ports, keys), FactCandidate(text, "PREFERENCE", origin), via="api")
+        assert stored.memory is not None
+        return _seen(stored.memory)
+
+    def evolve_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, text: str) -> SeenMemory:
+        return _seen(evolve_memory(_user(ports, keys), memory_id, Evolution(text, "it changed")))
+
     def mark_used(self, ports: SimPorts, keys: UserKeys, ids: Sequence[str]) -> list[str]:
         return mark_used(_user(ports, keys), ids).used
 
@@ -96,6 +131,15 @@ class UseCaseApi:
     def compact(self, ports: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob:
         job = request_compaction(_session(ports, keys), "manual", wait)
         return SeenJob(job.id, job.status)
+
+    def end(self, ports: SimPorts, keys: SessionKeys) -> SeenJob:
+        job = end_session(_session(ports, keys))
+        return SeenJob(job.id, job.status)
+
+
+def _event(said: Said) -> NewEvent:
+    data = TOOL_DATA if said.kind in ("tool_call", "tool_result") else {}
+    return NewEvent(EventType(said.kind), said.text, said.client_id, SPEAKER, dict(data))
 
 
 def _user(ports: SimPorts, keys: UserKeys) -> UserScope:

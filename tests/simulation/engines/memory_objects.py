@@ -29,6 +29,7 @@ class MemoryObjects:
         self.objects: dict[str, Stored] = {}
         self._now_s = now_s
         self._grants: dict[str, Grant] = {}
+        self._downloads: dict[str, tuple[str, float]] = {}
         self._lock = Lock()
 
     def put(self, key: str, body: bytes, *, content_type: str) -> None:
@@ -78,6 +79,18 @@ class MemoryObjects:
         url = f"memory:{len(self._grants) + 1:08d}"
         self._grants[url] = Grant(key, content_type, size, self._now_s() + expires_s)
         return url
+
+    def presign_get(self, key: str, *, expires_s: int) -> str:
+        check_key(key)
+        url = f"memory:get:{len(self._downloads) + 1:08d}"
+        self._downloads[url] = (key, self._now_s() + expires_s)
+        return url
+
+    def download(self, url: str) -> bytes | None:
+        """One HTTP GET; None when it was refused, or there is no such object."""
+        key, until_s = self._downloads.get(url, ("", 0.0))
+        found = self.objects.get(key)
+        return None if found is None or self._now_s() > until_s else found.body
 
     def accept_upload(self, url: str, content_type: str, body: bytes) -> bool:
         """One HTTP PUT with ``If-None-Match: *``; False when it was refused."""

@@ -71,8 +71,11 @@ class MemoryQueue:
 
     def receive(self, queue: str, limit: int) -> list[Received]:
         """At most ``limit`` messages; from a FIFO queue, consecutive ones of a group that has nothing in flight."""
+        line = self._lines[queue]
+        if not line.messages:
+            return []
         with self._lock:
-            now, line = self._now_ms(), self._lines[queue]
+            now = self._now_ms()
             batch: list[Received] = []
             while len(batch) < limit:
                 found = (self._of_a_group(line, now) if line.definition.fifo else self._any(line, now))[

@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import heappop, heappush
 from threading import Lock
 from typing import Any, NamedTuple
 
 from neve.adapters.table_cursor import query_name
-from neve.adapters.table_rules import INDEX_KEYS, check_write, operation_key
+from neve.adapters.table_rules import INDEX_KEYS, check_write
 from neve.domain.cursors import make_cursor, read_cursor
 from neve.ports import (
     INDEX_PROJECTION,
@@ -26,10 +27,13 @@ from neve.ports import (
     Put,
     Version,
     WriteOp,
+    key_of,
 )
 
 SECONDARY = (Index.RANK, Index.DUE, Index.RECENT)
 _LAST = "\U0010ffff"
+_NESTED = frozenset((dict, list))
+_SHOWN = {index: names | {"pk", "sk", *INDEX_KEYS[index]} for index, names in INDEX_PROJECTION.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,75 @@ class Written:
     new: Item | None
 
 
+class Row(dict[str, Any]):
+    """An item as it is stored: nobody changes it, and whoever reads it may be given it as it is. ``parts``: what
+    indexes show of it, by name. ``record``: what somebody decoded it to, which is the same for all who do."""
+
+    __slots__ = ("parts", "record")
+
+    def __init__(self, item: Item, version: int) -> None:
+        super().__init__(item)
+        super().__setitem__("version", version)
+        for name, value in item.items():
+            if type(value) in _NESTED:
+                super().__setitem__(name, _frozen(value))
+        self.parts: dict[Index, Row] = {}
+        self.record: Any = None
+
+    def shown(self, index: Index) -> Row:
+        """What a query of the index returns of it."""
+        names = _SHOWN.get(index)
+        if names is None:
+            return self
+        part = self.parts.get(index)
+        if part is None:
+            part = Row.__new__(Row)
+            dict.update(part, {name: self[name] for name in self if name in names})
+            part.parts, part.record = {}, None
+            self.parts[index] = part
+        return part
+
+    def copied(self) -> Item:
+        """Whoever changes the copy changes nothing else."""
+        return {name: _copied(value) for name, value in self.items()}
+
+
+class _List(list[Any]):
+    """A list in a row."""
+
+    __slots__ = ()
+
+
+class _Dict(dict[str, Any]):
+    """A map in a row."""
+
+    __slots__ = ()
+
+
+def _refused(*_: Any, **__: Any) -> Any:
+    raise TypeError("a row that was read belongs to everybody who reads it")
+
+
+for _changing in ("__setitem__", "__delitem__", "__ior__", "clear", "pop", "popitem", "setdefault", "update"):
+    for _kind in (Row, _Dict):
+        setattr(_kind, _changing, _refused)
+for _changing in (
+    *("__setitem__", "__delitem__", "__iadd__", "__imul__", "append", "clear", "extend", "insert", "pop", "remove"),
+    *("reverse", "sort"),
+):
+    setattr(_List, _changing, _refused)
+
+
+def _frozen(value: Any) -> Any:
+    """What is frozen already is taken as it is: a row that is written anew shares most with the one before it."""
+    kind = type(value)
+    if kind is list:
+        return _List([_frozen(part) if type(part) in _NESTED else part for part in value])
+    if kind is dict:
+        return _Dict({name: _frozen(part) if type(part) in _NESTED else part for name, part in value.items()})
+    return value
+
+
 class Place(NamedTuple):
     """Where a row stands in a partition of an index."""
 
@@ -57,10 +130,10 @@ class Ordered:
     """The rows of an index by partition, in the order of their sort keys. The order of code points is that of UTF-8."""
 
     def __init__(self) -> None:
-        self._partitions: dict[str, dict[Place, Item]] = {}
+        self._partitions: dict[str, dict[Place, Row]] = {}
         self._sorted: dict[str, list[Place]] = {}
 
-    def put(self, partition: str, place: Place, item: Item) -> None:
+    def put(self, partition: str, place: Place, item: Row) -> None:
         rows = self._partitions.setdefault(partition, {})
         if place not in rows:
             self._sorted.pop(partition, None)
@@ -71,38 +144,57 @@ class Ordered:
             self._sorted.pop(partition, None)
 
     def places(self, partition: str) -> list[Place]:
-        if partition not in self._sorted:
-            self._sorted[partition] = sorted(self._partitions.get(partition, ()))
-        return self._sorted[partition]
+        places = self._sorted.get(partition)
+        if places is None:
+            places = self._sorted[partition] = sorted(self._partitions.get(partition, ()))
+        return places
 
-    def item(self, partition: str, place: Place) -> Item:
-        return self._partitions[partition][place]
+    def rows(self, partition: str) -> dict[Place, Row]:
+        return self._partitions.get(partition, {})
+
+
+class _Secondary(Ordered):
+    """``partition`` and ``sort``: the attributes of its keys. ``standing``: where it has each row. ``known_at``: when
+    the last write of a row comes to it."""
+
+    def __init__(self, partition: str, sort: str) -> None:
+        super().__init__()
+        self.partition = partition
+        self.sort = sort
+        self.standing: dict[Key, tuple[str, Place]] = {}
+        self.known_at: dict[Key, float] = {}
 
 
 class MemoryTable:
-    """``log``: everything that was ever written, in order. ``lag``: how many seconds an index is behind its row."""
+    """``log``: everything that was ever written, in order. ``lag``: how many seconds an index is behind its row.
+    ``copies`` False: reads give rows as they are stored; whoever writes into one fails."""
 
-    def __init__(self, now_s: Callable[[], float] = lambda: 0.0, lag: Callable[[], float] = lambda: 0.0) -> None:
-        self.rows: dict[Key, Item] = {}
+    def __init__(
+        self, now_s: Callable[[], float] = lambda: 0.0, lag: Callable[[], float] = lambda: 0.0, *, copies: bool = True
+    ) -> None:
+        self.rows: dict[Key, Row] = {}
         self.log: list[Written] = []
         self._now_s = now_s
         self._lag = lag
         self._lock = Lock()
         self._transactions = 0
-        self._indexes = {index: Ordered() for index in Index}
-        self._standing: dict[tuple[Index, Key], tuple[str, Place]] = {}
-        self._coming: list[tuple[float, int, Index, Key, Item | None]] = []
-        self._known_at: dict[tuple[Index, Key], float] = {}
+        self._copies = copies
+        self._main = Ordered()
+        self._secondary = [_Secondary(*INDEX_KEYS[index]) for index in SECONDARY]
+        self._ordered = dict(zip((Index.MAIN, *SECONDARY), (self._main, *self._secondary), strict=True))
+        self._coming: list[tuple[float, int, int, Key, Row | None]] = []
 
     # --- ports.Table ----------------------------------------------------------------------------
 
     def get(self, key: Key) -> Item | None:
-        item = self.rows.get(key)
-        return None if item is None else copied(item)
+        row = self.rows.get(key)
+        return row.copied() if row is not None and self._copies else row
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
         with self._lock:
-            return {key: copied(self.rows[key]) for key in keys if key in self.rows}
+            rows = self.rows
+            found = {key: rows[key] for key in keys if key in rows}
+        return {key: row.copied() for key, row in found.items()} if self._copies else dict(found)
 
     def query(  # noqa: PLR0913
         self,
@@ -119,18 +211,25 @@ class MemoryTable:
             raise ValueError(f"limit must be at least 1, is {limit}")
         if prefix is not None and between is not None:
             raise ValueError("a prefix or a range, not both")
-        name = query_name(partition, index, prefix, between, reverse)
-        behind = Place(*read_cursor(name, cursor)) if cursor is not None else None
+        ordered = self._ordered[index]
         with self._lock:
             self._settle()
-            found = self._selected(partition, index, prefix, between)
+            places = ordered.places(partition)
+        if not places and cursor is None:
+            return Page([], None)
+        name = partial(query_name, partition, index, prefix, between, reverse)
+        behind = Place(*read_cursor(name(), cursor)) if cursor is not None else None
+        with self._lock:
+            found = _selected(ordered.places(partition), prefix, between)
             if reverse:
                 found = [place for place in reversed(found) if behind is None or place < behind]
             elif behind is not None:
                 found = found[bisect_right(found, behind) :]
             page = found[:limit]
-            items = [copied(self._indexes[index].item(partition, place)) for place in page]
-        return Page(items, make_cursor(name, page[-1]) if len(found) > limit else None)
+            rows = ordered.rows(partition)
+            shown = [rows[place].shown(index) for place in page]
+        items = [row.copied() for row in shown] if self._copies else list[Item](shown)
+        return Page(items, make_cursor(name(), page[-1]) if len(found) > limit else None)
 
     def write(self, ops: Sequence[WriteOp], by: str = "") -> None:
         check_write(ops)
@@ -147,64 +246,61 @@ class MemoryTable:
 
     def failed(self, ops: Sequence[WriteOp]) -> list[int]:
         """The positions whose expectation does not hold now."""
-        return [n for n, op in enumerate(ops) if not _holds(op.expect, self.rows.get(operation_key(op)))]
+        rows = self.rows
+        return [n for n, op in enumerate(ops) if not _holds(op.expect, rows.get(key_written(op)))]
 
     def _apply(self, op: Put | Delete, by: str) -> None:
-        key = operation_key(op)
+        key = key_written(op)
         old = self.rows.get(key)
-        new = copied(op.item) | {"version": _next_version(op.expect)} if isinstance(op, Put) else None
+        new = Row(op.item, _next_version(op.expect)) if type(op) is Put else None
         if old is None and new is None:
             return
+        self.log.append(Written(len(self.log) + 1, self._transactions, self._now_s(), by, key, old, new))
+        place = Place(key.sk, key.pk, key.sk)
         if new is None:
             del self.rows[key]
+            self._main.remove(key.pk, place)
         else:
             self.rows[key] = new
-        self.log.append(Written(len(self.log) + 1, self._transactions, self._now_s(), by, key, old, new))
-        main, place = self._indexes[Index.MAIN], Place(key.sk, key.pk, key.sk)
-        if new is None:
-            main.remove(key.pk, place)
-        else:
-            main.put(key.pk, place, new)
-        for index in SECONDARY:
-            self._announce(index, key, old, new)
-
-    def _announce(self, index: Index, key: Key, old: Item | None, new: Item | None) -> None:
-        shown = _projected(index, new)
-        if shown is None and _projected(index, old) is None:
-            return
-        known = (index, key)
-        at = max(self._now_s() + self._lag(), self._known_at.get(known, 0.0))
-        self._known_at[known] = at
-        heappush(self._coming, (at, len(self.log), index, key, shown))
+            self._main.put(key.pk, place, new)
+        for n, index in enumerate(self._secondary):
+            shown = new if new is not None and index.partition in new and index.sort in new else None
+            if shown is not None or (old is not None and index.partition in old and index.sort in old):
+                at = max(self._now_s() + self._lag(), index.known_at.get(key, 0.0))
+                index.known_at[key] = at
+                heappush(self._coming, (at, len(self.log), n, key, shown))
 
     def _settle(self) -> None:
         """What the indexes know by now."""
         now = self._now_s()
         while self._coming and self._coming[0][0] <= now:
-            _, _, index, key, shown = heappop(self._coming)
-            stood = self._standing.pop((index, key), None)
+            _, _, n, key, shown = heappop(self._coming)
+            index = self._secondary[n]
+            stood = index.standing.pop(key, None)
             if stood is not None:
-                self._indexes[index].remove(*stood)
+                index.remove(*stood)
             if shown is not None:
-                partition, sort = INDEX_KEYS[index]
-                place = Place(shown[sort], key.pk, key.sk)
-                self._indexes[index].put(shown[partition], place, shown)
-                self._standing[index, key] = (shown[partition], place)
+                place = Place(shown[index.sort], key.pk, key.sk)
+                index.put(shown[index.partition], place, shown)
+                index.standing[key] = (shown[index.partition], place)
 
-    def _selected(
-        self, partition: str, index: Index, prefix: str | None, between: tuple[str, str] | None
-    ) -> list[Place]:
-        places = self._indexes[index].places(partition)
-        if prefix is not None:
-            start = bisect_left(places, (prefix,))
-            found = start
-            while found < len(places) and places[found].sort.startswith(prefix):
-                found += 1
-            return places[start:found]
-        if between is not None:
-            low, high = between
-            return places[bisect_left(places, (low,)) : bisect_right(places, (high, _LAST, _LAST + _LAST))]
-        return places
+
+def _selected(places: list[Place], prefix: str | None, between: tuple[str, str] | None) -> list[Place]:
+    if prefix is not None:
+        start = bisect_left(places, (prefix,))
+        found = start
+        while found < len(places) and places[found].sort.startswith(prefix):
+            found += 1
+        return places[start:found]
+    if between is not None:
+        low, high = between
+        return places[bisect_left(places, (low,)) : bisect_right(places, (high, _LAST, _LAST + _LAST))]
+    return places
+
+
+def key_written(op: WriteOp) -> Key:
+    """The row that a checked operation is about."""
+    return key_of(op.item) if isinstance(op, Put) else op.key
 
 
 def _holds(expect: Expectation, row: Item | None) -> bool:
@@ -219,21 +315,7 @@ def _next_version(expect: Expectation) -> int:
     return 1 if expect is Expect.ABSENT else 0
 
 
-def _projected(index: Index, item: Item | None) -> Item | None:
-    """What the index shows of a row; None for one that it does not hold."""
-    partition, sort = INDEX_KEYS[index]
-    if item is None or partition not in item or sort not in item:
-        return None
-    if index not in INDEX_PROJECTION:
-        return item
-    names = INDEX_PROJECTION[index] | {"pk", "sk", partition, sort}
-    return {name: value for name, value in item.items() if name in names}
-
-
-def copied(value: Any) -> Any:
-    """Whoever changes the copy changes nothing else."""
+def _copied(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: copied(part) if isinstance(part, (dict, list)) else part for name, part in value.items()}
-    if isinstance(value, list):
-        return [copied(part) if isinstance(part, (dict, list)) else part for part in value]
-    return value
+        return {name: _copied(part) for name, part in value.items()}
+    return [_copied(part) for part in value] if isinstance(value, list) else value

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from random import Random
+from typing import Any
 from zlib import crc32
 
 from local.engine.sqlite_queue import QueueDefinition
 from neve.ports import Message, QueueName
+from neve.store.rows import QUEUED_JOB, RETRACTION
 from neve.store.stream_records import Change
 from tests.simulation.engines.memory_objects import MemoryObjects
 from tests.simulation.engines.memory_queue import MemoryQueue
@@ -29,7 +32,7 @@ EXTRACT_DELAY_S = 5.0
 
 class Cloud:
     """``busy``: how many processes and tasks are at work. ``sometimes`` counts what has to happen in some run.
-    ``unforeseen``: errors that no worker may end with."""
+    ``unforeseen``: errors that no worker may end with. ``gathered``: what builds of packs have read."""
 
     def __init__(
         self,
@@ -38,23 +41,24 @@ class Cloud:
         *,
         without: frozenset[str] = frozenset(),
         most: int | None = None,
-        keep_trace: bool = False,
     ) -> None:
         self.random = Random(seed)
         self.settings = draw(self.random, temper, without)
         self.chaos = Chaos(self.random, self.settings, most)
         self.scheduler = Scheduler()
-        self.trace = Trace(keep=keep_trace)
+        self.trace = Trace()
         self.busy = 0
         self.sometimes: Counter[str] = Counter()
         self.unforeseen: list[str] = []
+        self.gathered: list[Any] = []
         self.dead_changes: list[int] = []
         self.positions = [0] * SHARDS
-        self.table = MemoryTable(lambda: self.scheduler.now_s, lambda: self.chaos.up_to(self.settings.index_lag_s))
+        lag_s = self.settings.index_lag_s
+        self.table = MemoryTable(lambda: self.scheduler.now_s, lambda: self.chaos.up_to(lag_s), copies=False)
         self.queues = MemoryQueue(self.now_ms, _definitions(self.settings.visibility_s), self.random.shuffle)
         self.objects = MemoryObjects(lambda: self.scheduler.now_s)
         self.search = self.new_search()
-        self.written = Bell(self.scheduler)
+        self.told = [Bell(self.scheduler) for _ in range(SHARDS)]
         self.bells = {name: Bell(self.scheduler) for name in QueueName}
 
     def new_search(self) -> MemorySearch:
@@ -68,6 +72,11 @@ class Cloud:
         """As the stream tells it."""
         row = self.table.log[seq - 1]
         return Change(str(row.seq), row.old, row.new)
+
+    def tell(self, since: int) -> None:
+        """What the table's log holds above ``since`` comes to the readers of the stream."""
+        for shard in {shard_of(row.key.pk): None for row in self.table.log[since:] if is_told(row)}:
+            self.told[shard].ring(self.random.uniform(0.05, 0.5))
 
     def untold(self) -> bool:
         """Whether the stream holds what its readers have not handled."""
@@ -94,10 +103,12 @@ class Cloud:
 
 def is_told(row: Written) -> bool:
     """The event filter in template.yaml."""
-    kind = (row.new or row.old or {}).get("type")
-    return kind == "memory" or (row.old is None and kind in ("event", "recall"))
+    item = row.new or row.old
+    kind = item["type"] if item else None
+    return kind == "memory" or (row.old is None and kind in ("event", "recall", "session", QUEUED_JOB, RETRACTION))
 
 
+@lru_cache(maxsize=10_000)
 def shard_of(partition: str) -> int:
     """The stream's records of one partition are in one shard."""
     return crc32(partition.encode()) % SHARDS

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
-from unittest import mock
 
 from neve import observability
 from neve.batch import process_together
 from neve.ports import QueueName
+from neve.store import keys
 from neve.store.stream_records import Change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.background.sweep_due import sweep_due
@@ -19,10 +19,19 @@ from neve.usecases.indexing.embed_rows import embed_rows
 from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.observe.extract_session import extract_session
 from neve.worker import process_fifo
+from neve.workers.filings import process_filings
+from neve.workers.job_worker import process_jobs
+from neve.workers.nights import process_nightly
 from tests.simulation.machine.ports import SimPorts
+from tests.simulation.machine.swapped import Swap, swapped
 
 Event = dict[str, Any]
-SILENT = ("answered", "worked", "unobservable", "images_left_out", "troubled", "measured")
+DUE_SHARDS = 2
+"""Of the index of due work. A sweep asks every one of them: the eight of a deployment would be a sixth of all calls."""
+SILENT = (
+    *("answered", "worked", "unobservable", "images_left_out", "summary_refused", "troubled", "measured"),
+    *("answer_not_used", "facts_left_out"),
+)
 
 
 class Context:
@@ -56,6 +65,12 @@ class UseCases:
             return process_together(event, queue, partial(embed_rows, ports))
         if queue is QueueName.EXTRACT:
             return process_fifo(ports, event, context, queue, extract_session)
+        if queue is QueueName.REFLECT:
+            return process_nightly(ports, event, context)
+        if queue is QueueName.LIBRARIAN:
+            return process_filings(ports, event, context)
+        if queue is QueueName.JOBS:
+            return process_jobs(ports, event, context)
         return process_fifo(ports, event, context, queue, asked_for)
 
     def sweep(self, ports: SimPorts) -> Mapping[str, int]:
@@ -64,11 +79,17 @@ class UseCases:
 
 @contextmanager
 def listening(failed: Callable[[str, BaseException], object], postponed: Callable[[], object]) -> Iterator[None]:
-    """Within, nothing is logged or measured; ``failed`` hears where a worker failed and why."""
+    """Within, nothing is logged or measured; ``failed`` hears where a worker failed and why. And the index of due work
+    has ``DUE_SHARDS``."""
 
     def hear(where: str, _: str, error: BaseException) -> None:
         failed(where, error)
 
-    quiet: dict[str, Any] = {name: lambda *_, **__: None for name in SILENT}
-    with mock.patch.multiple(observability, **quiet, failed=hear, postponed=lambda *_: postponed()):
+    swaps: list[Swap] = [(observability, name, _unheard) for name in SILENT]
+    swaps += [(observability, "failed", hear), (observability, "postponed", lambda *_: postponed())]
+    with swapped(*swaps, (keys, "DUE_SHARDS", DUE_SHARDS)):
         yield
+
+
+def _unheard(*_: object, **__: object) -> None:
+    return None

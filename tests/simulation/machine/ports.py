@@ -8,7 +8,6 @@ from typing import Any
 
 from ulid import ULID
 
-from neve.adapters.table_rules import operation_key
 from neve.caching import Caches
 from neve.domain.recall.query import TextQuery
 from neve.domain.tokens import Counter, CounterName, estimate
@@ -31,6 +30,7 @@ from neve.ports import (
     WriteOp,
 )
 from tests.simulation.engines.memory_search import MemorySearch
+from tests.simulation.engines.memory_table import key_written
 from tests.simulation.machine.process import Process
 from tests.simulation.machine.scripted import MODEL, ScriptedEmbedder, ScriptedObserver
 from tests.simulation.machine.tasks import SimTasks
@@ -42,11 +42,10 @@ class SimTable:
         self._table = process.cloud.table
 
     def get(self, key: Key) -> Item | None:
-        return self._process.call("table", f"get {key.pk} {key.sk}", lambda: self._table.get(key))
+        return self._process.call("table", (_got, key), lambda: self._table.get(key))
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
-        what = f"get_many {len(keys)} {keys[0].pk} {keys[0].sk}" if keys else "get_many"
-        return self._process.call("table", what, lambda: self._table.get_many(keys))
+        return self._process.call("table", (_got_many, keys), lambda: self._table.get_many(keys))
 
     def query(self, partition: str, **given: Any) -> Page:
         return self._process.call("table", f"query {partition}", lambda: self._table.query(partition, **given))
@@ -54,7 +53,7 @@ class SimTable:
     def write(self, ops: Sequence[WriteOp]) -> None:
         """A repeated transaction is applied once, and its second copy finds what the first one wrote."""
         process = self._process
-        what = "write " + " ".join(_named(op) for op in ops)
+        what = (_written, tuple(ops))
         process.call("table", what, lambda: self._apply(ops), writes=True)
         if process.cloud.chaos.strikes("table_repeated"):
             failed = self._table.failed(ops)
@@ -63,12 +62,25 @@ class SimTable:
                 raise Conflict(failed)
 
     def _apply(self, ops: Sequence[WriteOp]) -> None:
+        before = len(self._table.log)
         self._table.write(ops, self._process.name)
-        self._process.cloud.written.ring(self._process.cloud.random.uniform(0.05, 0.5))
+        self._process.cloud.tell(before)
+
+
+def _got(key: Key) -> str:
+    return f"get {key.pk} {key.sk}"
+
+
+def _got_many(keys: Sequence[Key]) -> str:
+    return f"get_many {len(keys)} {keys[0].pk} {keys[0].sk}" if keys else "get_many"
+
+
+def _written(ops: Sequence[WriteOp]) -> str:
+    return "write " + " ".join(_named(op) for op in ops)
 
 
 def _named(op: WriteOp) -> str:
-    key = operation_key(op)
+    key = key_written(op)
     return f"{'?' if isinstance(op, Check) else ''}{key.pk}/{key.sk}"
 
 
@@ -115,6 +127,9 @@ class SimObjects:
 
     def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
         return self._objects.presign_put(key, content_type=content_type, expires_s=expires_s, size=size)
+
+    def presign_get(self, key: str, *, expires_s: int) -> str:
+        return self._objects.presign_get(key, expires_s=expires_s)
 
     def _write(self, what: str, effect: Callable[[], object]) -> object:
         return self._process.call("objects", what, effect, writes=True)

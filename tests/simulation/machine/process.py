@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from neve.ports import StoreUnavailable
 from tests.simulation.machine.scheduler import Crashed
+from tests.simulation.machine.trace import What
 
 if TYPE_CHECKING:
     from tests.simulation.machine.cloud import Cloud
     from tests.simulation.machine.ports import SimPorts
 
 T = TypeVar("T")
+_FAULTS = {store: (f"{store}_refused", f"{store}_lost") for store in ("table", "queue", "objects", "search")}
+"""Of a call: before its effect, and behind it."""
 START = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
 
 running: ContextVar[Process] = ContextVar("running")
@@ -27,6 +30,10 @@ class Process:
     def __init__(self, cloud: Cloud, name: str) -> None:
         self.cloud = cloud
         self.name = name
+        self._chaos = cloud.chaos
+        self._scheduler = cloud.scheduler
+        self._draw = cloud.random.random
+        self._note = cloud.trace.note
         self.alive = True
         self.ends_s: float | None = None
         self.ports: SimPorts | None = None
@@ -39,8 +46,13 @@ class Process:
 
     def point(self) -> None:
         """Others may come in between, and the process may die. Raises Crashed."""
-        self.wait(self.cloud.chaos.latency_s())
-        if self.cloud.chaos.strikes("crash"):
+        chaos = self._chaos
+        latency_s = self._draw() * chaos.most_s if "stall" not in chaos.rates else chaos.latency_s()
+        if self.alive:
+            self._scheduler.pause(latency_s)
+        if not self.alive or self.ends_s is not None:
+            self.check()
+        if "crash" in chaos.rates and chaos.strikes("crash"):
             self.die("crash")
 
     def wait(self, seconds: float) -> None:
@@ -61,16 +73,19 @@ class Process:
         self.cloud.sometimes[why] += 1
         raise Crashed
 
-    def tell(self, what: str, outcome: str = "") -> None:
-        self.cloud.trace.add(self.cloud.scheduler.now_s, self.name, what, outcome)
+    def tell(self, what: What, outcome: str = "") -> None:
+        self._note((self._scheduler.now_s, self.name, what, outcome))
 
     # --- calls of a store -----------------------------------------------------------------------
 
-    def call(self, store: str, what: str, effect: Callable[[], T], *, writes: bool = False) -> T:
+    def call(self, store: str, what: What, effect: Callable[[], T], *, writes: bool = False) -> T:
         """A port call: a scheduling point before its effect and one behind it. Raises StoreUnavailable, and what
         ``effect`` raises."""
+        chaos, refused, loses = self._chaos, *_FAULTS[store]
         self.point()
-        if self.cloud.chaos.strikes(f"{store}_refused"):
+        if writes and (seconds := chaos.before_write_s()):
+            self.wait(seconds)
+        if refused in chaos.rates and chaos.strikes(refused):
             self.tell(what, "refused")
             raise StoreUnavailable(store, "refused")
         try:
@@ -79,7 +94,7 @@ class Process:
             self.tell(what, type(error).__name__)
             self.point()
             raise
-        lost = writes and self.cloud.chaos.strikes(f"{store}_lost")
+        lost = writes and loses in chaos.rates and chaos.strikes(loses)
         self.tell(what, "answer lost" if lost else "")
         self.point()
         if lost:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import copy_context
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heapreplace
 from itertools import count
 from typing import Any
 
@@ -38,9 +38,23 @@ class Scheduler:
         """The actor goes on so much later; others come first."""
         if self.stopped:
             raise Crashed
+        at_s, heap = self.now_s + seconds, self._heap
+        if not heap or heap[0][0] > at_s:  # nobody comes before it
+            self.now_s = at_s
+            self.steps += 1
+            return
         me = getcurrent()
-        heappush(self._heap, (self.now_s + seconds, next(self._order), me))
-        self._hand_over(me)
+        self.now_s, _, target = heapreplace(heap, (at_s, next(self._order), me))
+        self.steps += 1
+        if type(target) is not greenlet:
+            target()
+            target = self._next_one()
+        elif target.dead:
+            target = self._next_one()
+        if target is not me:
+            target.switch()
+        if self.stopped:
+            raise Crashed
 
     def park(self) -> None:
         """Until ``wake``."""
@@ -105,7 +119,7 @@ class Scheduler:
         while self._heap:
             self.now_s, _, target = heappop(self._heap)
             self.steps += 1
-            if not isinstance(target, greenlet):
+            if type(target) is not greenlet:
                 target()
             elif not target.dead:
                 return target

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from math import sqrt
 from struct import pack
 
+from neve.domain.compact.headings import SummaryText
+from neve.domain.librarian.filing import Account, Action, Filed, Verb
+from neve.domain.librarian.looking import ALWAYS
+from neve.domain.observe.facts import ProposedFact
 from neve.domain.observe.lines import ObservedLine
-from neve.observing import Observed, PassInput, Reflected, ReflectedRow, ReflectInput
+from neve.domain.records import Kind, Relation, Route
+from neve.observing import (
+    Condensed,
+    CondensedRow,
+    CondenseInput,
+    FilingInput,
+    Observed,
+    PassInput,
+    Reflected,
+    ReflectedRow,
+    ReflectInput,
+    Summarised,
+    SummaryInput,
+)
 from neve.ports import (
     Calibration,
     ContentRefused,
@@ -23,13 +40,17 @@ from tests.simulation.machine.process import Process
 MODEL = IndexModel("simulated", 4)
 CALM_S = 0.5
 """An answer when nothing is wrong: a model that always took longer than a worker may run would never be done."""
+CERTAINTIES: tuple[Route, ...] = ("high", "medium", "low")
+LIKES = " likes the "
+"""What a pass takes for a fact."""
 USAGE = {"input": 10, "output": 5}
 
 
 @lru_cache(maxsize=20_000)
 def vector_of(text: str) -> bytes:
-    """The same text, the same direction."""
-    values = [byte - 127.4 for byte in blake2b(text.encode(), digest_size=MODEL.dimensions).digest()]
+    """The same text, the same direction, in any case and spacing: a vector is kept by the text's fingerprint."""
+    folded = " ".join(text.casefold().split())
+    values = [byte - 127.4 for byte in blake2b(folded.encode(), digest_size=MODEL.dimensions).digest()]
     length = sqrt(sum(value * value for value in values))
     return pack(f"<{MODEL.dimensions}f", *(value / length for value in values))
 
@@ -59,6 +80,18 @@ class ScriptedEmbedder:
         return [vector_of(text) for text in texts]
 
 
+def _facts(given: PassInput, whose: str) -> Iterator[ProposedFact]:
+    """Of each message that says what somebody likes: it takes the place of what they liked before."""
+    known = [one for one in given.prior if one.kind is Kind.FACT and LIKES in one.text]
+    before = known[-1].id if known else None
+    for event in given.events:
+        _, said, what = str(event.content).partition(LIKES)
+        if said:
+            relation: Relation = "updates" if before else "new"
+            text, seq = f"{whose}{LIKES}{what}", event.seq
+            yield ProposedFact(text, "PREFERENCE", 3, "user_stated", relation, before, seq, seq)
+
+
 class ScriptedObserver:
     """One line a pass, which names the seqs that it is about. The first word of what was said tells whose it is."""
 
@@ -68,6 +101,7 @@ class ScriptedObserver:
     def __init__(self, process: Process) -> None:
         self._process = process
         self.longest_s = min(45.0, max(process.cloud.settings.model_s))
+        self.longest_filing_s = min(125.0, max(process.cloud.settings.model_s))
 
     def observe(self, given: PassInput) -> Observed:
         seqs = [event.seq for event in given.events]
@@ -84,7 +118,8 @@ class ScriptedObserver:
         whose, _, label = str(given.events[0].content).split()[:3]
         line = ObservedLine(f"🟡 {whose} {label} was heard from {seqs[0]} to {last}", seqs[0], last)
         covered = None if last == seqs[-1] else last
-        return Observed(True, (line,), self.name, used_memory_ids=cited, usage=USAGE, covered_to=covered)
+        facts = tuple(_facts(given, whose))
+        return Observed(True, (line,), self.name, used_memory_ids=cited, usage=USAGE, covered_to=covered, facts=facts)
 
     def reflect(self, given: ReflectInput) -> Reflected:
         self._think(f"reflect {given.session_id} {len(given.groups)}")
@@ -100,6 +135,57 @@ class ScriptedObserver:
             for n, part in enumerate(parts)
         )
         return Reflected(rows, self.name, usage=USAGE)
+
+    def condense(self, given: CondenseInput) -> Condensed:
+        self._think(f"condense {len(given.groups)}")
+        random, chaos = self._process.cloud.random, self._process.cloud.chaos
+        if chaos.strikes("model_down"):
+            raise ModelUnavailable("simulated")
+        if chaos.strikes("model_refuses"):
+            raise ContentRefused("simulated")
+        if random.random() < 0.1:
+            return Condensed((), self.name, usage=USAGE)
+        whose, label = given.groups[0].text.split()[1:3]
+        stamp = f"{self._process.cloud.scheduler.now_s:.3f}"
+        ids = tuple(one.id for one in given.groups) if random.random() < 0.5 else ()
+        row = CondensedRow(f"🔴 {whose} {label} for good {stamp}", ids)
+        return Condensed((row,), self.name, usage=USAGE)
+
+    def summarise(self, given: SummaryInput) -> Summarised:
+        seqs = [event.seq for event in given.events]
+        self._think(f"summarise {given.session_id} {seqs[0]}-{seqs[-1]}")
+        chaos = self._process.cloud.chaos
+        if chaos.strikes("model_down"):
+            raise ModelUnavailable("simulated")
+        if chaos.strikes("model_refuses"):
+            raise ContentRefused("simulated")
+        before = given.before.insights if given.before else ()
+        said = SummaryText(insights=(*before, f"from {seqs[0]} to {seqs[-1]}"))
+        return Summarised(said, self.name, prompt_version="1", usage=USAGE)
+
+    def file_away(self, given: FilingInput) -> Filed:
+        """Keeps every line that it was shown. Some of what it answers is no document's, or a guess."""
+        seqs = [event.seq for event in given.events]
+        self._think(f"file {given.session_id} {seqs[0]}-{seqs[-1]}")
+        random, chaos = self._process.cloud.random, self._process.cloud.chaos
+        if chaos.strikes("model_down"):
+            raise ModelUnavailable("simulated")
+        if chaos.strikes("model_refuses"):
+            raise ContentRefused("simulated")
+        whose, _, label = str(given.events[0].content).split()[:3]
+        line = f"{whose} {given.session_id} {label} was filed from {seqs[0]} to {seqs[-1]}"
+        shown = {document.path: document for document in given.documents}
+        actions = []
+        for path in random.sample(ALWAYS, random.randint(0, 2)):
+            before = shown.get(path)
+            certainty = random.choice(CERTAINTIES)
+            text = f"{before.text}\n{line}" if before else line
+            rev = before.rev if before else None
+            verb: Verb = "update" if before else "create"
+            actions.append(Action(verb, path, text, rev, certainty=certainty, seqs=(seqs[0],)))
+        illegal = (Action("create", "/nowhere", line, seqs=(seqs[0],)),) if random.random() < 0.1 else ()
+        account = Account(f"{whose} {given.session_id}", "SUCCESS", "neutral", text=SummaryText(insights=(line,)))
+        return Filed(tuple(actions), account, self.name, "1", illegal=illegal, usage=USAGE)
 
     def _think(self, what: str) -> None:
         process = self._process

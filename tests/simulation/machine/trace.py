@@ -1,22 +1,30 @@
-"""What happened in a run, in order: always as a hash, as lines when somebody wants to read them."""
+"""What happened in a run, in order, for whoever wants to compare or to read it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from typing import Any
+
+What = str | tuple[Callable[[Any], str], Any]
+"""A text, or what makes it and of what."""
 
 
 class Trace:
-    """Two runs are the same iff their hashes are."""
+    """It is noted always, and made into text when somebody asks: most runs are not looked at."""
 
-    def __init__(self, *, keep: bool = False) -> None:
-        self.lines: list[str] | None = [] if keep else None
-        self._hash = blake2b(digest_size=16)
+    def __init__(self) -> None:
+        self._noted: list[tuple[float, str, What, str]] = []
+        self.note = self._noted.append
 
-    def add(self, at_s: float, who: str, what: str, outcome: str = "") -> None:
-        line = f"{at_s:12.3f} {who} {what} {outcome}\n"
-        self._hash.update(line.encode())
-        if self.lines is not None:
-            self.lines.append(line)
+    def add(self, at_s: float, who: str, what: What, outcome: str = "") -> None:
+        self.note((at_s, who, what, outcome))
+
+    def lines(self) -> Iterator[str]:
+        for at_s, who, what, outcome in self._noted:
+            text = what if isinstance(what, str) else what[0](what[1])
+            yield f"{at_s:12.3f} {who} {text} {outcome}\n"
 
     def digest(self) -> str:
-        return self._hash.hexdigest()
+        """Two runs are the same iff their digests are."""
+        return blake2b("".join(self.lines()).encode(), digest_size=16).hexdigest()

@@ -8,11 +8,15 @@ from typing import Any, Protocol, TypeVar
 
 from local.workers.broker import Received
 from neve.domain.errors import NeveError
+from neve.domain.librarian import time_limits as filing_limits
+from neve.domain.reflect import night_limits
 from neve.ports import Conflict, ModelRefused, ModelUnavailable, QueueName, StoreUnavailable
 from neve.store.stream_records import Change
 from neve.usecases.indexing.index_events import EmbedAgain
 from neve.usecases.observe.lease import LeaseLost
+from neve.usecases.reflect.night_job import UserBusy, WorkerReplaced
 from neve.usecases.reflect.replace_rows import ReplacementBusy
+from neve.worker import NoProgress
 from tests.simulation.engines.memory_table import Written
 from tests.simulation.machine.cloud import Cloud, is_told, shard_of
 from tests.simulation.machine.ports import SimPorts
@@ -27,11 +31,13 @@ FORESEEN = (
     ModelUnavailable,
     ModelRefused,
     ReplacementBusy,
+    UserBusy,
+    WorkerReplaced,
     EmbedAgain,
     NeveError,
+    NoProgress,
 )
 """What a worker may fail with, to be called again."""
-MOST_ATTEMPTS = 10
 SWEEP_EVERY_S = 600.0
 
 
@@ -85,7 +91,7 @@ class StreamReader:
         while True:
             batch = self._next_batch()
             if not batch:
-                self._cloud.written.wait()
+                self._cloud.told[self._shard].wait()
                 continue
             self._handle(batch)
 
@@ -104,7 +110,7 @@ class StreamReader:
 
     def _handle(self, batch: list[Written]) -> None:
         cloud = self._cloud
-        for attempt in range(1, MOST_ATTEMPTS + 1):
+        for attempt in range(1, cloud.settings.stream_tries + 1):
             changes = [cloud.change(row.seq) for row in batch]
             failed = self._environment.run(lambda ports, told=changes: self._functions.changes(ports, told))  # type: ignore[misc]
             if failed is None or failed:
@@ -119,6 +125,10 @@ class StreamReader:
         cloud.positions[self._shard] = batch[-1].seq
 
 
+ONE_AT_A_TIME = (QueueName.EXTRACT, QueueName.COMPACT, QueueName.REFLECT, QueueName.JOBS)
+LONG = (QueueName.REFLECT, QueueName.JOBS)
+
+
 class Poller:
     """One consumer of a queue."""
 
@@ -127,7 +137,7 @@ class Poller:
         self._functions = functions
         self._queue = queue
         self._environment = Environment(cloud, f"{queue}{number}")
-        self._most = 1 if queue in (QueueName.EXTRACT, QueueName.COMPACT) else 10
+        self._most = 10 if queue in (QueueName.INDEX, QueueName.EMBED) else 1
 
     def run(self) -> None:
         cloud = self._cloud
@@ -142,7 +152,7 @@ class Poller:
         cloud = self._cloud
         event = {"Records": [_record(self._queue, one) for one in received]}
         answer = self._environment.run(
-            lambda ports: self._functions.messages(ports, self._queue, event), cloud.settings.worker_s
+            lambda ports: self._functions.messages(ports, self._queue, event), self._seconds()
         )
         if answer is None:
             return
@@ -150,7 +160,15 @@ class Poller:
         for one in received:
             if one.id not in failed and not cloud.chaos.strikes("delete_lost"):
                 cloud.queues.delete(self._queue, one.receipt)
-        cloud.bells[self._queue].ring(0.01)
+        if cloud.queues.waiting(self._queue):
+            cloud.bells[self._queue].ring(0.01)
+
+    def _seconds(self) -> float | None:
+        """After which a worker is killed. Those of nights and jobs begin nothing with less than a minute left."""
+        seconds = self._cloud.settings.worker_s
+        if seconds is not None and self._queue is QueueName.LIBRARIAN:
+            return float(filing_limits.WORKER_S)
+        return seconds if seconds is None or self._queue not in LONG else float(night_limits.WORKER_S)
 
 
 def _record(queue: QueueName, one: Received) -> dict[str, Any]:
@@ -170,10 +188,10 @@ def _record(queue: QueueName, one: Received) -> dict[str, Any]:
 class Sweeper:
     """Every ten minutes; in some runs much more often, so that it meets others."""
 
-    def __init__(self, cloud: Cloud, functions: Functions) -> None:
+    def __init__(self, cloud: Cloud, functions: Functions, number: int) -> None:
         self._cloud = cloud
         self._functions = functions
-        self._environment = Environment(cloud, "sweep")
+        self._environment = Environment(cloud, f"sweep{number}")
 
     def run(self) -> None:
         cloud = self._cloud
@@ -198,4 +216,5 @@ def start_workers(cloud: Cloud, functions: Functions) -> None:
     for queue in QueueName:
         for number in range(cloud.settings.workers):
             cloud.scheduler.start(Poller(cloud, functions, queue, number).run)
-    cloud.scheduler.start(Sweeper(cloud, functions).run)
+    for number in range(cloud.settings.sweepers):
+        cloud.scheduler.start(Sweeper(cloud, functions, number).run)

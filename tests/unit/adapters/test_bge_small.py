@@ -9,9 +9,10 @@ import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from runpy import run_path
-from threading import Event
+from threading import Barrier, BrokenBarrierError, Event, Lock
 from typing import Any
 
 import pytest
@@ -211,3 +212,41 @@ def test_a_batch_comes_to_its_end_however_many_queries_there_are(monkeypatch: py
         assert encoder.embed_passages(["tea"]) == [b""]
         held.may.set()
         query.result(PATIENCE_S)
+
+
+class _Counted:
+    """How many texts were in it at once, at most. Two wait for each other for a moment."""
+
+    def __init__(self) -> None:
+        self._met = Barrier(2)
+        self._lock = Lock()
+        self._inside = 0
+        self.most = 0
+
+    def encode(self, text: str) -> bytes:
+        if text.startswith(QUERY_PREFIX):
+            return b""
+        with self._lock:
+            self._inside += 1
+            self.most = max(self.most, self._inside)
+        with suppress(BrokenBarrierError):
+            self._met.wait(0.05)
+        with self._lock:
+            self._inside -= 1
+        return b""
+
+
+@pytest.mark.parametrize(("asked_s_ago", "at_once"), [(0.5, 1), (5.0, 2)])
+def test_whoever_asked_a_moment_ago_finds_a_core_free(
+    asked_s_ago: float, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(onnx_model, "LONGEST_TURN_S", PATIENCE_S)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    now, counted = [0.0], _Counted()
+    encoder = BgeSmall(ENCODER)
+    encoder._queries = onnx_model.QueriesFirst(lambda: now[0])
+    encoder._encoder = counted  # type: ignore[assignment]
+    encoder.embed_query("where?")
+    now[0] += asked_s_ago
+    assert encoder.embed_passages(["tea", "rum"]) == [b"", b""]
+    assert counted.most == at_once

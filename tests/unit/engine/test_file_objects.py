@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.cloudformation import read_yaml
-from local.engine.file_objects import UPLOAD_DAYS, FileObjects, UploadHeaders
+from local.engine.file_objects import DAYS, FileObjects, UploadHeaders
 from local.engine.object_paths import key_of, path_of, start_of
 from local.template import ROOT
 from neve.ports import StoreUnavailable
@@ -160,8 +160,8 @@ def test_what_was_uploaded_and_not_copied_expires_after_a_day(files: FileObjects
     files.put("uploads/t/u/1", b"x", content_type="image/png")
     files.put("images/t/u/1", b"x", content_type="image/png")
     now = datetime.now(UTC)
-    assert files.delete_expired(now + timedelta(days=UPLOAD_DAYS, minutes=-5)) == 0
-    assert files.delete_expired(now + timedelta(days=UPLOAD_DAYS, minutes=5)) == 1
+    assert files.delete_expired(now + timedelta(days=DAYS[UPLOADS], minutes=-5)) == 0
+    assert files.delete_expired(now + timedelta(days=DAYS[UPLOADS], minutes=5)) == 1
     assert files.list("") == ["images/t/u/1"]
 
 
@@ -169,7 +169,7 @@ def test_the_deployed_bucket_forgets_uploads_as_soon() -> None:
     resources = read_yaml(ROOT / "infra" / "data.yaml")["Resources"]
     rules = resources["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
     [rule] = [rule for rule in rules if rule.get("Prefix") == UPLOADS]
-    assert (rule["Status"], rule["ExpirationInDays"]) == ("Enabled", UPLOAD_DAYS)
+    assert (rule["Status"], rule["ExpirationInDays"]) == ("Enabled", DAYS[UPLOADS])
 
 
 def test_tokens_survive_a_restart_and_are_good_for_one_folder(tmp_path: Path, clock: ManualClock) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from local.engine import sqlite_file
 from local.engine.sqlite_file import SqliteFile, damage_of
 from neve.ports import StoreUnavailable
 
@@ -90,3 +93,61 @@ def test_looking_for_damage_changes_nothing(tmp_path: Path) -> None:
     assert (copy.read_bytes(), wal.read_bytes()) == before
     with closing(SqliteFile(copy, store="thing", schema=SCHEMA)) as file:
         assert numbers(file) == [1]
+
+
+MARK = re.compile(rb"mark\d{6}")
+
+
+def keyed_rows(file: SqliteFile, seed: int) -> set[bytes]:
+    """The marks of what is left of 6,000 rows that were put, put again and deleted, in an order of keys that makes
+    SQLite rearrange its pages."""
+    draw, marks = random.Random(seed), dict[str, str]()
+    with file.writing() as connection:
+        connection.execute("CREATE TABLE keyed (k TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID")
+        for n in range(6000):
+            key = draw.choice(list(marks)) if marks and draw.random() < 0.4 else f"{draw.randrange(10**9):09}"
+            if marks.pop(key, None) and draw.random() < 0.5:
+                connection.execute("DELETE FROM keyed WHERE k = ?", (key,))
+                continue
+            marks[key] = f"mark{n:06}"
+            connection.execute("REPLACE INTO keyed VALUES (?, ?)", (key, marks[key] + "." * draw.randrange(20, 1500)))
+    return {mark.encode() for mark in marks.values()}
+
+
+def raw_marks(folder: Path) -> set[bytes]:
+    return {mark for path in folder.glob("f.db*") for mark in MARK.findall(path.read_bytes())}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_byte_of_what_was_deleted_is_left(file: SqliteFile, tmp_path: Path, seed: int) -> None:
+    left = keyed_rows(file, seed)
+    assert file.cut_log()
+    assert raw_marks(tmp_path) > left, "SQLite alone would do"
+    assert file.wipe()
+    assert raw_marks(tmp_path) == left
+
+
+def test_a_large_file_rests_between_two_wipes(
+    file: SqliteFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "SMALL_FILE", 1024)
+    assert file.wipe() and file.wipe(), "nothing was changed in between"
+    left = keyed_rows(file, 0)
+    monkeypatch.setattr("time.monotonic", lambda: 0.0)
+    assert not file.wipe()
+    assert raw_marks(tmp_path) > left
+    monkeypatch.setattr("time.monotonic", lambda: 1e9)
+    assert file.wipe()
+    assert raw_marks(tmp_path) == left
+
+
+def test_who_reads_in_the_log_puts_a_wipe_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_file, "BUSY_TIMEOUT_S", 0.01)
+    with closing(SqliteFile(tmp_path / "f.db", store="thing", schema=SCHEMA)) as file:
+        left = keyed_rows(file, 0)
+        with file.reading() as connection:
+            connection.execute("BEGIN")
+            connection.execute("SELECT count(*) FROM keyed").fetchone()
+            assert not file.wipe()
+        assert file.wipe()
+        assert raw_marks(tmp_path) == left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from evals.retrieval.report import BEGIN, END, side_by_side, write_markdown
 from evals.retrieval.scoring import MEASURES
+from local.template import ROOT
 
 
 def table(any_at_10: float) -> dict[str, Any]:
@@ -42,6 +44,13 @@ def test_sets_stand_side_by_side_the_reported_half_first() -> None:
         "| all | 58.0 / 50.0 (not held out) | 60.0 / 50.0 |",
         "| ranks | 54.0 / 50.0 | 55.0 / 50.0 |",
     ]
+
+
+def test_the_share_of_prompts_with_evidence_is_told_as_it_was_measured() -> None:
+    halves = json.loads((ROOT / "evals/results/retrieval.json").read_text())["sets"]["locomo"].values()
+    asked = sum(half["systems"]["prompt"]["n"] for half in halves)
+    right = sum(half["systems"]["prompt"]["n"] * half["systems"]["prompt"]["any@5"] for half in halves)
+    assert f"of LoCoMo's questions it is {right / asked:.0f} % (" in (ROOT / "docs/features.md").read_text()
 
 
 def test_tables_are_written_between_the_markers(tmp_path: Path) -> None:

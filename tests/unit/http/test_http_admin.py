@@ -137,13 +137,24 @@ def test_health_while_stores_are_down(world: AdminWorld, monkeypatch: pytest.Mon
 
 def test_stats_of_nobody(api: Api) -> None:
     assert api.call("GET", STATS.path, user_id="nobody").json == {
+        "working": "per_request",
         "short_term": {"sessions": 0, "events": 0},
+        "semantic": {"memories": 0, "active": 0},
+        "episodic": {"memories": 0, "active": 0},
         "memories": {"total": 0, "kind": {}, "tier": {"semantic": 0, "episodic": 0}, "status": {}},
         "embeddings": {"pending": 0, "ready": 0, "failed": 0, "skipped": 0, "vectors": 0, "encoded": 0},
         "usage": {"encoded_texts": 0}
         | dict.fromkeys(
             ("embedded_texts", "reused_vectors", "model_calls", "model_input_tokens", "model_output_tokens"), 0
         ),
+        "prompt_cache": {
+            "reports": 0,
+            "tokens": {"input": 0, "cache_read": 0, "cache_write": 0, "output": 0},
+            "unpriced_reports": 0,
+            "pack_changes": {"count": 0, "cache_writes": 0},
+            "collapses": dict.fromkeys(("pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown"), 0),
+        },
+        "prompt_cache_days": [],
         "memory_lag": dict.fromkeys(("events", "unindexed", "unembedded", "unobserved", "seconds"), 0),
     }
 
@@ -328,6 +339,18 @@ def test_two_keys_and_revocation(api: Api) -> None:
     assert api.call("DELETE", REVOKE_KEY.path, key_id=chat["key_id"]).status == 204
     assert api.call("DELETE", REVOKE_KEY.path, key_id="unknown").json["code"] == "key_not_found"
     assert api.call("DELETE", REVOKE_KEY.path, key_id="a%20b").fields == ["path.key_id"]
+
+
+def test_keys_that_share_the_scopes_out_are_replaced_one_after_the_other(api: Api) -> None:
+    def revoked(key: Any) -> int:
+        return api.call("DELETE", REVOKE_KEY.path, key_id=key["key_id"]).status
+
+    admin, chat = new_key(api, "admin").json, new_key(api, "chat").json
+    assert revoked(chat) == 204
+    assert new_key(api, "admin").status == 201
+    assert revoked(admin) == 204
+    assert new_key(api, "chat").status == 201
+    assert new_key(api, "chat").json["code"] == "too_many_keys"
 
 
 # --- E14 ----------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def test_writes_take_an_idempotency_key(operation: Operation[Any, Any]) -> None:
     assert operation.idempotent is (operation.method != "GET" and operation.id not in READS_BY_POST)
 
 
-READS_BY_POST = {"recall", "recallMemory"}
+READS_BY_POST = {"recall", "recallMemory", "searchConversation", "searchKnowledge", "readDocument", "compileContext"}
 
 
 def schemas(node: Any) -> Iterator[Any]:

@@ -81,13 +81,13 @@ def test_a_row_is_ready_when_the_index_has_it(world: RecallWorld) -> None:
     assert (ready.rev_at, ready.rev, indexed(world), due(world)) == (None, 1, 1, 0)
 
 
-def test_fifty_texts_a_call(world: RecallWorld) -> None:
+def test_sixteen_texts_a_call_and_fifty_rows_together(world: RecallWorld) -> None:
     for n in range(120):
         world.remember(f"memory number {n}")
     messages = world.dispatch()
     assert len(messages) == 120
     assert world.embed(messages) == {}
-    assert [len(call["texts"]) for call in embed_calls(world)] == [50, 50, 20]
+    assert [len(call["texts"]) for call in embed_calls(world)] == [16, 16, 16, 2, 16, 16, 16, 2, 16, 4]
     assert usage(world) == (120, 0)
 
 
@@ -282,6 +282,16 @@ def test_vectors_of_another_model_are_not_put_into_the_index(world: RecallWorld)
 def test_a_row_deleted_while_it_was_indexed_leaves_the_index(world: RecallWorld) -> None:
     tea = world.remember("Mary drinks tea")
     messages = world.dispatch()
+    in_between(world, lambda: delete_memory(world.user("ann"), tea, None))
+    assert world.embed(messages) == {}
+    assert indexed(world) == 0
+
+
+def test_a_row_deleted_while_it_was_indexed_leaves_the_index_at_the_rev_that_was_written(world: RecallWorld) -> None:
+    """A message that was told of an older rev indexes the row as it is."""
+    tea = world.remember("Mary drinks tea")
+    messages = world.dispatch()
+    update_memory(world.user("ann"), tea, MemoryChange({"text": "Mary drinks rum"}), None)
     in_between(world, lambda: delete_memory(world.user("ann"), tea, None))
     assert world.embed(messages) == {}
     assert indexed(world) == 0

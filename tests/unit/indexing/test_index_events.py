@@ -18,6 +18,7 @@ from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.indexing.utterances import event_id, event_place, utterance_of, utterance_passages
 from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.retract_events import Retract, retract_events
 from tests.unit.domain_rows import event, image, text_block, tool_call
 from tests.unit.indexing.test_embed_rows import embed_calls, fail, usage
 from tests.unit.recall_world import RecallWorld
@@ -107,6 +108,7 @@ def test_neighbours_and_date_stand_beside_an_utterance() -> None:
     assert (middle.seq_from, middle.seq_to, middle.item_id, middle.version) == (3, 3, "evt:s1:3", 1)
     assert around(passages[0]) == {1: "user: line 2", 2: "user: line 3"}
     assert (middle.kind, middle.tier, middle.scope, middle.status) == ("event", "episodic", "session", "active")
+    assert utterance_passages([one for one in said if one], {2, 3}) == passages[1:3]
 
 
 def test_a_long_message_is_several_passages_of_one_item() -> None:
@@ -174,6 +176,23 @@ def test_messages_that_come_again_or_late_do_nothing(world: RecallWorld, written
     assert (written, indexed_seq(world), len(embed_calls(world))) == ([], 3, calls)
 
 
+def test_a_retraction_that_is_told_again_writes_its_neighbours_at_the_same_rev(
+    world: RecallWorld, written: list[Passage]
+) -> None:
+    """Of two workers that have the message, one may die between the rev and the passages."""
+    world.say("line 1", "line 2", "line 3")
+    world.pump()
+    retract_events(world.user().of_session("s1"), Retract(2, 2, "edited"))
+    told = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
+    versions = []
+    for _ in range(2):
+        written.clear()
+        assert world.words(told) == {}
+        versions.append({(passage.seq_from, passage.version) for passage in written})
+    assert versions[0] == versions[1] and {seq for seq, _ in versions[0]} == {1, 3}
+    assert min(rev for _, rev in versions[0]) > 1
+
+
 def test_a_long_log_is_indexed_in_steps(world: RecallWorld, written: list[Passage]) -> None:
     for start in range(0, 120, 40):
         world.say(*(f"line {n}" for n in range(start + 1, start + 41)))
@@ -184,7 +203,7 @@ def test_a_long_log_is_indexed_in_steps(world: RecallWorld, written: list[Passag
     by_seq = {passage.seq_from: passage for passage in written}
     assert around(by_seq[50])[1] == "user: line 51" and around(by_seq[51])[-1] == "assistant: line 50"
     assert indexed_seq(world) == 120
-    assert [len(call["texts"]) for call in embed_calls(world)] == [50, 50, 20]
+    assert [len(call["texts"]) for call in embed_calls(world)] == [16, 16, 16, 2, 16, 16, 16, 2, 16, 4]
 
 
 def test_sessions_of_one_batch_are_indexed_apart(world: RecallWorld) -> None:

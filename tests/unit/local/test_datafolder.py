@@ -19,6 +19,7 @@ from local import datafolder
 from local.datafolder import DataFolderError, FolderInUse, open_data_folder
 from local.engine.sqlite_table import SqliteTable
 from neve.ports import Key, Put
+from tests.contract.engines.endless_writer import killed_after_some_writes
 
 HELD = ["objects", "table.db"]
 
@@ -450,19 +451,12 @@ def test_a_database_that_cannot_be_looked_at_is_not_called_damaged(path: Path) -
 
 def test_a_killed_server_leaves_a_healthy_folder(path: Path) -> None:
     os.close(open_data_folder(path).lock)
-    script = "import sys\nfrom tests.contract.engines.endless_writer import main\nmain('table', 'sqlite', sys.argv[1])"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)}
-    command = [sys.executable, "-c", script, str(path / "table.db")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as writer:
-        assert writer.stdout is not None
-        for n in range(40):
-            assert writer.stdout.readline() == f"{n}\n"
-        writer.kill()
+    written = killed_after_some_writes("table", "sqlite", str(path / "table.db"), seed=0)
     assert (path / "table.db-wal").stat().st_size > 0
     folder = open_data_folder(path)
     assert folder.damage is None
     with closing(SqliteTable(path / "table.db")) as table:
-        assert table.get(Key("P", "ROW#000039")) is not None
+        assert table.get(Key("P", f"ROW#{written - 1:06d}")) is not None
     folder.close()
 
 

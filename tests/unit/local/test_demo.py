@@ -44,6 +44,14 @@ def test_it_shows_what_was_remembered_the_pack_and_five_recalls(service: Running
     assert len(sample.questions) == 5
     assert all(f"\n{question.query}  " in done.stdout for question in sample.questions)
     assert '"celadon" firing temperature  a word in quotation marks is required; found in' in done.stdout
+    prompt = done.stdout.split("The prompt of the next turn")[1]
+    assert [line.split()[0] for line in prompt.splitlines() if line.startswith(("cached ", "new "))][:3] == [
+        "cached"
+    ] * 3
+    assert prompt.count("\nnew ") == 4, "the turn before, the lines around the message, and the message"
+    assert "cached    system    <neve-memory" in prompt
+    assert "new       user      And when does my glaze workshop start?" in prompt
+    assert "breakpoint behind history:" in prompt
     wide = [line for line in done.stdout.splitlines() if columns(line) > WIDTH and not line.startswith("curl")]
     assert not wide
 

@@ -1,4 +1,4 @@
-"""What a caller sees of a damaged data folder (docs/faults.md): ``python -m local`` as a process of its own."""
+"""What a caller sees of a damaged data folder (docs/faults.md): ``python -m local`` as a process of its own, forked."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from local.api_client import ApiClient
-from local.running import RunningServer, start_server
 from local.template import ROOT
+from tests.forked_servers import ForkedServer, forked_servers
 
 SESSION = "/v1/users/ann/sessions/s1"
 PACK = "/v1/users/ann/pack"
@@ -26,8 +26,8 @@ SAID = [
 
 
 @contextmanager
-def served(data: Path) -> Iterator[tuple[ApiClient, RunningServer]]:
-    server = start_server(data, embedder="fixture", test_controls=True)
+def served(data: Path) -> Iterator[tuple[ApiClient, ForkedServer]]:
+    server = forked_servers().start(data)
     try:
         with closing(ApiClient(server.base_url, server.key)) as client:
             yield client, server

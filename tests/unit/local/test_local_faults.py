@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, cast
 
@@ -304,3 +307,20 @@ def test_a_hold_keeps_exactly_one_pass_inside_its_call() -> None:
     held.join(10)
     assert results == ["extractive", "extractive"]
     assert machine.holds.inside("extract") == 0
+
+
+def test_the_last_write_of_a_function_is_the_one_that_was_chosen(
+    table: FaultyTable, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signals: list[tuple[int, int]] = []
+    monkeypatch.setattr("local.controls.last_write.os.kill", lambda pid, number: signals.append((pid, number)))
+    monkeypatch.setattr("local.controls.last_write.signal.pause", lambda: None)
+    faults.last_write.arm("jobs", 2)
+    for function, name in (("jobs", "1"), ("observe", "2"), ("jobs", "3")):
+        running = current_function.set(function)
+        with pytest.raises(AssertionError, match="survives") if name == "3" else nullcontext():
+            table.write([Put({"pk": "p", "sk": name, "type": "thing"})])
+        current_function.reset(running)
+    assert signals == [(os.getpid(), signal.SIGKILL)]
+    assert faults.last_write.counts() == {"jobs": 2, "observe": 1}
+    assert table.get(Key("p", "3")) is not None, "it is written"

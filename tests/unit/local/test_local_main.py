@@ -232,7 +232,7 @@ def test_a_turn_is_observed_by_the_script_and_its_request_is_shown(server: Serve
     assert server.control("drain", {})["done"]
     (call,) = [call for call in server.control("calls?kind=model")["calls"] if "I keep bees." in str(call["content"])]
     assert (call["answered_by"], call["outcome"]) == ("scripted", "ok")
-    found = {hit["file"] for hit in server.control("raw?find=MARKER7")["found"]}
+    found = {hit["place"] for hit in server.control("raw?find=MARKER7")["found"]}
     assert any(file.startswith("table.db") for file in found)
     assert "server.log" not in found
     assert server.control("redeliver", {"queue": "extract", "times": 4, "concurrent": 2}) == {

@@ -20,7 +20,19 @@ def test_every_function_has_its_code() -> None:
     template = read_template()
     assert set(template.functions) == {
         *("authorizer", "observe", "pack", "recall", "records", "admin"),
-        *("outbox", "index", "embed", "extract", "compact", "sweep", "pre_traffic"),
+        *(
+            "outbox",
+            "index",
+            "embed",
+            "extract",
+            "compact",
+            "sweep",
+            "reflect_planner",
+            "reflect",
+            "librarian",
+            "jobs",
+            "pre_traffic",
+        ),
     }
     missing = [name for name, function in template.functions.items() if not (function.code / "app.py").is_file()]
     assert missing == []
@@ -62,8 +74,8 @@ def test_the_stream_and_the_schedule() -> None:
     (stream,) = template.stream_sources
     assert (stream.function, stream.bisect, stream.partial_failures) == ("outbox", True, True)
     assert template.queues[stream.on_failure or ""].dead_letters is None
-    (schedule,) = template.schedules
-    assert (schedule.function, schedule.every) == ("sweep", timedelta(minutes=10))
+    every = {schedule.function: schedule.every for schedule in template.schedules}
+    assert every == {"sweep": timedelta(minutes=10), "reflect_planner": timedelta(hours=1)}
 
 
 def test_gateway_answers_are_those_of_the_problem_table() -> None:
@@ -88,6 +100,8 @@ def test_a_cron_schedule_is_refused_with_its_expression(tmp_path: Path) -> None:
 
 def test_a_filter_that_one_machine_cannot_carry_out_is_refused(tmp_path: Path) -> None:
     changed = tmp_path / "template.yaml"
-    changed.write_text(TEXT.replace('["event","recall"]', '[{"prefix":"ev"}]'), encoding="utf-8")
+    known = '["event","recall","queued_job","retraction","session"]'
+    assert known in TEXT
+    changed.write_text(TEXT.replace(known, '[{"prefix":"ev"}]'), encoding="utf-8")
     with pytest.raises(TemplateError, match="prefix"):
         read_template(changed)

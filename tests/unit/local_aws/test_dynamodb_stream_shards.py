@@ -8,9 +8,11 @@ from typing import Any, cast
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.hooks import HierarchicalEmitter
 
 from local.aws import dynamodb_stream
 from local.aws.dynamodb_stream import DynamoDbStream, ParallelShards
+from local.aws.writes import Writes
 from neve.ports import StoreUnavailable
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/neve/stream/1"
@@ -88,7 +90,7 @@ def kept() -> StreamInMemory:
 
 
 def reader(kept: StreamInMemory, folder: Path) -> DynamoDbStream:
-    return DynamoDbStream(cast("Any", kept), cast("Any", kept), "neve", folder / "position.json")
+    return DynamoDbStream(cast("Any", kept), cast("Any", kept), "neve", folder / "position.json", Writes())
 
 
 def names(stream: DynamoDbStream, after: int = 0) -> list[str]:
@@ -232,3 +234,139 @@ def test_a_closed_stream_asks_no_more(kept: StreamInMemory, tmp_path: Path) -> N
     kept.failures.append(AssertionError("asked"))
     assert names(stream) == []
     assert not stream.wait_for_changes(5)
+
+
+# --- asking less ------------------------------------------------------------------------------------
+
+
+class WatchedTable(StreamInMemory):
+    """Its writes are of this process: each is a moment on its way, and then in the stream."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shards["shard-1"] = Shard()
+        self.asked = 0
+        self.writes = Writes()
+        self.events = HierarchicalEmitter()
+        self.writes.watch(cast("Any", self))
+
+    def put_item(self, TableName: str, Item: Any) -> None:  # noqa: N803
+        """A mark."""
+        keys = {name: Item[name] for name in ("pk", "sk")}
+        self.add("shard-1", Item["sk"]["S"])
+        self.shards["shard-1"].records[-1]["dynamodb"]["Keys"] = keys
+
+    def get_records(self, ShardIterator: str, Limit: int) -> Any:  # noqa: N803
+        self.asked += 1
+        return super().get_records(ShardIterator, Limit)
+
+    def begin(self, *rows: str) -> dict[str, Any]:
+        """botocore's context of the call."""
+        context: dict[str, Any] = {}
+        puts = [{"Put": {"Item": {"pk": {"S": "P"}, "sk": {"S": row}}}} for row in rows]
+        params = {"TransactItems": [*puts, {"ConditionCheck": {"Key": {"pk": {"S": "P"}, "sk": {"S": "C"}}}}]}
+        self.events.emit("provide-client-params.dynamodb.TransactWriteItems", params=params, context=context)
+        self.events.emit("before-call.dynamodb.TransactWriteItems", params={}, context=context)
+        return context
+
+    def end(self, context: dict[str, Any], *rows: str, status: int = 200, attempts: int = 1) -> None:
+        """``status`` 0: no answer came."""
+        self.add("shard-1", *rows)
+        parsed = {"ResponseMetadata": {"HTTPStatusCode": status, "RetryAttempts": attempts - 1}}
+        event = f"after-call{'' if status else '-error'}.dynamodb.TransactWriteItems"
+        self.events.emit(event, parsed=parsed, context=context)
+
+    def reader(self, folder: Path) -> DynamoDbStream:
+        made = cast("Any", self)
+        return DynamoDbStream(made, made, "neve", folder / "position.json", self.writes)
+
+
+def test_a_reader_that_has_caught_up_asks_nothing_until_something_is_written(tmp_path: Path) -> None:
+    table = WatchedTable()
+    stream = table.reader(tmp_path)
+    table.end(table.begin("A"), "A")
+    stream.catch_up()
+    assert names(stream) == ["A"]
+    handle(stream, 1)
+    before = table.asked
+    stream.catch_up()
+    assert names(stream) == []
+    assert not stream.wait_for_changes(0)
+    assert table.asked == before
+    table.end(table.begin("B"), "B")
+    assert stream.wait_for_changes(0)
+    assert names(stream) == ["B"]
+
+
+@pytest.fixture
+def caught_up(tmp_path: Path) -> tuple[WatchedTable, DynamoDbStream]:
+    table = WatchedTable()
+    stream = table.reader(tmp_path)
+    stream.catch_up()
+    table.asked = 0
+    return table, stream
+
+
+def test_a_write_is_looked_for_until_it_was_read(caught_up: tuple[WatchedTable, DynamoDbStream]) -> None:
+    table, stream = caught_up
+    table.end(table.begin("A", "B"), "A")
+    assert names(stream) == ["A"]
+    assert names(stream) == ["A"]
+    table.add("shard-1", "B")
+    assert names(stream) == ["A", "B"]
+    asked = table.asked
+    stream.catch_up()
+    assert names(stream) == ["A", "B"]
+    assert table.asked == asked
+
+
+def test_each_change_of_a_row_is_looked_for(caught_up: tuple[WatchedTable, DynamoDbStream]) -> None:
+    table, stream = caught_up
+    for context in [table.begin("A"), table.begin("A")]:
+        table.end(context)
+    table.add("shard-1", "A")
+    assert names(stream) == ["A"]
+    table.add("shard-1", "A")
+    assert names(stream) == ["A", "A"]
+
+
+@pytest.mark.parametrize(("status", "attempts", "looked_for"), [(400, 1, False), (400, 2, True), (500, 1, True)])
+def test_a_refused_write_is_not_looked_for(
+    caught_up: tuple[WatchedTable, DynamoDbStream], status: int, attempts: int, looked_for: bool
+) -> None:
+    """Unless an earlier attempt may have been carried out."""
+    table, stream = caught_up
+    table.end(table.begin("A"), status=status, attempts=attempts)
+    assert names(stream) == []
+    assert bool(table.asked) == looked_for
+
+
+def test_a_write_that_changed_nothing_is_looked_for_until_the_stream_is_caught_up_with(
+    caught_up: tuple[WatchedTable, DynamoDbStream],
+) -> None:
+    table, stream = caught_up
+    table.end(table.begin("A"))
+    assert names(stream) == []
+    assert table.asked == 1
+    stream.catch_up()
+    asked = table.asked
+    table.end(table.begin("B"), "B")
+    assert names(stream) == ["B"]
+    assert names(stream) == ["B"]
+    assert table.asked == asked + 1
+
+
+@pytest.mark.parametrize("status", [200, 0])
+def test_a_write_that_goes_on_meanwhile_is_not_missed(tmp_path: Path, status: int) -> None:
+    """Of one that failed nobody knows whether it was carried out."""
+    table = WatchedTable()
+    stream = table.reader(tmp_path)
+    going_on = table.begin("A")
+    stream.catch_up()
+    table.end(going_on, "A", status=status)
+    assert names(stream) == ["A"]
+    handle(stream, 1)
+    stream.catch_up()
+    table.begin("B")
+    table.add("shard-1", "B")  # it is there, its answer is not
+    assert names(stream) == ["B"]

@@ -4,6 +4,7 @@ the contract suite of the Queue port works with."""
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from local.aws import queues_at_rest
 from local.aws.queues import create_queues, without_delays
 from local.aws.sqs_consumer import LOOK_S, SqsBroker
 from local.template import read_template
@@ -213,6 +215,159 @@ def test_closing_wakes_the_consumer_and_ends_the_broker(broker: SqsBroker) -> No
     ):
         with pytest.raises(StoreUnavailable, match="closed"):
             call()
+
+
+# --- asking less ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(client: SQSClient) -> list[str]:
+    """The names of the calls that are made of the server, until the test clears them."""
+    calls: list[str] = []
+    client.meta.events.register("before-call.sqs", lambda model, **_: calls.append(str(model.name)))
+    return calls
+
+
+@pytest.fixture
+def alone(client: SQSClient, asked: list[str]) -> SqsBroker:
+    made = SqsBroker(client, TEMPLATE.queues, create_queues(client, TEMPLATE, delays=False), alone=True)
+    asked.clear()
+    return made
+
+
+def test_a_queue_that_was_seen_empty_is_not_asked_until_something_is_sent(
+    alone: SqsBroker, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queues_at_rest, "BURIED_S", 0.0)
+    count_until_known(alone, asked)
+    assert alone.receive("embed", 10, NOW) == []
+    assert alone.counts("embed") == Counts(0, 0, 0, 0)
+    assert not alone.wait_for_messages(["embed"], 0.01)
+    assert asked == []
+    send(alone, QueueName.EMBED, 1)
+    assert alone.counts("embed").visible == 1
+    [message] = alone.receive("embed", 1, NOW)
+    assert alone.counts("embed").in_flight == 1
+    assert alone.delete("embed", message.receipt)
+    assert alone.counts("embed") == Counts(0, 0, 0, 0)
+    asked.clear()
+    assert (alone.receive("embed", 10, NOW), asked) == ([], [])
+
+
+def test_what_it_did_itself_it_need_not_ask_for(
+    alone: SqsBroker, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queues_at_rest, "BURIED_S", 0.0)
+    count_until_known(alone, asked)
+    send(alone, QueueName.EMBED, 1, 2)
+    first, second = alone.receive("embed", 10, NOW)
+    assert alone.receive("embed", 10, NOW) == []
+    assert alone.counts("embed") == Counts(0, 2, 0, 0)
+    assert alone.delete("embed", first.receipt)
+    assert alone.counts("embed") == Counts(0, 1, 0, 0)
+    assert alone.delete("embed", second.receipt)
+    assert alone.counts("embed") == Counts(0, 0, 0, 0)
+    assert asked == ["SendMessageBatch", "ReceiveMessage", "DeleteMessage", "DeleteMessage"]
+
+
+def count_until_known(broker: SqsBroker, asked: list[str]) -> None:
+    """Of a queue that is empty, the server is not asked again once no letter can be on its way."""
+    while True:
+        asked.clear()
+        assert broker.counts("embed") == Counts(0, 0, 0, 0)
+        if not asked:
+            return
+
+
+def test_what_is_given_back_waits_again(alone: SqsBroker) -> None:
+    assert alone.counts("embed") == Counts(0, 0, 0, 0)
+    send(alone, QueueName.EMBED, 1)
+    [message] = alone.receive("embed", 10, NOW)
+    assert alone.release("embed", message.receipt, 0)
+    assert alone.counts("embed").visible == 1
+    assert [again.id for again in alone.receive("embed", 10, NOW)] == [message.id]
+
+
+def test_a_message_that_the_server_drops_is_not_waited_for(alone: SqsBroker) -> None:
+    assert alone.counts("extract") == Counts(0, 0, 0, 0)
+    for _ in range(2):
+        alone.send(QueueName.EXTRACT, [Message({}, "g", dedup_id="same")])
+    [message] = alone.receive("extract", 10, NOW)
+    assert alone.delete("extract", message.receipt)
+    assert alone.receive("extract", 10, NOW) == []
+    assert alone.counts("extract") == Counts(0, 0, 0, 0)
+
+
+def test_a_message_whose_time_is_over_is_looked_for(client: SQSClient) -> None:
+    """It comes back by itself."""
+    specs = {name: replace(spec, visibility_s=1) for name, spec in TEMPLATE.queues.items()}
+    urls = create_queues(client, replace(TEMPLATE, queues=specs), delays=False)
+    alone = SqsBroker(client, specs, urls, alone=True)
+    assert alone.counts("embed") == Counts(0, 0, 0, 0)
+    send(alone, QueueName.EMBED, 1)
+    [message] = alone.receive("embed", 10, NOW)
+    assert alone.counts("embed") == Counts(0, 1, 0, 0)
+    end = time.monotonic() + 10 * LOOK_S
+    while not (again := alone.receive("embed", 10, NOW)) and time.monotonic() < end:
+        alone.wait_for_messages(["embed"], 0.1)
+    assert [found.id for found in again] == [message.id]
+
+
+def test_what_another_process_left_is_found(alone: SqsBroker, client: SQSClient) -> None:
+    """It knows nothing of a queue that it has not counted."""
+    left = SqsBroker(client, TEMPLATE.queues, create_queues(client, TEMPLATE, delays=False))
+    send(left, QueueName.EMBED, 1)
+    assert alone.counts("embed").visible == 1
+    assert len(alone.receive("embed", 10, NOW)) == 1
+    assert alone.counts("embed").in_flight == 1
+
+
+def test_dead_letters_are_counted_once(
+    alone: SqsBroker, asked: list[str], consumer: Consumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server needs no time to bury one here."""
+    monkeypatch.setattr(queues_at_rest, "BURIED_S", 0.0)
+    consumer.fails = {1}
+    compact = worker(alone, consumer, "compact")
+    send(alone, QueueName.COMPACT, 1)
+    while alone.counts("compact").dlq == 0:
+        compact.step(hurry=True)
+        compact.bring_back()
+        alone.wait_for_messages(["compact"], 0.1)
+    while asked:
+        asked.clear()
+        assert compact.counts() == Counts(0, 0, 0, 1)
+    [letter] = alone.receive("compact-dlq", 1, NOW)
+    assert alone.delete("compact-dlq", letter.receipt)
+    assert compact.counts() == Counts(0, 0, 0, 0)
+
+
+def test_a_message_that_comes_back_later_is_looked_for_then(alone: SqsBroker) -> None:
+    send(alone, QueueName.EMBED, 1)
+    [message] = alone.receive("embed", 1, NOW)
+    assert alone.release("embed", message.receipt, 0.5)
+    end = time.monotonic() + LOOK_S
+    while not (again := alone.receive("embed", 1, NOW)) and time.monotonic() < end:
+        alone.wait_for_messages(["embed"], 0.1)
+    assert [found.id for found in again] == [message.id]
+
+
+def test_what_failed_on_its_way_may_have_arrived(server: AnsweringServer) -> None:
+    queue = {"embed": f"{server.url}/1/neve-embed"}
+    empty = {"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0"}
+    empty["ApproximateNumberOfMessagesDelayed"] = "0"
+    counted = Reply(body={"Attributes": empty}, headers={"content-type": "application/x-amz-json-1.0"})
+    with closing(aws_client("sqs", endpoint_url=server.url, session=SESSION)) as made:
+        specs = {"embed": replace(TEMPLATE.queues["embed"], dead_letters=None)}
+        alone = SqsBroker(made, specs, queue, alone=True)
+        server.replies = [counted]
+        assert alone.counts("embed") == Counts(0, 0, 0, 0)
+        server.otherwise = json_error(403, "AccessDeniedException")
+        assert alone.receive("embed", 1, NOW) == []
+        with pytest.raises(StoreUnavailable):
+            send(alone, QueueName.EMBED, 1)
+        server.replies = [received(1)]
+        assert len(alone.receive("embed", 1, NOW)) == 1
 
 
 # --- refusals ---------------------------------------------------------------------------------------

@@ -188,8 +188,9 @@ def test_a_fact_out_of_form_is_left_out_alone(bad: dict[str, Any]) -> None:
     assert [fact.text for fact in read(facts=[{**FACT, **bad}, FACT, "no fact"]).facts] == ["User lives in Bergen"]
 
 
-def test_at_most_ten_facts() -> None:
-    assert len(read(facts=[FACT] * 14).facts) == 10
+def test_more_facts_are_read_than_there_is_room_for() -> None:
+    assert len(read(facts=[FACT] * 50).facts) == 40
+    assert observation_schema()["properties"]["facts"]["maxItems"] == 10
 
 
 def test_nulls_for_what_is_not_there() -> None:

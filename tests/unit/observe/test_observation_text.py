@@ -16,6 +16,7 @@ from neve.domain.observe.text import (
     observed_date,
     priority_of,
     referenced_date,
+    relative_date,
     time_of_day,
 )
 from neve.domain.records import Priority
@@ -120,6 +121,20 @@ def test_time_of_day_is_local() -> None:
 )
 def test_referenced_date(text: str, found: str | None) -> None:
     assert referenced_date(text) == found
+
+
+@pytest.mark.parametrize(
+    ("observed", "referenced", "found"),
+    [
+        ("2026-03-10", "2026-03-11", "P1D"),
+        ("2026-03-10", "2026-03-10", "P0D"),
+        ("2026-03-01", "2026-02-26", "-P3D"),
+        ("2026-03-10", None, None),
+        (None, "2026-03-10", None),
+    ],
+)
+def test_relative_date(observed: str | None, referenced: str | None, found: str | None) -> None:
+    assert relative_date(observed, referenced) == found
 
 
 def test_256_kib_of_open_brackets() -> None:

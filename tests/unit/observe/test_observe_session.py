@@ -134,7 +134,7 @@ def test_a_citation_moves_last_used_and_only_of_cited_rows(world: World) -> None
     world.observer.answers = [replace(NOTHING, used_memory_ids=(cited.id, "mem_UNKNOWN"))]
     world.say("tea please", "here")
     report = observe(world)
-    assert report.reinforced == [cited.id]
+    assert (report.reinforced, report.reason) == ([cited.id], "what was said was known already")
     assert world.memory(cited.id).last_used_at == "2026-03-11T09:30:00.000Z"
     assert world.memory(cited.id).rev == 1
     assert world.memory(other.id).last_used_at == other.last_used_at

@@ -72,7 +72,8 @@ def marker_of(world: World) -> tuple[int, int]:
 
 
 def lines_of(world: World) -> list[str]:
-    return [line for memory in world.memories() for line in memory.text.splitlines()]
+    observed_rows = (memory for memory in world.memories() if memory.kind is Kind.OBSERVATION)
+    return [line for memory in observed_rows for line in memory.text.splitlines()]
 
 
 def observed(*ranges: tuple[int, int], covered_to: int | None = None) -> Observed:
@@ -160,7 +161,7 @@ def test_a_long_tail_is_read_once_however_many_passes_it_takes(world: World) -> 
     world.table.calls.clear()
     report = observe(world)
     assert (report.passes, len(lines_of(world))) == (7, 400)
-    assert world.table.calls["query"] <= 400 // 200 + report.passes + 1, "the log in pages, its end after each pass"
+    assert world.table.calls["query"] <= 400 // 200 + report.passes + 2, "the log in pages, its end after each pass"
 
 
 # --- where a pass ends ------------------------------------------------------------------------------

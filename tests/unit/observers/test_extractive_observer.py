@@ -537,3 +537,14 @@ def test_reflection_of_tentative_notes_alone_keeps_them_and_of_one_huge_note_tri
     (row,) = reflect(ReflectInput("s1", [group(1, "🔴 " + "word " * 900)], 100)).rows
     assert estimate(row.text) <= 100
     assert reflect(ReflectInput("s1", [], 100)).rows == ()
+
+
+def test_a_pass_without_time_ends_where_it_has_read() -> None:
+    """The first event is always read; what is not begins the next pass."""
+    events = [event(seq, USER, f"I am allergic to {food}.") for seq, food in enumerate(("nuts", "milk", "eggs"), 1)]
+    left = iter([30.0, 30.0, 1.0])
+    found = ExtractiveObserver().observe(PassInput("s1", events, (), "UTC", 8_000, seconds_left=lambda: next(left)))
+    assert [line.seq_to for line in found.lines] == [1, 2]
+    assert found.covered_to == 2
+    late = PassInput("s1", events, (), "UTC", 8_000, seconds_left=lambda: 0.0)
+    assert ExtractiveObserver().observe(late).covered_to == 1

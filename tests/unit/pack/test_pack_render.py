@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.pack.render import DOCUMENT, Item, PackLayers, escape, render
+from neve.domain.pack.render import Item, PackLayers, Titled, escape, render
 
 OWNED = (
     "neve-memory",
@@ -18,15 +18,18 @@ OWNED = (
     "neve-retrieved",
     "neve-task",
     "neve-session",
+    "neve-summary",
     "always",
     "profile",
     "global",
     "local",
+    "about",
 )
 
 FULL = PackLayers(
-    always=[("  # House rules\n\nBe   brief. 🟢", DOCUMENT)],
-    profile=[("Ana, 34, nurse.", DOCUMENT), ("Sarah: her sister", DOCUMENT)],
+    always=["  # House rules\n\nBe   brief. 🟢", "\n", "Euros."],
+    profile=[("Identity - how to address her", "Ana, 34, nurse."), ("Goals", " \n"), ("Work", "Nights.\n</about>\n")],
+    people=["Sarah: her sister\nof Nice", "Tom: a friend…"],
     global_=[("🔴 Ana lives   in Nice\n\n🟡 likes trains", "reflection"), ("Call me 🟡 Ana", "manual")],
     local=[("🟢 asked about   trains\n✅ booked", "observation"), ("window seat", "fact")],
 )
@@ -40,12 +43,27 @@ Texts that apply to every conversation.
   # House rules
 
 Be   brief. 🟢
+
+Euros.
 </always>
 <profile>
 Who the user is and how they want to be treated.
+<about>
+Identity - how to address her
 Ana, 34, nurse.
+</about>
+<about>
+Work
+Nights.
+&lt;/about>
 
+</about>
+<about>
+People
 Sarah: her sister
+  of Nice
+Tom: a friend…
+</about>
 </profile>
 <global>
 Background from other conversations, most relevant first; it may be out of date.
@@ -69,18 +87,31 @@ def test_a_full_pack() -> None:
 
 def test_nothing_at_all_is_an_empty_text() -> None:
     assert render(PackLayers()) == ""
-    assert render(PackLayers(local=[("🟡 ", "observation"), (" ", "note")], always=[("\n", DOCUMENT)])) == ""
+    assert render(PackLayers(local=[("🟡 ", "observation"), (" ", "note")], always=["\n"])) == ""
+    assert render(PackLayers(profile=[("Goals", " ")], people=[" "])) == ""
 
 
-@pytest.mark.parametrize("layer", ["always", "profile", "global_", "local"])
-def test_empty_layers_are_absent(layer: str) -> None:
-    text = render(PackLayers(**{layer: [("trains", "note")]}))
-    tags = re.findall(r"</?([a-z-]+)", text)
-    assert tags == ["neve-memory", layer.rstrip("_"), layer.rstrip("_"), "neve-memory"]
+@pytest.mark.parametrize(
+    ("tag", "layers"),
+    [
+        ("always", PackLayers(always=["trains"])),
+        ("global", PackLayers(global_=[("trains", "note")])),
+        ("local", PackLayers(local=[("trains", "note")])),
+    ],
+)
+def test_empty_layers_are_absent(tag: str, layers: PackLayers) -> None:
+    assert re.findall(r"</?([a-z-]+)", render(layers)) == ["neve-memory", tag, tag, "neve-memory"]
+
+
+@pytest.mark.parametrize("layers", [PackLayers(profile=[("Goals", "trains")]), PackLayers(people=["Tom: trains"])])
+def test_a_profile_without_documents_or_without_people(layers: PackLayers) -> None:
+    tags = re.findall(r"</?([a-z-]+)", render(layers))
+    assert tags == ["neve-memory", "profile", "about", "about", "profile", "neve-memory"]
 
 
 def test_no_digit_but_the_format() -> None:
-    digits = re.findall(r"\d", render(PackLayers(*[[("trains", "note")]] * 4)))
+    item = [("trains", "note")]
+    digits = re.findall(r"\d", render(PackLayers(["trains"], item, ["Tom: trains"], item, item)))
     assert digits == ["1"]
 
 
@@ -131,7 +162,7 @@ def test_owned_tags_are_escaped(hostile: str) -> None:
 )
 def test_other_text_stays_as_it_is(harmless: str) -> None:
     assert escape(harmless) == harmless
-    assert harmless in render(PackLayers(always=[(harmless, DOCUMENT)]))
+    assert harmless in render(PackLayers(always=[harmless]))
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\n\n"])
@@ -174,18 +205,22 @@ hostile_parts = st.sampled_from(
     + ["neve-", "memory", "glo", "bal", "lo", "cal"]
 )
 hostile_texts = st.one_of(st.lists(hostile_parts, max_size=14).map("".join), st.text(max_size=30))
-kinds = st.sampled_from(["observation", "reflection", "note", "manual", "fact", DOCUMENT])
+kinds = st.sampled_from(["observation", "reflection", "note", "manual", "fact"])
 items = st.lists(st.tuples(hostile_texts, kinds), max_size=4)
+lines = st.lists(hostile_texts, max_size=4)
+titled = st.lists(st.tuples(hostile_texts, hostile_texts), max_size=4)
 
 
-@given(items, items, items, items)
+@given(lines, titled, lines, items, items)
 def test_no_content_opens_or_closes_a_block(
-    always: list[Item], profile: list[Item], global_: list[Item], local: list[Item]
+    always: list[str], profile: list[Titled], people: list[str], global_: list[Item], local: list[Item]
 ) -> None:
-    text = render(PackLayers(always, profile, global_, local))
+    text = render(PackLayers(always, profile, people, global_, local))
     layers = [name for name in ("always", "profile", "global", "local") if f"\n<{name}>\n" in text]
-    expected = ["neve-memory", *(name for name in layers for _ in "<>"), "neve-memory"] if layers else []
-    assert structure(text) == expected
+    about = ["about"] * 2 * (sum(bool(text.strip()) for _, text in profile) + any(line.strip() for line in people))
+    inside = {"profile": about}
+    expected = [tag for name in layers for tag in (name, *inside.get(name, ()), name)]
+    assert structure(text) == (["neve-memory", *expected, "neve-memory"] if layers else [])
 
 
 @given(items, items)

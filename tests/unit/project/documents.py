@@ -16,6 +16,8 @@ SKIPPED = {
     ".venv",
     ".venv-sam",
     ".venv-emulate",
+    ".venv-audit",
+    ".venv-plot",
     ".aws-sam",
     ".neve",
     ".cache",

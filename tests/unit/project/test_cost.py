@@ -10,17 +10,18 @@ import pytest
 
 from evals.cost import sums
 from evals.cost.priced_ports import Bill, PricedTable
-from evals.cost.prices import PRICES
+from evals.cost.prices import HOURS, PRICES
 from evals.cost.report import BEGIN, DOCUMENT, END, render
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import SqliteTable
-from local.template import ROOT
+from local.template import ROOT, read_template
 from neve.domain.records import EventType
 from neve.ports import Check, Delete, Expect, Index, Item, Key, Put, Version, WriteOp
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.world import CountedTable, HandClock, World
 
+PLAYED = ("turn", "end", "export", "erasure")
 RESULT = json.loads((ROOT / "evals" / "results" / "cost.json").read_text(encoding="utf-8"))
 
 
@@ -106,13 +107,13 @@ def test_the_chat_path_costs_what_is_asserted_on_dynamodb(tmp_path: Path, bill: 
         NewEvent(EventType.USER_MESSAGE, "Where?", client_id="c1"),
         NewEvent(EventType.ASSISTANT_RESPONSE, "Here."),
     ]
-    for event, written, read in zip(events, (8, 6), (3, 2), strict=True):
+    for event, written, read in zip(events, (8, 6), (4, 3), strict=True):
         append_events(world.user("ann").of_session("s1"), [event])
         units = dict(sum(bill.units.values(), start=type(bill.units[""])()))
         assert units == {"write unit": written, "read unit": read}
         bill.clear()
     read_pack(world.user("ann").of_session("s1"), holds=lambda _: True)
-    assert spent(bill, "read unit") == 4
+    assert spent(bill, "read unit") == 5
 
 
 def test_the_document_holds_what_was_measured() -> None:
@@ -123,14 +124,30 @@ def test_the_document_holds_what_was_measured() -> None:
 def test_every_price_and_every_measured_unit_is_in_the_sum() -> None:
     stages = list(sums.search_sizes())
     lines = [
-        *sums.of_turns(RESULT["turn"]),
-        *(line for stage in stages for line in sums.of_a_month(stage, RESULT["sweep"])),
+        *(line for name in PLAYED for line in sums.of_thousand(RESULT[name])),
+        *(line for stage in stages for line in sums.of_a_month(stage, RESULT["schedules"])),
         *sums.theirs(),
     ]
     assert {line.price for line in lines} == set(PRICES) - {"row storage", "row recovery"}  # said beside the table
-    measured = {unit for units in RESULT["turn"]["units"].values() for unit in units}
+    measured = {unit for name in PLAYED for units in RESULT[name]["units"].values() for unit in units}
     assert measured - {"search request"} <= set(PRICES)  # a domain has no price by the request
     assert sums.total(sums.theirs()) == pytest.approx(1.0)
+
+
+def test_every_function_is_priced_or_said_not_to_be() -> None:
+    priced = {name for played in PLAYED for name in RESULT[played]["calls"]} | set(RESULT["schedules"])
+    left = set(read_template().functions) - priced
+    beside = (ROOT / DOCUMENT).read_text(encoding="utf-8").split("## What is not in it")[1]
+    assert sorted(name for name in left if f"`{name}`" not in beside) == []
+    assert {"librarian", "compact", "jobs"} <= priced
+    assert RESULT["end"]["calls"]["librarian"] == RESULT["end"]["times"]
+
+
+def test_schedules_and_polls_are_those_of_the_template() -> None:
+    assert sums.runs_a_month() == {"sweep": 6 * HOURS, "reflect_planner": HOURS}
+    lines = {line.what: line.units for line in sums.of_a_month("dev", RESULT["schedules"])}
+    assert lines["idle polls, FIFO queues"] == 2 * sums.polls()
+    assert lines["idle polls, standard queues"] == 5 * sums.polls()
 
 
 def test_a_model_token_has_one_price_in_alarm_and_document() -> None:

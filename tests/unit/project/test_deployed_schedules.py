@@ -49,5 +49,6 @@ def test_every_page_is_read_and_every_schedule_asked_for() -> None:
     assert states_deployed(answers, "neve-dev") == {"One": "ENABLED", "Two": "DISABLED"}  # type: ignore[arg-type]
 
 
-def test_the_template_orders_the_sweep() -> None:
-    assert states_ordered() == {"SweepFunctionEveryTenMinutes": "ENABLED"}
+def test_the_template_orders_the_sweep_and_the_planner() -> None:
+    expected = {"SweepFunctionEveryTenMinutes": "ENABLED", "ReflectPlannerFunctionEveryHour": "ENABLED"}
+    assert states_ordered() == expected

@@ -11,7 +11,7 @@ from local.template import ROOT
 
 HTTP_TESTS = ROOT / "tests" / "http"
 DOCUMENT = ROOT / "docs" / "features.md"
-LIVE, CONTROLS = 51, 29
+LIVE, CONTROLS = 146, 44
 """Rows whose tests also run against a deployed stage, and those that need the test controls alone: no row is lost."""
 
 
@@ -42,12 +42,17 @@ def rows_of_tests() -> dict[str, Row]:
     for path in HTTP_TESTS.rglob("test_*.py"):
         module = ast.parse(path.read_text(encoding="utf-8"))
         of_module = {kind for node in module.body if isinstance(node, ast.Assign) for kind in _kinds(node.value)}
-        for node in module.body:
-            if isinstance(node, ast.FunctionDef) and (found := re.match(r"test_([a-e]\d\d|t0)_", node.name)):
-                row = found[1].upper()
+        for node in (node for node in module.body if isinstance(node, ast.FunctionDef)):
+            for row in _rows_of(node.name):
                 kinds[row] |= of_module | {kind for part in node.decorator_list for kind in _kinds(part)}
                 files[row].add(path.relative_to(ROOT).as_posix())
     return {row: Row(frozenset(kinds[row]), frozenset(files[row])) for row in kinds}
+
+
+def _rows_of(name: str) -> list[str]:
+    """``["B30", "B31"]`` of ``test_b30_b31_...``."""
+    found = re.match(r"test_((?:(?:[a-e]\d\d|t0)_)+)", name)
+    return found[1].upper().strip("_").split("_") if found else []
 
 
 def _kinds(node: ast.expr) -> set[str]:

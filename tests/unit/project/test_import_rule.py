@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 NEVE = ROOT / "layers" / "core" / "neve"
 
 ALLOWED: dict[str, set[str]] = {
-    "domain": {"domain", "pydantic", "pydantic_core", "Stemmer", "ulid"},
+    "domain": {"domain", "pydantic", "pydantic_core", "Stemmer", "stdnum", "ulid"},
     "caching": {"observability", "troubles"},
     "troubles": set(),
     "observing": {"domain"},
@@ -37,14 +37,15 @@ ALLOWED: dict[str, set[str]] = {
         *("version", "caching", "correlation", "domain", "ports", "scope", "store", "usecases", "observability"),
         *("http", "pydantic", "pydantic_core"),
     },
-    "batch": {"correlation", "ports", "usecases", "observability"},
+    "batch": {"correlation", "ports", "observing", "usecases", "observability"},
+    "workers": {"correlation", "domain", "ports", "observing", "usecases", "observability", "workers"},
     "worker": {
         *("correlation", "domain", "ports", "observing", "scope", "usecases", "observability"),
         "aws_lambda_powertools",
     },
     "functions": {
         *("correlation", "deployment", "domain", "ports", "store", "wiring", "usecases", "http", "batch", "worker"),
-        "observability",
+        *("workers", "observability"),
     },
 }
 """Keys are parts of ``neve`` (a package or a module of it) and ``functions``; ``version`` is ``neve/__init__.py``.

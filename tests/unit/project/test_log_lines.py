@@ -50,6 +50,12 @@ def test_images_that_were_left_out_are_told_by_their_events_only(written: io.Str
     assert (line["level"], line["message"], line["seqs"]) == ("WARNING", "images left out", [3, 5])
 
 
+def test_a_summary_that_was_refused_is_told_without_a_word_of_it(written: io.StringIO) -> None:
+    observability.summary_refused("compact", "01J")
+    line = json.loads(written.getvalue())
+    assert (line["level"], line["message"], line["where"]) == ("WARNING", "summary refused", "compact")
+
+
 def test_an_answer_is_told_by_operation_status_and_time_only(written: io.StringIO) -> None:
     observability.logger.setLevel("INFO")
     observability.answered("recall", "01J", 422, "validation_failed", 1.5)

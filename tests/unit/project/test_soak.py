@@ -169,7 +169,7 @@ def test_a_healthy_folder_is_consistent(engines: EmbeddedPorts) -> None:
     checks = check(engines)
     assert checks.findings == []
     assert checks.counts["events"] == checks.counts["pack objects"] == checks.counts["pack manifests"] == 1
-    assert checks.counts["passages expected"] == checks.counts["passages in the search index"] == 3
+    assert checks.counts["passages expected"] == checks.counts["passages in the search index"] == 4
 
 
 def _lose_event(engines: EmbeddedPorts) -> None:
@@ -209,7 +209,7 @@ def _lose_client_id(engines: EmbeddedPorts) -> None:
     ("harm", "said"),
     [
         (_lose_event, "s1: gaps below 1"),
-        (_lose_passage, "3 passages in the rows, 2 in the search index"),
+        (_lose_passage, "4 passages in the rows, 3 in the search index"),
         (_lose_object, "no object of"),
         (_damage_object, "is not a whole pack"),
         (_leave_message, "queue extract"),

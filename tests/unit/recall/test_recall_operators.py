@@ -80,3 +80,12 @@ def test_a_row_of_two_passages_is_judged_by_the_one_that_was_found(world: Recall
     assert outcomes(world, 'kayak "red bicycle"', question="kayak", legs=("vector",), threshold=0) == {
         long: "lacks_phrase"
     }
+
+
+def test_the_answer_says_by_which_operators_it_was_narrowed(world: RecallWorld) -> None:
+    world.remember(KID)
+    world.pump()
+    [_, phrase, excluded] = world.ask('who said "Red kites" paints -daughter').transparency
+    assert phrase == 'Searched only for what holds "red kites", which the message quotes.'
+    assert excluded == "Left out what holds daughter, which the message excludes by a minus."
+    assert len(world.ask("who paints kites?").transparency) == 1

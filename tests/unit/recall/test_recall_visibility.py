@@ -16,6 +16,7 @@ from neve.domain.tenants.policy import Policy
 from neve.ports import Source
 from neve.scope import Tenant
 from neve.store import rows
+from neve.store.memories import memories_of
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.recall.command import RecallFilters
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
@@ -108,7 +109,8 @@ def replaceable(world: RecallWorld) -> tuple[str, Replacement]:
     world.open("s1")
     old = world.remember(TEXT, session_id="s1", kind=Kind.OBSERVATION)
     new = memory("User's sister Mary moved to Cork", id="mem_NEW", session_id="s1", version=0, created_at=world.ago())
-    return old, Replacement((new,), (old,), "reflected")
+    [source] = memories_of(world.rows, world.user("ann").keys, [old])
+    return old, Replacement((new,), (source,), "reflected", "s1")
 
 
 def test_a_replacement_is_seen_whole(world: RecallWorld) -> None:
@@ -174,7 +176,9 @@ def test_a_user_who_is_being_erased_has_nothing(world: RecallWorld) -> None:
     world.pump()
     with_head(world, state="erasing", incarnation=2)
     answer = world.ask("sister Mary")
-    assert (answer.hits, answer.result_state) == ([], "none")
+    assert (answer.hits, answer.result_state, answer.degraded) == ([], "none", [])
+    assert answer.recall_id is None
+    assert world.rows.query(world.user().keys.ledger, limit=1).items == [], "it might come behind the last look"
 
 
 def test_a_closed_user_is_gone(world: RecallWorld) -> None:

@@ -106,9 +106,11 @@ def test_a_worker_that_was_taken_for_dead_shows_nothing_while_it_is_undone(world
     fill(world)
     scope, sources = world.user("ann").of_session("s1"), world.memories()
     new = replace(sources[0], id="mem_01KKBHRFH771PTMHD1TB4K7AMC", text="🔴 new", version=0)
-    wanted = Replacement((new,), tuple(memory.id for memory in sources), "test")
+    wanted = Replacement((new,), tuple(sources), "test", "s1")
     head = _begin(scope, 1, wanted)
-    slow = _Replacing(scope, head, str(head.replacement_job), (new.id,), wanted.old)
+    old = tuple(memory.id for memory in sources)
+    revs = {memory.id: memory.rev for memory in sources}
+    slow = _Replacing(scope, head, str(head.replacement_job), (new.id,), old, "s1", ("s1",), revs)
     slow.write_new(wanted.new)
     slow.stamp_sources()
     told: list[str] = []
@@ -126,6 +128,18 @@ def test_a_worker_that_was_taken_for_dead_shows_nothing_while_it_is_undone(world
     world.table.before_write = in_the_middle
     resolve_replacement(scope, head)
     assert told == ["busy"]
+    assert sorted(listed(world)) == sorted(memory.text for memory in sources)
+
+
+def test_a_replacement_that_was_closed_since_the_head_was_read_is_not_taken_over(world: World) -> None:
+    fill(world)
+    scope, sources = world.user("ann").of_session("s1"), world.memories()
+    new = replace(sources[0], id="mem_01KKBHRFH771PTMHD1TB4K7AMC", text="🔴 new", version=0)
+    head = _begin(scope, 1, Replacement((new,), tuple(sources), "test", "s1"))
+    world.clock.move(seconds=LEASE_S + 1)
+    resolve_replacement(scope, head)
+    with pytest.raises(Conflict):
+        resolve_replacement(scope, head)
     assert sorted(listed(world)) == sorted(memory.text for memory in sources)
 
 

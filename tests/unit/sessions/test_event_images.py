@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from neve.domain.errors import NeveError
 from neve.domain.records import EventType
 from neve.domain.sessions.images import MAX_IMAGE_BYTES, image_type
+from neve.store import rows
+from neve.store.idempotency import IdempotencyKey
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.create_upload import create_upload
 from neve.usecases.sessions.list_events import list_events
@@ -116,3 +120,120 @@ def test_another_users_upload_is_not_found(world: World) -> None:
     block = {"type": "image", "media_type": "image/png", "upload_id": upload_id}
     with pytest.raises(NeveError, match="upload_not_found"):
         append_events(world.user("bob").of_session("s1"), [NewEvent(EventType.USER_MESSAGE, [block])])
+
+
+# --- refused appends ------------------------------------------------------------------------------
+
+PNG = PIXELS["image/png"]
+
+
+def photo(client_id: str | None = None, **block: Any) -> NewEvent:
+    sent = block or {"data": base64.b64encode(PNG).decode()}
+    return NewEvent(EventType.USER_MESSAGE, [{"type": "image", "media_type": "image/png", **sent}], client_id=client_id)
+
+
+def images(world: World) -> list[str]:
+    return world.objects.list(world.user().keys.images_prefix)
+
+
+def stand(world: World, state: Literal["erasing", "closed"]) -> None:
+    """Of the user, as an erasure leaves it."""
+    keys = world.user().keys
+    head = rows.read_head(world.table.get(keys.head))
+    world.table.write([rows.put_head(keys, replace(head, state=state, incarnation=head.incarnation + 1))])
+
+
+@pytest.mark.parametrize("by", ["data", "upload_id"])
+@pytest.mark.parametrize(
+    ("refused_as", "session"), [("session_not_found", "none"), ("user_closed", "s1"), ("erasing", "s1")]
+)
+def test_a_refused_append_stores_no_image(world: World, by: str, refused_as: str, session: str) -> None:
+    sent = photo() if by == "data" else photo(upload_id=uploaded(world, PNG))
+    if session == "s1":
+        stand(world, "closed" if refused_as == "user_closed" else "erasing")
+    with pytest.raises(NeveError, match=refused_as):
+        append_events(world.user().of_session(session), [sent])
+    assert images(world) == []
+
+
+def test_a_repeat_does_not_bring_back_what_is_gone(world: World) -> None:
+    """Of an event that is known nothing is stored again: its image may have been deleted, or its time may be over."""
+    scope = world.user().of_session("s1")
+    event, key = photo("m1"), IdempotencyKey("POST /events", "k1", "0" * 64)
+    append_events(scope, [event], key)
+    [name] = images(world)
+    world.objects.delete(name)
+    assert append_events(scope, [event]).seqs == [1]
+    assert append_events(scope, [event], key).seqs == [1]
+    assert images(world) == []
+    head = rows.read_session(world.table.get(scope.keys.session_head) or {})
+    world.table.write([rows.put_session(scope.keys, replace(head, retracted=((1, 1),), erased=((1, 1),)))])
+    with pytest.raises(NeveError, match="retracted"):
+        append_events(scope, [event])
+    assert images(world) == []
+
+
+def test_all_images_are_looked_at_before_one_is_stored(world: World) -> None:
+    with pytest.raises(NeveError, match="upload_not_found"):
+        append_events(world.user().of_session("s1"), [photo(), photo(upload_id="upl_none")])
+    assert images(world) == []
+
+
+def test_an_append_that_is_refused_behind_the_look_takes_its_images_with_it(world: World) -> None:
+    """Somebody else was faster with the client id; an image that an event of any session names stays."""
+    world.open(session="s2")
+    jpeg = {"media_type": "image/jpeg", "data": base64.b64encode(PIXELS["image/jpeg"]).decode()}
+    scope, other = world.user().of_session("s1"), world.user().of_session("s2")
+
+    def faster() -> None:
+        append_events(scope, [NewEvent(EventType.USER_MESSAGE, "another", client_id="m1")])
+        append_events(other, [photo(**jpeg)])
+
+    upload_id = uploaded(world, PNG)
+    world.table.before_write = faster
+    with pytest.raises(NeveError, match="client_id_conflict"):
+        append_events(scope, [photo("m1"), photo(**jpeg), photo(upload_id=upload_id)])
+    assert images(world) == [scope.keys.image_object(hashlib.sha256(PIXELS["image/jpeg"]).hexdigest())]
+    append_events(scope, [photo(upload_id=upload_id)])
+    assert len(images(world)) == 2
+
+
+def test_what_another_append_takes_away_meanwhile_is_stored_again(world: World) -> None:
+    """It was there when this one came, and gone when it was written."""
+    scope = world.user().of_session("s1")
+    append_events(scope, [photo()])
+    [name] = images(world)
+    world.table.before_write = lambda: world.objects.delete(name)
+    append_events(scope, [photo()])
+    assert images(world) == [name]
+
+
+def test_an_append_without_images_reads_once(world: World) -> None:
+    world.table.calls.clear()
+    append_events(world.user().of_session("s1"), [NewEvent(EventType.USER_MESSAGE, "hello")])
+    assert world.table.calls == {"get_many": 1, "write": 1}
+    world.table.calls.clear()
+    append_events(world.user().of_session("s1"), [photo()])
+    assert world.table.calls == {"get_many": 2, "write": 1}
+
+
+def test_a_lost_commit_keeps_its_images(world: World) -> None:
+    world.table.lose_response = True
+    append_events(world.user().of_session("s1"), [photo()])
+    assert len(images(world)) == 1
+
+
+# --- uploads --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("state", "code"), [("erasing", "erasing"), ("closed", "user_closed")])
+def test_who_is_erased_gets_no_target(world: World, state: Literal["erasing", "closed"], code: str) -> None:
+    stand(world, state)
+    with pytest.raises(NeveError, match=code):
+        create_upload(world.user(), "image/png")
+
+
+def test_a_target_takes_one_read(world: World) -> None:
+    world.table.calls.clear()
+    create_upload(world.user(), "image/png")
+    assert world.table.calls == {"get": 1}

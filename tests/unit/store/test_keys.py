@@ -31,6 +31,7 @@ from neve.store.keys import (
 ANN = UserKeys("t1", "ann")
 S1 = ANN.of_session("s1")
 IDS = st.text(alphabet=string.ascii_letters + string.digits + "._:@-", min_size=1, max_size=20)
+OWN = "mem_01JZ0000000000000000000001"
 SEQS = st.integers(1, LAST_SEQ)
 TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))
 
@@ -45,8 +46,11 @@ def test_the_layout_of_stored_rows() -> None:
         S1.indexed,
         S1.event(7),
         S1.client_id("c1"),
+        ANN.memory(OWN),
+        ANN.deleted_memory(OWN),
         ANN.memory("mem_1"),
-        ANN.deleted_memory("mem_1"),
+        ANN.deleted_memory("1"),
+        ANN.memory_at(datetime(2026, 1, 1, tzinfo=UTC), "-x"),
         S1.pack(3),
         ANN.recall("rcl_1"),
         ANN.job("job_1"),
@@ -58,8 +62,11 @@ def test_the_layout_of_stored_rows() -> None:
         (user, "SESX#s1"),
         (f"{user}#S#s1", "EVT#0000000007"),
         (f"{user}#S#s1", "CID#c1"),
-        (user, "MEM#1"),
-        (user, "MEMD#1"),
+        (user, "MEM#01JZ0000000000000000000001"),
+        (user, "MEMD#01JZ0000000000000000000001"),
+        (user, "MEM#.mem_1"),
+        (user, "MEMD#.1"),
+        (user, "MEMT#01KDVDNA00#-x"),
         (user, "PACK#s.s1#00000003"),
         (f"{user}#R", "RCL#1"),
         ("T#t1#JOB", "1"),
@@ -74,6 +81,7 @@ def test_no_prefix_begins_another() -> None:
         "INDEXED",
         "MEMORY",
         "DELETED_MEMORY",
+        "MEMORY_PLACE",
         "PACK",
         "EVENT",
         "CLIENT_ID",

@@ -28,3 +28,9 @@ def test_the_observers_caps_do_not_scale(window: int) -> None:
     assert policy.observer_transcript_cap == 35_000
     assert policy.observer_output_cap == 8_000
     assert policy.prior_memory_cap == 4_000
+
+
+def test_a_time_zone_has_to_be_one() -> None:
+    [problem] = Policy(timezone="Europe/Nowhere").problems()
+    assert problem.field == "timezone"
+    assert Policy(timezone="Europe/Dublin").problems() == []

@@ -27,6 +27,12 @@ INDEX_KEYS: dict[Index, tuple[str, str]] = {
     Index.RECENT: ("recent_pk", "recent_sk"),
 }
 """The partition and sort key attributes of each index."""
+_KEY_LIMITS = tuple(
+    (name, limit, limit // 4)
+    for names in INDEX_KEYS.values()
+    for name, limit in zip(names, (MAX_PARTITION_KEY_BYTES, MAX_SORT_KEY_BYTES), strict=True)
+)
+"""Of each key the name, the bytes that it may have, and the characters that are never more than those."""
 
 
 def check_write(ops: Sequence[WriteOp]) -> None:
@@ -62,22 +68,22 @@ def operation_key(op: WriteOp) -> Key:
 def item_size(item: Item) -> int:
     """Bytes as DynamoDB counts them, to within a few; ``version`` counts as a short number. Raises ValueError for a
     value that cannot be stored (None first of all) and for an item that is too large."""
-    size = len("version") + 3
-    for name, value in item.items():
-        if name != "version":
-            size += _name_size(name, name) + _value_size(value, name, 1)
+    counted = {name: value for name, value in item.items() if name != "version"} if "version" in item else item
+    size = len("version") + 3 + _attributes_size(counted, "", 1)
     if size > MAX_ITEM_BYTES:
         raise ValueError(f"item {item['pk']} {item['sk']} has {size} bytes, at most {MAX_ITEM_BYTES} are possible")
     return size
 
 
 def _check_keys(item: Item) -> None:
-    for index, (partition, sort) in INDEX_KEYS.items():
-        for name, limit in ((partition, MAX_PARTITION_KEY_BYTES), (sort, MAX_SORT_KEY_BYTES)):
-            if name in item:
-                _check_key(name, item[name], limit)
-            elif index is Index.MAIN:
-                raise ValueError(f"{name} is missing")
+    for name, limit, short in _KEY_LIMITS:
+        value = item.get(name)
+        if type(value) is str and 0 < len(value) <= short:
+            continue
+        if name in item:
+            _check_key(name, value, limit)
+        elif name in INDEX_KEYS[Index.MAIN]:
+            raise ValueError(f"{name} is missing")
 
 
 def _check_key(name: str, value: Any, limit: int) -> None:
@@ -87,13 +93,24 @@ def _check_key(name: str, value: Any, limit: int) -> None:
         raise ValueError(f"{name} must have 1 to {limit} bytes")
 
 
-def _name_size(name: Any, path: str) -> int:
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"{path}: an attribute name must be a text that is not empty")
-    return _text_size(name)
+def _attributes_size(attributes: dict[Any, Any], within: str, depth: int) -> int:
+    """Names and values. ``within``: what stands before a name where one is told. Nearly all are plain text, and every
+    write counts its rows: texts are counted together."""
+    for name in attributes:
+        if type(name) is not str or not name:
+            raise ValueError(f"{within}{name}: an attribute name must be a text that is not empty")
+    texts = [value for value in attributes.values() if type(value) is str]
+    size = _text_size("".join(attributes)) + _text_size("".join(texts))
+    if len(texts) < len(attributes):
+        for name, value in attributes.items():
+            if type(value) is not str:
+                size += _value_size(value, within + name, depth)
+    return size
 
 
 def _value_size(value: Any, path: str, depth: int) -> int:
+    if type(value) is int and 0 <= value < 10:
+        return 2
     if isinstance(value, str):
         return _text_size(value)
     if isinstance(value, bool):
@@ -105,16 +122,15 @@ def _value_size(value: Any, path: str, depth: int) -> int:
     if depth > MAX_DEPTH:
         raise ValueError(f"{path}: nested deeper than {MAX_DEPTH}")
     if isinstance(value, list):
-        return 3 + sum(1 + _value_size(part, path, depth + 1) for part in value)
+        return 3 + len(value) + sum([_value_size(part, path, depth + 1) for part in value])
     if isinstance(value, dict):
-        parts = ((name, f"{path}.{name}", part) for name, part in value.items())
-        return 3 + sum(1 + _name_size(name, at) + _value_size(part, at, depth + 1) for name, at, part in parts)
+        return 3 + len(value) + _attributes_size(value, f"{path}.", depth + 1)
     raise ValueError(f"{path}: {type(value).__name__} cannot be stored")
 
 
 def _number_size(value: float, path: str) -> int:
     if isinstance(value, int):
-        fits = abs(value) < MAX_INTEGER
+        fits = -MAX_INTEGER < value < MAX_INTEGER
     else:
         fits = math.isfinite(value) and (value == 0 or SMALLEST_FLOAT <= abs(value) < LARGEST_FLOAT)
     if not fits:

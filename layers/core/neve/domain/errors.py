@@ -3,7 +3,7 @@ which status each code becomes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -17,16 +17,24 @@ class FieldError:
 
 
 class NeveError(Exception):
-    """A refusal with a stable ``code`` (a key of the problem table) and a sentence for a person."""
+    """A refusal with a stable ``code`` (a key of the problem table) and a sentence for a person. ``metrics``: what is
+    counted of it, by name."""
 
     def __init__(
-        self, code: str, detail: str, *, errors: Sequence[FieldError] = (), retry_after_s: int | None = None
+        self,
+        code: str,
+        detail: str,
+        *,
+        errors: Sequence[FieldError] = (),
+        retry_after_s: int | None = None,
+        metrics: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__(f"{code}: {detail}")
         self.code = code
         self.detail = detail
         self.errors = tuple(errors)
         self.retry_after_s = retry_after_s
+        self.metrics = dict(metrics or {})
 
 
 def invalid(field: str, message: str) -> NeveError:

@@ -1,10 +1,41 @@
-"""Ids that follow from what they name."""
+"""Ids: their grammar, and those that follow from what they name."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+from datetime import datetime
 
 from ulid import ULID
+
+OWN_MEMORY_ID = r"mem_[0-7][0-9A-HJKMNP-TV-Z]{25}"
+MEMORY_ID = r"[A-Za-z0-9_-]{1,64}"
+"""An id of ours is one of these, too."""
+TIME_DIGITS = 10
+"""Characters of a ULID that are its time."""
+_OWN, _ANY = re.compile(OWN_MEMORY_ID), re.compile(MEMORY_ID)
+_DOCUMENT = re.compile(r"doc_[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+
+def is_own_memory_id(text: str) -> bool:
+    """Whether Neve gives such ids to memories. Every other one came with an import."""
+    return _OWN.fullmatch(text) is not None
+
+
+def is_memory_id(text: str) -> bool:
+    return _ANY.fullmatch(text) is not None
+
+
+def ulid_time(at: datetime) -> str:
+    """What the ULIDs of a millisecond begin with. Raises ValueError for a time before 1970."""
+    ms = int(at.timestamp() * 1000)
+    if ms < 0:
+        raise ValueError(f"no ULID can hold the time {at.isoformat()}")
+    return str(ULID.from_bytes(ms.to_bytes(6) + bytes(10)))[:TIME_DIGITS]
+
+
+def is_document_id(identifier: str) -> bool:
+    return _DOCUMENT.fullmatch(identifier) is not None
 
 
 def ulid_named(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 
 import Stemmer  # type: ignore[import-not-found]
 
@@ -16,6 +17,8 @@ from neve.domain.words import INDEX_STOP_WORDS, characters, chunks, fold, pairs,
 
 CACHED_CHUNKS = 20_000
 """About 4 MB. A text repeats most of its chunks, and stemming is what analysis costs."""
+CACHED_TEXTS = 1_000
+"""Passages: some 10 MB. One message after the other of a conversation finds much the same hundred."""
 _LONGEST_CACHED = 64
 """Characters. What is longer is hardly a word that comes again."""
 
@@ -24,6 +27,12 @@ def terms(text: str) -> Iterator[str]:
     """Every term of a text in order, repetitions included."""
     for chunk in chunks(fold(text)):
         yield from chunk_terms(chunk)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def terms_in(text: str) -> frozenset[str]:
+    """Every term of a text, once: for who only asks whether it holds some."""
+    return frozenset(chain.from_iterable(map(chunk_terms, set(chunks(fold(text))))))
 
 
 def asked_terms(word: str) -> Iterator[str]:

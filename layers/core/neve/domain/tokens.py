@@ -25,7 +25,7 @@ _LONGEST_CLUSTER = 32
 
 def estimate(text: str) -> int:
     """``ceil(u / 3.2)`` tokens, u = UTF-16 code units."""
-    units = len(text.encode("utf-16-le", "surrogatepass")) // 2
+    units = len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
     return (units * 5 + 15) // 16
 
 

@@ -13,10 +13,18 @@ from neve.domain.times import parse
 def zone(name: str) -> ZoneInfo:
     """The IANA zone called ``name``; UTC when there is none, so that a client's odd value never stops an
     observation."""
+    return _named(name) or ZoneInfo("UTC")
+
+
+def is_zone(name: str) -> bool:
+    return _named(name) is not None
+
+
+def _named(name: str) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError):  # not a zone; a path outside the database; an unreadable one
-        return ZoneInfo("UTC")
+        return None
 
 
 def local_time(stored: str, tz: ZoneInfo) -> datetime:

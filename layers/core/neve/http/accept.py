@@ -10,17 +10,17 @@ from typing import Any
 from pydantic import BaseModel
 
 from neve.domain.errors import NeveError, invalid
+from neve.domain.privacy.structured import Walk
+from neve.domain.tenants.policy import Policy
 from neve.http.calls import Call
-from neve.http.json_body import check_model, decode_utf8, parse_json
+from neve.http.json_body import check_model, decode_utf8, parse_json, refused_text
 from neve.http.operations import Nothing, Operation, TextBody
 from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_revs
 from neve.http.request import Request
-from neve.http.schemas.fields import IDENTIFIER, IDENTIFIER_RULE
+from neve.http.schemas.fields import IDENTIFIER, IDENTIFIER_RULE, PATH_IDS
 from neve.ports import Ports
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.tenants.policy_in_force import tenant_scope
-
-_IDENTIFIER = re.compile(IDENTIFIER)
 
 
 def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Call[Any, Any]:
@@ -32,15 +32,25 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
     if_match = read_revs(request.headers("If-Match")) if operation.if_match else None
     if_none_match = read_entity_tags(request.headers("If-None-Match")) if operation.if_none_match else NO_TAGS
     key = read_idempotency_key(request.header("Idempotency-Key")) if operation.idempotent else None
-    body, canonical = _body(raw, operation)
-    idempotency = None
-    if key is not None:
-        route = f"{operation.method} {operation.path.format(**ids)}"
-        idempotency = IdempotencyKey(route, key, hashlib.sha256(canonical).hexdigest())
+    body, given = _body(raw, operation, request.header("Content-Type") or "")
     caller = None
     if operation.scope is not None and request.tenant_id is not None:
         caller = tenant_scope(ports, request.tenant_id, without_store=operation.answers_without_stores)
+    idempotency = None
+    if key is not None:
+        route = _route(operation, ids, query)
+        policy = caller.policy if caller else Policy()
+        idempotency = IdempotencyKey(route, key, _body_sha(given, policy))
     return Call(ports, request.request_id, ids, query, body, caller, idempotency, if_match, if_none_match)
+
+
+def _route(operation: Operation[Any, Any], ids: dict[str, str], query: BaseModel) -> str:
+    """The method and the concrete path; of a parameter that belongs to it a hash, because a key holds no more."""
+    route = f"{operation.method} {operation.path.format(**ids)}"
+    if operation.addressed_by is None:
+        return route
+    address = str(getattr(query, operation.addressed_by))
+    return f"{route}?{hashlib.sha256(address.encode()).hexdigest()}"
 
 
 def _authorize(request: Request, operation: Operation[Any, Any]) -> None:
@@ -56,7 +66,7 @@ def _authorize(request: Request, operation: Operation[Any, Any]) -> None:
 def _path_ids(request: Request) -> dict[str, str]:
     ids = request.path_ids()
     for name, value in ids.items():
-        if not _IDENTIFIER.fullmatch(value):
+        if not re.fullmatch(PATH_IDS.get(name, IDENTIFIER), value):
             raise invalid(f"path.{name}", IDENTIFIER_RULE)
     return ids
 
@@ -66,13 +76,23 @@ def _query(given: dict[str, str], operation: Operation[Any, Any]) -> BaseModel:
     return check_model(model, given, "query", strict=False)
 
 
-def _body(raw: bytes, operation: Operation[Any, Any]) -> tuple[BaseModel, bytes]:
+def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tuple[BaseModel, Any]:
     """The body and what its idempotency record is compared by. No body at all counts as ``{}``."""
     if not operation.has_body:
-        return Nothing(), b""
-    text = decode_utf8(raw)
+        return Nothing(), None
     if issubclass(operation.body, TextBody):
-        return operation.body(text), raw
+        lines = raw.decode(errors="surrogateescape")
+        return operation.body(lines), lines
+    text = decode_utf8(raw)
+    if operation.text_field and content_type.lower().startswith("text/"):
+        if problem := refused_text(text):
+            raise invalid("body", problem)
+        return check_model(operation.body, {operation.text_field: text}), text
     given = parse_json(text) if raw else {}
     model: type[BaseModel] = operation.body
-    return check_model(model, given), json.dumps(given, sort_keys=True).encode()
+    return check_model(model, given), given
+
+
+def _body_sha(given: Any, policy: Policy) -> str:
+    """Without what the gate takes out: a hash of few digits and a known rest can be turned back into them."""
+    return hashlib.sha256(json.dumps(Walk(policy.pii.actions).value(given), sort_keys=True).encode()).hexdigest()

@@ -29,12 +29,13 @@ class _Unreadable(ValueError):
     """What json would take and we do not; said in our words."""
 
 
-def decode_utf8(raw: bytes) -> str:
-    """Raises 400 ``malformed_json``."""
+def decode_utf8(raw: bytes, at: str = "") -> str:
+    """``at``: which part of the body it is. Raises 400 ``malformed_json``."""
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise NeveError("malformed_json", f"The body is not UTF-8 at byte {error.start}.") from None
+        what = f"{at}: This" if at else "The body"
+        raise NeveError("malformed_json", f"{what} is not UTF-8 at byte {error.start}.") from None
 
 
 def parse_json(text: str, at: str = "") -> Any:
@@ -124,7 +125,7 @@ def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True
     try:
         return model.model_validate(value, strict=strict)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)[:MAX_ERRORS]
+        found = error.errors(include_url=False)[:MAX_ERRORS]
         errors = [FieldError(field_path(e, value, at), _message(e)) for e in found]
         detail = "; ".join(f"{e.field}: {e.message}" for e in errors[:3])
         raise NeveError("validation_failed", detail, errors=errors) from None
@@ -161,8 +162,41 @@ def _resolved(loc: tuple[int | str, ...], value: Any, path: str, kind: str) -> s
 
 _OF_UNKNOWN_KIND = ("union_tag_invalid", "union_tag_not_found")
 _ABSENT = ("missing", *_OF_UNKNOWN_KIND)
-_MESSAGES = {"missing": "is required", "union_tag_not_found": "is required", "extra_forbidden": "is not a known field"}
-_REWORDED = (("Value error, ", ""), ("Input should ", "must "), ("String should ", "must "), ("List should ", "must "))
+_MESSAGES = {
+    "missing": "is required",
+    "union_tag_not_found": "is required",
+    "extra_forbidden": "is not a known field",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "dict_type": "must be an object",
+    "list_type": "must be a list",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be a string",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "none_required": "must be null",
+}
+_REWORDED = (("Value error, ", ""), ("Input should ", "must "), ("String should ", "must "))
+
+
+_LENGTHS = {
+    "too_short": ("min_length", "at least"),
+    "string_too_short": ("min_length", "at least"),
+    "too_long": ("max_length", "at most"),
+    "string_too_long": ("max_length", "at most"),
+}
+
+
+def _length(kind: str, error: ErrorDetails) -> str:
+    """In the unit of what was sent: a constraint that stands behind a validator calls everything items."""
+    (limit, words), given = _LENGTHS[kind], error["input"]
+    bound = error["ctx"][limit]
+    unit = "character" if isinstance(given, str) else "member" if isinstance(given, dict) else "item"
+    return f"must have {words} {bound} {unit}{'' if bound == 1 else 's'}, not {len(given)}"
 
 
 def _message(error: ErrorDetails) -> str:
@@ -172,6 +206,8 @@ def _message(error: ErrorDetails) -> str:
         return _MESSAGES[kind]
     if kind == "union_tag_invalid":
         return f"must be one of {error['ctx']['expected_tags']}"
+    if kind in _LENGTHS:
+        return _length(kind, error)
     for prefix, better in _REWORDED:
         if message.startswith(prefix):
             return better + message.removeprefix(prefix)

@@ -10,9 +10,10 @@ import neve
 from neve.http.openapi_schemas import REF, Json, Names, component_schemas, tidy, without_null
 from neve.http.operations import Operation, Response, TextBody
 from neve.http.problems import CONTENT_TYPE, PROBLEMS, Problem, problem_body
-from neve.http.schemas.fields import IDENTIFIER
+from neve.http.schemas.fields import IDENTIFIER, PATH_IDS
 
 JSON = "application/json"
+MARKDOWN = "text/markdown"
 AnyOperation = Operation[Any, Any]
 
 _RETRY = (409, 429, 503)
@@ -22,6 +23,7 @@ _IDEMPOTENCY = (
     "the first answer again."
 )
 _IF_MATCH = 'The rev that is to be changed, in quotes (`"3"`), or `*`.'
+_IF_NONE_THERE = "`*`: only where there is nothing yet, else 412."
 _IF_NONE_MATCH = "Entity tags of the copies held, or `*`; 304 when one of them is current."
 
 
@@ -90,8 +92,12 @@ def _operation(operation: AnyOperation, names: Names) -> Json:
 
 
 def _path_parameters(operation: AnyOperation) -> list[Json]:
-    schema = {"type": "string", "minLength": 1, "maxLength": 128, "pattern": f"^{IDENTIFIER}$"}
-    return [{"name": name, "in": "path", "required": True, "schema": schema} for name in operation.path_names]
+    return [{"name": name, "in": "path", "required": True, "schema": _id(name)} for name in operation.path_names]
+
+
+def _id(name: str) -> Json:
+    pattern = f"^({PATH_IDS[name]})$" if name in PATH_IDS else f"^{IDENTIFIER}$"
+    return {"type": "string", "minLength": 1, "maxLength": 128, "pattern": pattern}
 
 
 def _query_parameters(operation: AnyOperation) -> list[Json]:
@@ -121,14 +127,18 @@ def _header_parameters(operation: AnyOperation) -> Iterable[Json]:
     if operation.if_match:
         yield {"name": "If-Match", "in": "header", "description": _IF_MATCH, "schema": text}
     if operation.if_none_match:
-        yield {"name": "If-None-Match", "in": "header", "description": _IF_NONE_MATCH, "schema": text}
+        meant = _IF_NONE_MATCH if operation.method == "GET" else _IF_NONE_THERE
+        yield {"name": "If-None-Match", "in": "header", "description": meant, "schema": text}
 
 
 def _request_body(operation: AnyOperation, names: Names) -> Json:
     if issubclass(operation.body, TextBody):
         return {"required": True, "content": {operation.body.media_type: {"schema": {"type": "string"}}}}
     required = any(field.is_required() for field in operation.body.model_fields.values())
-    return {"required": required, "content": {JSON: {"schema": names[operation.body, "validation"]}}}
+    content: Json = {JSON: {"schema": names[operation.body, "validation"]}}
+    if operation.text_field:
+        content[MARKDOWN] = {"schema": {"type": "string"}}
+    return {"required": required, "content": content}
 
 
 def _success(response: Response, names: Names) -> Json:

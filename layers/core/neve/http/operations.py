@@ -44,7 +44,8 @@ class Nothing(BaseModel):
 
 
 class TextBody(RootModel[str]):
-    """A body that is text and not one JSON value. ``media_type`` is what the description says; it is not enforced."""
+    """A body that is text and not one JSON value. ``media_type`` is what the description says; it is not enforced. A
+    byte that is not UTF-8 stands in it as a lone surrogate, for the body's own reading to name its place."""
 
     media_type: ClassVar[str] = "text/plain"
 
@@ -66,7 +67,9 @@ class Operation(Generic[Q, B]):
     itself can be refused with; the codes that follow from its shape (key, body, path, idempotency) are added by
     ``all_codes``.
 
-    ``answers_without_stores``: a chat-path read, which an unreadable policy does not stop."""
+    ``answers_without_stores``: a chat-path read, which an unreadable policy does not stop. ``text_field``: a body that
+    is sent as ``text/*`` is taken as this field of ``body``. ``addressed_by``: the query parameter that, with the path,
+    says what the call is about."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
@@ -83,6 +86,8 @@ class Operation(Generic[Q, B]):
     if_match: bool = False
     if_none_match: bool = False
     answers_without_stores: bool = False
+    text_field: str | None = None
+    addressed_by: str | None = None
 
     def __post_init__(self) -> None:
         if unknown := [code for code in self.codes if code not in PROBLEMS]:

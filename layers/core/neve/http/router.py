@@ -102,6 +102,7 @@ class Router:
             code = refusal.code
             if PROBLEMS[code].status >= 500:
                 observability.failed(operation_id, request.request_id, error)
+            observability.measured(self.name, refusal.metrics)
             response = _refusal(refusal, request.request_id)
         elapsed_ms = round((time.perf_counter() - started) * 1000, 1)
         observability.answered(operation_id, request.request_id, response["statusCode"], code, elapsed_ms)

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from neve.domain.compact import prompt as summary_prompt
+from neve.domain.compact.fit import fitted
+from neve.domain.compact.headings import SummaryText
+from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
+from neve.domain.librarian import prompt as filing_prompt
+from neve.domain.librarian.answer import filing_schema, read_filing
+from neve.domain.librarian.filing import Filed
+from neve.domain.librarian.time_limits import ANSWER_S as FILING_ANSWER_S
+from neve.domain.librarian.time_limits import ANSWER_TOKENS, FILING_S
 from neve.domain.observe import prompt as observation_prompt
 from neve.domain.observe.answer import ObservationAnswer, observation_schema, read_answer
 from neve.domain.observe.lines import earlier, within_tokens
-from neve.domain.observe.time_limits import COMMIT_S
+from neve.domain.observe.time_limits import ANSWER_S, COMMIT_S
+from neve.domain.reflect import condense_prompt
 from neve.domain.reflect import prompt as reflection_prompt
 from neve.domain.reflect.prompt import ReflectionRow, read_rows, reflection_schema
 from neve.domain.tokens import estimate, trim_to
 from neve.observing import (
+    Condensed,
+    CondensedRow,
+    CondenseInput,
+    FilingInput,
     Observed,
     ObservedLine,
     PassInput,
@@ -20,6 +35,8 @@ from neve.observing import (
     Reflected,
     ReflectedRow,
     ReflectInput,
+    Summarised,
+    SummaryInput,
     usage_sum,
 )
 from neve.ports import LanguageModel, ModelAnswer, ModelRequest, ModelUnavailable
@@ -28,6 +45,9 @@ Answer = TypeVar("Answer")
 
 ROOM_BESIDE_TEXT = 4_096
 """Output tokens for ids, facts and JSON around an answer's text."""
+OUT_OF_FORM = "out_of_form"
+MOST_OUTPUT = 64_000
+"""What the models of today may answer with."""
 
 
 class PromptedObserver:
@@ -50,6 +70,10 @@ class PromptedObserver:
     @property
     def longest_s(self) -> float:
         return self._longest_s
+
+    @property
+    def longest_filing_s(self) -> float:
+        return FILING_S if self._longest_s else 0.0
 
     def observe(self, given: PassInput) -> Observed:
         first, last = given.events[0].seq, given.events[-1].seq
@@ -91,6 +115,69 @@ class PromptedObserver:
             calls=len(answers),
         )
 
+    def condense(self, given: CondenseInput) -> Condensed:
+        """One call, whatever the size of the answer: what is over the target is dropped by whoever asked."""
+        known = {group.id for group in given.groups}
+        answer = self._model.call_tool(_condense_request(given))
+        rows = _read(answer, lambda tool_input: condense_prompt.read_condensed(tool_input, known))
+        return Condensed(
+            tuple(CondensedRow(row.content, tuple(row.group_ids), row.priority, row.observed_date) for row in rows),
+            answer.model,
+            answer.usage,
+        )
+
+    def summarise(self, given: SummaryInput) -> Summarised:
+        answers: list[ModelAnswer] = []
+
+        def ask(remark: str | None = None) -> SummaryText:
+            answers.append(self._model.call_tool(_summary_request(given, remark)))
+            return _read(answers[-1], summary_prompt.read_summary_answer)
+
+        summary = ask()
+        size = estimate(render_summary(summary))
+        if size > given.target_tokens and given.seconds_left() >= self._longest_s:
+            remark = summary_prompt.over_target_remark(size - HEADINGS_TOKENS, given.target_tokens - HEADINGS_TOKENS)
+            summary = _something(ask(remark)) or summary
+        return Summarised(
+            summary=fitted(summary, given.target_tokens),
+            model=answers[-1].model,
+            prompt_version=summary_prompt.PROMPT_VERSION,
+            usage=usage_sum(*(answer.usage for answer in answers)),
+            calls=len(answers),
+        )
+
+    def file_away(self, given: FilingInput) -> Filed:
+        """Asked once more, if there is time, when anything of the answer could not be used; what could not in the end
+        is counted. An answer out of form files nothing."""
+        answers: list[ModelAnswer] = []
+        filed = self._filed(given, answers)
+        if filed.rejected and given.seconds_left() >= self.longest_filing_s:
+            remark = filing_prompt.rejected_remark(filed.rejected)
+            again = self._filed(replace(given, remark="\n\n".join(filter(None, [given.remark, remark]))), answers)
+            filed = again if again.account is not None else filed
+        return replace(filed, usage=usage_sum(*(answer.usage for answer in answers)), calls=len(answers))
+
+    def _filed(self, given: FilingInput, answers: list[ModelAnswer]) -> Filed:
+        answers.append(self._model.call_tool(_filing_request(given)))
+        whole = {document.path for document in given.documents if filing_prompt.is_whole(document)}
+        seqs = {event.seq for event in given.events}
+        try:
+            read = read_filing(answers[-1].tool_input, seqs=seqs, shown=given.documents, whole=whole)
+        except ValueError:
+            return Filed((), None, answers[-1].model, filing_prompt.PROMPT_VERSION, rejected={OUT_OF_FORM: 1})
+        return Filed(
+            actions=read.actions,
+            account=read.account,
+            model=answers[-1].model,
+            prompt_version=filing_prompt.PROMPT_VERSION,
+            illegal=read.illegal,
+            rejected=read.rejected,
+        )
+
+
+def _something(summary: SummaryText) -> SummaryText | None:
+    return None if summary == SummaryText() else summary
+
 
 # --- requests -----------------------------------------------------------------------------------
 
@@ -106,7 +193,7 @@ def _observation_request(given: PassInput, remark: str | None) -> ModelRequest:
         tool_schema=observation_schema(),
         max_tokens=_room_for(given.output_cap),
         purpose="observe",
-        within_s=given.seconds_left() - COMMIT_S,
+        within_s=min(ANSWER_S, given.seconds_left() - COMMIT_S),
     )
 
 
@@ -119,13 +206,53 @@ def _reflection_request(given: ReflectInput, remark: str | None) -> ModelRequest
         tool_schema=reflection_schema(),
         max_tokens=_room_for(given.target_tokens),
         purpose="reflect",
+        within_s=min(ANSWER_S, given.seconds_left() - COMMIT_S),
+    )
+
+
+def _condense_request(given: CondenseInput) -> ModelRequest:
+    return ModelRequest(
+        system=condense_prompt.SYSTEM,
+        content=condense_prompt.condense_content(given.groups, given.target_tokens),
+        tool_name=condense_prompt.TOOL_NAME,
+        tool_description=condense_prompt.TOOL_DESCRIPTION,
+        tool_schema=condense_prompt.condensed_schema(),
+        max_tokens=_room_for(given.target_tokens),
+        purpose="condense",
         within_s=given.seconds_left() - COMMIT_S,
+    )
+
+
+def _summary_request(given: SummaryInput, remark: str | None) -> ModelRequest:
+    allowed = given.target_tokens - HEADINGS_TOKENS
+    return ModelRequest(
+        system=summary_prompt.SYSTEM,
+        content=summary_prompt.summary_content(given.events, given.before, allowed, remark),
+        tool_name=summary_prompt.TOOL_NAME,
+        tool_description=summary_prompt.TOOL_DESCRIPTION,
+        tool_schema=summary_prompt.summary_schema(),
+        max_tokens=_room_for(given.target_tokens),
+        purpose="summarise",
+        within_s=min(ANSWER_S, given.seconds_left() - COMMIT_S),
+    )
+
+
+def _filing_request(given: FilingInput) -> ModelRequest:
+    return ModelRequest(
+        system=filing_prompt.SYSTEM,
+        content=filing_prompt.filing_content(given.events, given.documents, given.left_out, given.before, given.remark),
+        tool_name=filing_prompt.TOOL_NAME,
+        tool_description=filing_prompt.TOOL_DESCRIPTION,
+        tool_schema=filing_schema(),
+        max_tokens=ANSWER_TOKENS,
+        purpose=filing_prompt.PURPOSE,
+        within_s=min(FILING_ANSWER_S, given.seconds_left() - COMMIT_S),
     )
 
 
 def _room_for(tokens: int) -> int:
     """Twice the allowed text: an answer over the budget should arrive whole, to be measured and asked for again."""
-    return 2 * tokens + ROOM_BESIDE_TEXT
+    return min(2 * tokens + ROOM_BESIDE_TEXT, MOST_OUTPUT)
 
 
 # --- answers ------------------------------------------------------------------------------------
@@ -147,7 +274,16 @@ def _observed(answer: ObservationAnswer, given: PassInput, answers: Sequence[Mod
     told = [ObservedLine(line.text, line.seq_from, line.seq_to) for line in answer.observations]
     lines, trimmed_to = within_tokens(told, given.output_cap, given.events)
     facts = (
-        ProposedFact(fact.text, fact.category, fact.importance, fact.by, fact.relation, fact.target_id)
+        ProposedFact(
+            fact.text,
+            fact.category,
+            fact.importance,
+            fact.by,
+            fact.relation,
+            fact.target_id,
+            fact.seq_from,
+            fact.seq_to,
+        )
         for fact in answer.facts
     )
     return Observed(
@@ -162,6 +298,7 @@ def _observed(answer: ObservationAnswer, given: PassInput, answers: Sequence[Mod
         usage=usage_sum(*(part.usage for part in answers)),
         calls=len(answers),
         covered_to=earlier(answer.covered_to, trimmed_to),
+        prompt_version=observation_prompt.PROMPT_VERSION,
     )
 
 

@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
 
+from neve.domain.ids import is_own_memory_id, ulid_time
 from neve.domain.pack.rank import RANK_UNITS
 from neve.ports import Key, Owner
 
@@ -16,23 +19,50 @@ SESSION = "SES#"
 MARKER = "SESM#"
 EPOCH = "SESE#"
 INDEXED = "SESX#"
+ARCHIVED = "SESA#"
 MEMORY = "MEM#"
 DELETED_MEMORY = "MEMD#"
+MEMORY_PLACE = "MEMT#"
 PACK = "PACK#"
 EVENT = "EVT#"
 CLIENT_ID = "CID#"
+RETRACTION = "RET#"
 RECALL = "RCL#"
+SUMMARY = "SUM#"
+STAND_IN = "SUMX#"
+DOCUMENT = "DOC#"
+DOCUMENT_REV = "DOCV#"
+DOCUMENT_PLACE = "DOCI#"
+DOCUMENT_SOURCE = "DOCS#"
+DELETED_DOCUMENT = "DOCD#"
+ANNOUNCED_TEXT = "DOCT#"
+SESSION_PROMPTS = "SESU#"
+PROMPTS_DAY = "PROMPTD#"
+FINGERPRINT = "FP#"
+FILING = "SESF#"
+PROPOSAL = "PRP#"
+OPEN_SESSION = "SESO#"
+PIN = "PIN#"
 
 _AFTER_EVERY_KEY = "~"
 """Sorts behind every character of an id, a time and a key."""
 _BEFORE_EVERY_ID = "!"
 """Sorts before every character of an id, and is in none."""
+_BEFORE_EVERY_ULID = "0"
+_OWN_ID, _FOREIGN_ID = "mem_", "."
+"""A memory's own id is kept without the first; before one that came with an import stands the second, which is in no id
+and sorts before every ULID."""
+_BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
+"""Sort before and behind every sign of a path, which unlike an id may hold any letter, and a space."""
 _NO_VECTORS, _NO_WORDS = "V#", "W#"
+_PACK_FILE = ".json"
 _RANK_TOP, _RANK_DIGITS = 10**16, 17
 LAST_SEQ = 9_999_999_999
 DUE_SHARDS = 8
 UPLOADS = "uploads/"
 """Objects under it expire after a day (infra/data.yaml)."""
+EXPORTS = "exports/"
+"""Objects under it expire after a week (infra/data.yaml)."""
 EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
 LEGS = ("lexical", "vector", "late")
 
@@ -51,8 +81,19 @@ def api_key_row(key_id: str) -> Key:
 
 
 def due_partition(kind: str, shard: int) -> str:
-    """Index ``due``. ``kind``: embed | failed | rebuild | replace, and behind, whose sort keys are ``behind_key``."""
+    """Index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text, and behind, whose sort keys are
+    ``behind_key``."""
     return f"DUE#{kind}#{shard}"
+
+
+def due_partitions(kind: str) -> list[str]:
+    """All of a kind of work."""
+    return [due_partition(kind, shard) for shard in range(DUE_SHARDS)]
+
+
+def due_shard(keys: UserKeys) -> int:
+    """Which part of the ``due`` index holds what is due of a user."""
+    return int.from_bytes(sha256(f"{keys.tenant}/{keys.user}".encode()).digest()[:2]) % DUE_SHARDS
 
 
 # --- sort keys of the indexes ---------------------------------------------------------------------
@@ -83,6 +124,26 @@ def behind_prefix(keys: UserKeys) -> str:
     return f"{keys.tenant}/{keys.user}/"
 
 
+def reflect_due_key(since: str, keys: UserKeys) -> str:
+    """Index ``due``: a user whose rows are worth a run from the one that was created at ``since`` on."""
+    return f"{since}#{keys.user}"
+
+
+def reflect_due_until(created_at: str) -> tuple[str, str]:
+    """Bounds of every ``reflect_due_key`` up to a stored time, that one included."""
+    return "0", f"{created_at}#{_AFTER_EVERY_KEY}"
+
+
+def archive_key(since: str, keys: SessionKeys) -> str:
+    """Index ``due``: a session whose oldest archived event is of a stored time."""
+    return f"{since}#{keys.user}/{keys.session}"
+
+
+def archives_until(created_at: str) -> tuple[str, str]:
+    """Bounds of every ``archive_key`` before a stored time."""
+    return "0", created_at
+
+
 def recent_key(memory_id: str, *, rev_at: str, words_at: str | None) -> str:
     """Index ``recent``: a memory that lacks its words in the search index, by the time of its rev, behind all those
     that lack their vectors only, by the time of their words."""
@@ -102,6 +163,11 @@ def lacking_since(recent_key: str) -> str:
 def lacks_words(recent_key: str) -> bool:
     """Whether a ``recent_key`` is that of a memory without its words."""
     return recent_key.startswith(_NO_WORDS)
+
+
+def inbox_key(created_at: str, identifier: str) -> str:
+    """Index ``rank``, partition ``inbox``: what waits for a decision, oldest first."""
+    return f"{created_at}#{identifier}"
 
 
 def rank_key(rank: float, identifier: str) -> str:
@@ -127,13 +193,44 @@ def session_of(row: Key) -> str | None:
     return row.sk.removeprefix(SESSION) if row.sk.startswith(SESSION) else None
 
 
+def path_of(head: Key) -> str:
+    """The path of a document's head. Raises ValueError for another row."""
+    return _rest(head.sk, DOCUMENT)
+
+
+def is_proposal(identifier: str) -> bool:
+    """Whether it is what a librarian would do to a document, and not a memory."""
+    return identifier.startswith("prp_")
+
+
 def is_memory_key(sort_key: str) -> bool:
     return sort_key.startswith(MEMORY)
+
+
+def memory_place(row: Key) -> str:
+    """Where a memory of our own id, or the ``memory_at`` of a foreign one, stands among a user's memories in order of
+    time. Raises ValueError for another row."""
+    return _rest(row.sk, MEMORY_PLACE if row.sk.startswith(MEMORY_PLACE) else MEMORY)
+
+
+def deleted_memory_id(row: Key) -> str:
+    """The id of a memory that was deleted. Raises ValueError for another row."""
+    kept = _rest(row.sk, DELETED_MEMORY)
+    return kept.removeprefix(_FOREIGN_ID) if kept.startswith(_FOREIGN_ID) else _OWN_ID + kept
 
 
 def image_name(object_key: str) -> str:
     """The last part of an ``image_object``."""
     return object_key.rpartition("/")[2]
+
+
+def pack_version_of(object_key: str) -> int:
+    """The version of a ``pack_object``. Raises ValueError for another object."""
+    return int(object_key.rpartition("/")[2].removesuffix(_PACK_FILE))
+
+
+def _kept_id(memory_id: str) -> str:
+    return memory_id.removeprefix(_OWN_ID) if is_own_memory_id(memory_id) else _FOREIGN_ID + memory_id
 
 
 def _rest(sort_key: str, prefix: str) -> str:
@@ -188,6 +285,30 @@ class Keys:
         """Index ``due``: the usage rows of the tenant's users."""
         return f"T#{self.tenant}#USAGE"
 
+    @property
+    def prompts(self) -> str:
+        """Index ``due``: what the prompts of each of the tenant's users have cost."""
+        return f"T#{self.tenant}#PROMPTS"
+
+    def prompts_of(self, day: str) -> str:
+        """Index ``due``: the same of one day, ``2026-03-10``."""
+        return f"{self.prompts}#{day}"
+
+    @property
+    def reflect_dues(self) -> str:
+        """Index ``due``: the tenant's users whose rows a night may condense, by ``reflect_due_key``."""
+        return f"T#{self.tenant}#REFLECT"
+
+    @property
+    def archives(self) -> str:
+        """Index ``due``: the sessions of the tenant that hold archived events, by ``archive_key``."""
+        return f"T#{self.tenant}#ARCHIVE"
+
+    @property
+    def job_parts(self) -> str:
+        """What came of the parts of jobs that are done in parts."""
+        return f"T#{self.tenant}#JOBPART"
+
     # rows
     @property
     def late_users(self) -> Key:
@@ -204,6 +325,9 @@ class Keys:
 
     def job(self, job_id: str) -> Key:
         return Key(self.jobs, job_id.removeprefix("job_"))
+
+    def job_part(self, job_id: str, number: int) -> Key:
+        return Key(self.job_parts, f"{job_id.removeprefix('job_')}#{number}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,34 +361,168 @@ class UserKeys(Keys):
     def token_vectors(self) -> str:
         return f"{self.partition}#T"
 
+    @property
+    def inbox(self) -> str:
+        """Index ``rank``: what waits for a person's decision, by ``inbox_key``."""
+        return f"{self.partition}#INBOX"
+
     # rows
     @property
     def head(self) -> Key:
         return Key(self.partition, "HEAD")
 
     @property
+    def newest_session(self) -> Key:
+        """Which session was opened last."""
+        return Key(self.partition, "NEWEST")
+
+    @property
     def usage(self) -> Key:
         """Counters of what the user's memory has cost."""
         return Key(self.partition, "USAGE")
 
+    @property
+    def user_prompts(self) -> Key:
+        """What the user's prompts have cost, by what was reported of them."""
+        return Key(self.partition, "PROMPTS")
+
+    def prompts_on(self, day: str) -> Key:
+        """The same of one day, ``2026-03-10``."""
+        return Key(self.partition, f"{PROMPTS_DAY}{day}")
+
+    @staticmethod
+    def prompts_between(first: str, last: str) -> tuple[str, str]:
+        """Bounds of the sort keys of these days, both included."""
+        return f"{PROMPTS_DAY}{first}", f"{PROMPTS_DAY}{last}"
+
+    @staticmethod
+    def day_of(sort_key: str) -> str:
+        """The day of such a row. Raises ValueError for another row."""
+        return _rest(sort_key, PROMPTS_DAY)
+
+    @property
+    def reflect_due(self) -> Key:
+        """That a night may condense rows of the user, and who is at it."""
+        return Key(self.partition, "REFLECT")
+
     def memory(self, memory_id: str) -> Key:
-        return Key(self.partition, f"{MEMORY}{memory_id.removeprefix('mem_')}")
+        """Ids of our own in their order, which is that of time, behind all those that came with an import."""
+        return Key(self.partition, MEMORY + _kept_id(memory_id))
+
+    def memory_at(self, created_at: datetime, memory_id: str) -> Key:
+        """Where a memory whose id is not ours stands in the order of time."""
+        return Key(self.partition, f"{MEMORY_PLACE}{ulid_time(created_at)}#{memory_id}")
+
+    @staticmethod
+    def own_behind(place: str | None) -> tuple[str, str]:
+        """Bounds of the memories of our own ids behind a ``memory_place``; None for all of them."""
+        first = MEMORY + (_BEFORE_EVERY_ULID if place is None else place + _BEFORE_EVERY_ID)
+        return first, f"{MEMORY}{_AFTER_EVERY_KEY}"
+
+    @staticmethod
+    def foreign_behind(place: str | None) -> tuple[str, str]:
+        """Bounds of the ``memory_at`` behind a ``memory_place``; None for all of them."""
+        first = MEMORY_PLACE + ("" if place is None else place + _BEFORE_EVERY_ID)
+        return first, f"{MEMORY_PLACE}{_AFTER_EVERY_KEY}"
 
     @staticmethod
     def memories_behind(sort_key: str | None) -> tuple[str, str]:
-        """Bounds of the sort keys of the memories behind one, in the order of their ids; None for all of them."""
+        """Bounds of the sort keys of the memories behind one, in the order of their keys; None for all of them."""
         first = MEMORY if sort_key is None else f"{sort_key}{_BEFORE_EVERY_ID}"
         return first, f"{MEMORY}{_AFTER_EVERY_KEY}"
 
+    @staticmethod
+    def sessions_behind(session: str | None) -> tuple[str, str]:
+        """Bounds of the sort keys of the sessions behind one, in the order of their ids; None for all of them."""
+        first = SESSION if session is None else f"{SESSION}{session}{_BEFORE_EVERY_ID}"
+        return first, f"{SESSION}{_AFTER_EVERY_KEY}"
+
+    @staticmethod
+    def memories_since(ulid_time: str) -> tuple[str, str]:
+        """Bounds of the sort keys of the memories created from a time on, given as the first 10 characters of a ULID;
+        those whose ids are not ours are not among them."""
+        return f"{MEMORY}{ulid_time}", f"{MEMORY}{_AFTER_EVERY_KEY}"
+
+    def memories_from(self, own_id: str, ulid_time: str) -> tuple[str, str]:
+        """Bounds of the sort keys of the memories from one of our own ids to the end of a millisecond, both included;
+        of that one alone when it is younger."""
+        first = self.memory(own_id).sk
+        return first, max(first, f"{MEMORY}{ulid_time}{_AFTER_EVERY_KEY}")
+
     def deleted_memory(self, memory_id: str) -> Key:
         """The last rev of a memory that was deleted."""
-        return Key(self.partition, f"{DELETED_MEMORY}{memory_id.removeprefix('mem_')}")
+        return Key(self.partition, DELETED_MEMORY + _kept_id(memory_id))
+
+    def fingerprint(self, sha256: str) -> Key:
+        """Which fact says what has this fingerprint."""
+        return Key(self.partition, f"{FINGERPRINT}{sha256}")
+
+    @staticmethod
+    def inbox_behind(inbox_key: str) -> tuple[str, str]:
+        """Bounds of what is in the inbox behind an ``inbox_key``; behind an empty one all of it."""
+        return f"{inbox_key}{_BEFORE_EVERY_ID}", _AFTER_EVERY_KEY
+
+    def proposal(self, proposal_id: str) -> Key:
+        """What a librarian would do to a document, and a person decides on."""
+        return Key(self.partition, f"{PROPOSAL}{proposal_id.removeprefix('prp_')}")
+
+    def document(self, path: str) -> Key:
+        """The head: what there is under a path now, without its text."""
+        return Key(self.partition, f"{DOCUMENT}{path}")
+
+    @staticmethod
+    def documents_below(prefix: str, after: str | None) -> tuple[str, str]:
+        """Bounds of the sort keys of the heads whose path begins with ``prefix``, behind the path ``after``."""
+        first = prefix if after is None else f"{after}{_BEFORE_EVERY_SIGN}"
+        return f"{DOCUMENT}{first}", f"{DOCUMENT}{prefix}{_BEHIND_EVERY_SIGN}"
+
+    def document_place(self, document_id: str) -> Key:
+        """Where a document is now, and at which rev."""
+        return Key(self.partition, f"{DOCUMENT_PLACE}{document_id.removeprefix('doc_')}")
+
+    def document_revs(self, document_id: str) -> str:
+        """What the sort keys of a document's revisions start with, the one in force among them."""
+        return f"{DOCUMENT_REV}{document_id.removeprefix('doc_')}#"
+
+    def document_rev(self, document_id: str, rev: int) -> Key:
+        return Key(self.partition, f"{self.document_revs(document_id)}{rev:010d}")
+
+    def announced_text(self, document_id: str) -> Key:
+        """That a new document is about to have a text which is an object."""
+        return Key(self.partition, f"{ANNOUNCED_TEXT}{document_id.removeprefix('doc_')}")
+
+    def deleted_document(self, document_id: str) -> Key:
+        """The last rev of a document that was deleted."""
+        return Key(self.partition, f"{DELETED_DOCUMENT}{document_id.removeprefix('doc_')}")
+
+    def document_source(self, source_type: str, source_id: str) -> Key:
+        """Which document holds what an outside system calls by that id."""
+        named = sha256(f"{source_type}\n{source_id}".encode()).hexdigest()
+        return Key(self.partition, f"{DOCUMENT_SOURCE}{named}")
+
+    @property
+    def pins(self) -> str:
+        """What the sort keys of the documents that stand in every pack start with."""
+        return PIN
+
+    def pin(self, place: int, order: int, path: str) -> Key:
+        """In the order of the pack: by place, then by the order in it, then by path."""
+        return Key(self.partition, f"{PIN}{place}#{order:010d}#{path}")
 
     def recall(self, recall_id: str) -> Key:
         return Key(self.ledger, f"{RECALL}{recall_id.removeprefix('rcl_')}")
 
     def vector(self, fingerprint: str, model: str) -> Key:
         return Key(self.vectors, f"{fingerprint}#{model}")
+
+    @staticmethod
+    def vectors_of(fingerprint: str) -> str:
+        """What the sort keys of a text's vectors start with, whatever the model."""
+        return f"{fingerprint}#"
+
+    def answers_below(self, method: str, path: str) -> str:
+        """What the sort keys start with of the answers to calls of one path below the user, and below that path."""
+        return f"{method} /v1/users/{self.user}/{path}"
 
     def tokens_of(self, item_id: str) -> Key:
         """The token vectors of a memory or an utterance, under its id: they are deleted with it."""
@@ -277,8 +535,34 @@ class UserKeys(Keys):
 
     # objects
     @property
+    def documents_prefix(self) -> str:
+        return f"documents/{self.tenant}/{self.user}/"
+
+    def document_objects(self, document_id: str) -> str:
+        """What the names of a document's texts begin with that are too long for a row."""
+        return f"{self.documents_prefix}{document_id.removeprefix('doc_')}/"
+
+    @property
     def packs_prefix(self) -> str:
         return f"packs/{self.tenant}/{self.user}/"
+
+    @property
+    def exports_prefix(self) -> str:
+        return f"{EXPORTS}{self.tenant}/{self.user}/"
+
+    def export_object(self, job_id: str, part: int) -> str:
+        return f"{self.exports_prefix}{job_id}/{part:04d}.jsonl"
+
+    @property
+    def objects(self) -> dict[str, str]:
+        """What the names of all objects of the user begin with, by what they are."""
+        return {
+            "packs": self.packs_prefix,
+            "document_texts": self.documents_prefix,
+            "images": self.images_prefix,
+            "uploads": self.uploads_prefix,
+            "exports": self.exports_prefix,
+        }
 
     @property
     def images_prefix(self) -> str:
@@ -294,6 +578,10 @@ class UserKeys(Keys):
     def upload_object(self, name: str) -> str:
         """What was sent and no event has named yet."""
         return f"{self.uploads_prefix}{name}"
+
+    def sent_as(self, image: str) -> str:
+        """Where an image was uploaded to, if it was: there it stays for a day after an event has named it."""
+        return self.upload_object(image.removeprefix(self.images_prefix))
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +613,26 @@ class SessionKeys(UserKeys):
         """How far the session's utterances are in the search index."""
         return Key(self.partition, f"{INDEXED}{self.session}")
 
+    @property
+    def filing(self) -> Key:
+        """How far the librarian has read the session, and what it made of it."""
+        return Key(self.partition, f"{FILING}{self.session}")
+
+    @property
+    def open_session(self) -> Key:
+        """When somebody has to look whether the session is idle."""
+        return Key(self.partition, f"{OPEN_SESSION}{self.session}")
+
+    @property
+    def archived(self) -> Key:
+        """Since when the session holds archived events."""
+        return Key(self.partition, f"{ARCHIVED}{self.session}")
+
+    @property
+    def session_prompts(self) -> Key:
+        """What was reported of the session's prompts."""
+        return Key(self.partition, f"{SESSION_PROMPTS}{self.session}")
+
     def event(self, seq: int) -> Key:
         return Key(self.log, f"{EVENT}{seq:010d}")
 
@@ -335,6 +643,9 @@ class SessionKeys(UserKeys):
     def client_id(self, client_id: str) -> Key:
         return Key(self.log, f"{CLIENT_ID}{client_id}")
 
+    def retraction(self, retraction_id: str) -> Key:
+        return Key(self.log, f"{RETRACTION}{retraction_id.removeprefix('ret_')}")
+
     @property
     def packs(self) -> str:
         """What the sort keys of the session's pack manifests start with."""
@@ -343,6 +654,23 @@ class SessionKeys(UserKeys):
     def pack(self, version: int) -> Key:
         return Key(self.partition, f"{self.packs}{version:08d}")
 
+    def summary(self, epoch: int) -> Key:
+        """The summary of what is covered since an epoch."""
+        return Key(self.partition, f"{SUMMARY}{self.session}#{epoch:08d}")
+
+    @property
+    def summaries(self) -> tuple[str, str]:
+        """What the sort keys of the session's summaries and stand-ins start with."""
+        return f"{SUMMARY}{self.session}#", f"{STAND_IN}{self.session}#"
+
+    def stand_in(self, epoch: int) -> Key:
+        """What stands for the events that the prompts of an epoch do not show, where E8 began it."""
+        return Key(self.partition, f"{STAND_IN}{self.session}#{epoch:08d}")
+
     # objects
+    @property
+    def session_packs_prefix(self) -> str:
+        return f"{self.packs_prefix}s.{self.session}/"
+
     def pack_object(self, version: int) -> str:
-        return f"{self.packs_prefix}s.{self.session}/{version:08d}.json"
+        return f"{self.session_packs_prefix}{version:08d}{_PACK_FILE}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from neve.ports import Index, Item, Table
-from neve.store.keys import DUE_SHARDS, due_partition, due_until
+from neve.store.keys import due_partitions, due_until
 from neve.store.rows import time_bucket
 
 PAGE = 200
@@ -36,5 +36,5 @@ def due_rows(table: Table, kind: str, until: datetime | None = None) -> Iterator
     """What the index ``due`` holds of a kind of work, oldest first in each shard; ``until``: what is due since then or
     earlier, to the 10 minute bucket. It may be a moment behind the rows. Raises StoreUnavailable."""
     bounds = due_until(None if until is None else time_bucket(until))
-    for shard in range(DUE_SHARDS):
-        yield from all_rows(table, due_partition(kind, shard), index=Index.DUE, between=bounds)
+    for partition in due_partitions(kind):
+        yield from all_rows(table, partition, index=Index.DUE, between=bounds)

@@ -5,7 +5,6 @@ DynamoDB's nesting limit must not become the caller's."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -17,29 +16,36 @@ from neve.correlation import carried
 from neve.domain.errors import NeveError
 from neve.domain.pack.rank import pack_rank
 from neve.domain.records import (
+    Document,
     EmbeddingState,
     Event,
     Job,
     Memory,
     PackManifest,
+    ReflectDue,
+    Retraction,
     SessionEpoch,
     SessionHead,
     SessionMarker,
     Status,
+    Summary,
     UserHead,
 )
 from neve.domain.times import iso
 from neve.ports import Check, Expect, Expectation, Item, Key, Put, Version, WriteOp
 from neve.store.keys import (
-    DUE_SHARDS,
     Keys,
     SessionKeys,
     UserKeys,
+    archive_key,
     behind_key,
     due_key,
     due_partition,
+    due_shard,
+    inbox_key,
     rank_key,
     recent_key,
+    reflect_due_key,
 )
 
 _head = TypeAdapter(UserHead)
@@ -50,6 +56,10 @@ _memory = TypeAdapter(Memory)
 _event = TypeAdapter(Event)
 _job = TypeAdapter(Job)
 _pack = TypeAdapter(PackManifest)
+_summary = TypeAdapter(Summary)
+_document = TypeAdapter(Document)
+_reflect_due = TypeAdapter(ReflectDue)
+_retraction = TypeAdapter(Retraction)
 
 
 def expectation(version: int) -> Expectation:
@@ -62,6 +72,11 @@ def _item(key: Key, type_: str, attributes: dict[str, Any]) -> Item:
     return {"pk": key.pk, "sk": key.sk, "type": type_, **attributes}
 
 
+def _unless_nothing(attributes: dict[str, Any], **nothing: Any) -> dict[str, Any]:
+    """Without those that are as they are in almost every row: a row pays for each kilobyte with every write."""
+    return {name: value for name, value in attributes.items() if name not in nothing or value != nothing[name]}
+
+
 # --- users --------------------------------------------------------------------------------------
 
 
@@ -72,7 +87,8 @@ def read_head(item: Item | None) -> UserHead:
 
 def put_head(keys: UserKeys, head: UserHead) -> Put:
     """Through the index ``recent`` the heads are the directory of a tenant's users."""
-    item = _item(keys.head, "user", _head.dump_python(head, mode="json", exclude_none=True))
+    attributes = _unless_nothing(_head.dump_python(head, mode="json", exclude_none=True), takes_back=False)
+    item = _item(keys.head, "user", attributes)
     directory = {"recent_pk": keys.users, "recent_sk": keys.user}
     return Put(item | directory | {"tenant_id": keys.tenant, "user_id": keys.user}, expectation(head.version))
 
@@ -98,6 +114,11 @@ def writable(head: UserHead) -> None:
         raise NeveError("user_closed", "This user was erased and closed.")
 
 
+def hidden(head: UserHead) -> bool:
+    """Whether reads find nothing although the rows are still there: they are being erased."""
+    return head.state == "erasing"
+
+
 # --- sessions -----------------------------------------------------------------------------------
 
 
@@ -109,11 +130,20 @@ def put_session(keys: UserKeys, session: SessionHead) -> Put:
     """A session that is behind is in the ``due`` index, by its user. Its keys stay the same from append to append, and
     so does all that the index projects: DynamoDB charges the index for entering and leaving only."""
     own = keys.of_session(session.session_id)
-    item = _item(own.session_head, "session", _session.dump_python(session, mode="json", exclude_none=True))
+    attributes = _session.dump_python(session, mode="json", exclude_none=True)
+    item = _item(own.session_head, "session", _unless_nothing(attributes, retracted=[], erased=[]))
+    item |= {"tenant_id": keys.tenant, "user_id": keys.user}
     if session.behind:
-        item |= {"tenant_id": keys.tenant, "user_id": keys.user}
         item |= {"due_pk": due_partition("behind", due_shard(keys)), "due_sk": behind_key(own)}
     return Put(item, expectation(session.version))
+
+
+def put_newest_session(keys: UserKeys, session: str, current: Item | None) -> Put:
+    """``current``: the row as it was read."""
+    attributes = {"session_id": session}
+    return Put(
+        _item(keys.newest_session, "newest_session", attributes), expectation(current["version"] if current else 0)
+    )
 
 
 def read_marker(item: Item) -> SessionMarker:
@@ -121,7 +151,7 @@ def read_marker(item: Item) -> SessionMarker:
 
 
 def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
-    attributes = _marker.dump_python(marker, mode="json", exclude_none=True)
+    attributes = _unless_nothing(_marker.dump_python(marker, mode="json", exclude_none=True), retracted=[])
     return Put(_item(keys.of_session(marker.session_id).marker, "marker", attributes), expectation(marker.version))
 
 
@@ -131,7 +161,9 @@ def read_epoch(item: Item) -> SessionEpoch:
 
 def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
     """A row with ``rebuild_due`` is in the ``due`` index, where the sweep finds it."""
-    attributes = _epoch.dump_python(epoch, mode="json", exclude_none=True)
+    attributes = _unless_nothing(
+        _epoch.dump_python(epoch, mode="json", exclude_none=True), retracted=[], images_dropped_to=0
+    )
     item = _item(keys.of_session(epoch.session_id).epoch, "epoch", attributes)
     if epoch.rebuild_due:
         item |= {"id": epoch.session_id, "tenant_id": keys.tenant, "user_id": keys.user}
@@ -139,17 +171,27 @@ def put_epoch(keys: UserKeys, epoch: SessionEpoch, now: datetime) -> Put:
     return Put(item, expectation(epoch.version))
 
 
+def put_archived(keys: SessionKeys, since: str, current: Item | None) -> Put:
+    """That the session holds archived events, the oldest of them of a stored time. ``current``: the row as it was
+    read."""
+    named = {"session_id": keys.session, "tenant_id": keys.tenant, "user_id": keys.user, "since": since}
+    item = _item(keys.archived, "archived", dict(named)) | {"due_pk": keys.archives, "due_sk": archive_key(since, keys)}
+    return Put(item, expectation(current["version"] if current else 0))
+
+
 # --- events -------------------------------------------------------------------------------------
 
 
 def read_event(item: Item) -> Event:
-    content = item["content"]
-    blocks = json.loads(content) if item.get("blocks") else content
-    return _event.validate_python(item | {"content": blocks, "event_data": json.loads(item.get("event_data", "{}"))})
+    decoded = {"event_data": json.loads(item["event_data"])} if "event_data" in item else {}
+    if item.get("blocks"):
+        decoded["content"] = json.loads(item["content"])
+    return _event.validate_python(item | decoded if decoded else item)
 
 
 def put_event(keys: SessionKeys, event: Event, incarnation: int) -> Put:
     attributes = _event.dump_python(event, mode="json", exclude_none=True)
+    attributes = _unless_nothing(attributes, taken_back=False, erased=False, rev=1)
     if isinstance(event.content, list):
         attributes |= {"content": json.dumps(event.content, ensure_ascii=False), "blocks": True}
     if event.event_data:
@@ -165,6 +207,38 @@ def put_event(keys: SessionKeys, event: Event, incarnation: int) -> Put:
     return Put(_item(keys.event(event.seq), "event", carried(attributes)), Expect.ABSENT)
 
 
+def put_pruned(item: Item, text: str, artifact_path: str) -> Put:
+    """The row of an event whose text has become a document, with ``text`` in its place; its images stay."""
+    pruned = item | {"content": text, "pruned": True, "artifact_path": artifact_path}
+    if item.get("blocks"):
+        images = [block for block in json.loads(item["content"]) if block.get("type") == "image"]
+        pruned["content"] = json.dumps([{"type": "text", "text": text}, *images], ensure_ascii=False)
+    return Put(pruned, Version(item["version"]))
+
+
+def put_erased(item: Item) -> Put:
+    """The row of an event without anything of what it said; which event it was, when, and how long stays."""
+    kept = {name: value for name, value in item.items() if name not in ("name", "event_data", "blocks")}
+    return Put(kept | {"content": "", "erased": True, "taken_back": True}, Version(item["version"]))
+
+
+# --- retractions --------------------------------------------------------------------------------
+
+RETRACTION = "retraction"
+"""The type of these rows: the table's stream tells of a new one, and then its events leave the search index."""
+
+
+def read_retraction(item: Item) -> Retraction:
+    return _retraction.validate_python(item)
+
+
+def put_retraction(keys: SessionKeys, retraction: Retraction, incarnation: int) -> Put:
+    attributes = _retraction.dump_python(retraction, mode="json", exclude_none=True)
+    attributes |= {"tenant_id": keys.tenant, "user_id": keys.user, "incarnation": incarnation}
+    item = _item(keys.retraction(retraction.id), RETRACTION, carried(attributes))
+    return Put(item, expectation(retraction.version))
+
+
 # --- memories -----------------------------------------------------------------------------------
 
 
@@ -173,15 +247,18 @@ def read_memory(item: Item) -> Memory:
 
 
 def put_memory(keys: UserKeys, memory: Memory) -> Put:
-    """The row with its index keys: ``rank`` while active; ``recent`` and ``due`` (embed) while ``rev_at`` is set,
-    which the embed worker clears when the search index has all of it; ``due`` (failed) while it is there without its
-    vectors."""
+    """The row with its index keys: ``rank`` while active or in the inbox; ``recent`` and ``due`` (embed) while
+    ``rev_at`` is set, which the embed worker clears when the search index has all of it; ``due`` (failed) while it is
+    there without its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
+    attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
     item = _item(keys.memory(memory.id), "memory", attributes)
     item = carried(item | {"tenant_id": keys.tenant, "user_id": keys.user})
     if memory.status is Status.ACTIVE:
         rank = pack_rank(memory.kind, memory.priority, memory.last_used_at)
         item |= {"rank_pk": keys.partition, "rank_sk": rank_key(rank, memory.id)}
+    elif memory.status is Status.INBOX:
+        item |= {"rank_pk": keys.inbox, "rank_sk": inbox_key(memory.created_at, memory.id)}
     if memory.rev_at is not None:
         lacking = recent_key(memory.id, rev_at=memory.rev_at, words_at=memory.words_at)
         item |= {"recent_pk": keys.partition, "recent_sk": lacking}
@@ -191,9 +268,17 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     return Put(item, expectation(memory.version))
 
 
-def put_deleted_memory(keys: UserKeys, memory: Memory) -> Put:
-    """What is left of a deleted memory: only its last rev, which the search index knows its deletion by."""
-    return Put(_item(keys.deleted_memory(memory.id), "deleted_memory", {"rev": memory.rev}))
+def put_deleted_memory(keys: UserKeys, memory: Memory, write_id: str) -> Put:
+    """What is left of a deleted memory: only its last rev, which the search index knows its deletion by, and the id of
+    the call that deleted it (ADR 4)."""
+    attributes = {"rev": memory.rev, "write_id": write_id}
+    return Put(_item(keys.deleted_memory(memory.id), "deleted_memory", attributes))
+
+
+def put_memory_place(keys: UserKeys, memory: Memory) -> Put:
+    """Of a memory whose id is not ours: its id in the order of time."""
+    place = keys.memory_at(datetime.fromisoformat(memory.created_at), memory.id)
+    return Put(_item(place, "memory_place", {"id": memory.id}))
 
 
 def deleted_rev(item: Item | None) -> int:
@@ -201,11 +286,18 @@ def deleted_rev(item: Item | None) -> int:
     return item["rev"] if item else 0
 
 
+def put_fingerprint(keys: UserKeys, memory: Memory, current: Item | None) -> Put:
+    """That ``memory`` is the fact that says this. ``current``: the row as it was read; only one of several writers of
+    the same statement gets past it."""
+    item = _item(keys.fingerprint(memory.fingerprint), "fingerprint", {"memory_id": memory.id})
+    return Put(item, expectation(current["version"] if current else 0))
+
+
 # --- packs --------------------------------------------------------------------------------------
 
 
 def read_manifest(item: Item) -> PackManifest:
-    return manifest_of(item | {"layers": json.loads(item["layers"])})
+    return manifest_of(item | {name: json.loads(item[name]) for name in ("layers", "left_out") if name in item})
 
 
 def manifest_of(attributes: dict[str, Any]) -> PackManifest:
@@ -215,14 +307,41 @@ def manifest_of(attributes: dict[str, Any]) -> PackManifest:
 def manifest_attributes(manifest: PackManifest) -> dict[str, Any]:
     """Plain JSON values."""
     attributes: dict[str, Any] = _pack.dump_python(manifest, mode="json", exclude_none=True)
+    if not manifest.left_out:
+        del attributes["left_out"]
     return attributes
 
 
 def put_manifest(keys: UserKeys, manifest: PackManifest) -> Put:
     """Versions are immutable, so a repeated write of the same version changes nothing."""
     attributes = manifest_attributes(manifest)
-    attributes["layers"] = json.dumps(attributes["layers"])
+    attributes |= {name: json.dumps(attributes[name]) for name in ("layers", "left_out") if name in attributes}
     return Put(_item(keys.of_session(manifest.session_id).pack(manifest.pack_version), "pack", attributes))
+
+
+# --- summaries and documents -------------------------------------------------------------------
+
+
+def read_summary(item: Item) -> Summary:
+    return _summary.validate_python(item)
+
+
+def put_summary(keys: SessionKeys, summary: Summary) -> Put:
+    attributes = _summary.dump_python(summary, mode="json", exclude_none=True)
+    return Put(_item(keys.summary(summary.epoch), "summary", attributes), expectation(summary.version))
+
+
+def put_stand_in(keys: SessionKeys, summary: Summary) -> Put:
+    """A summary that is no compaction's."""
+    key = keys.stand_in(summary.epoch)
+    return Put(dict(put_summary(keys, summary).item) | {"pk": key.pk, "sk": key.sk}, Expect.ANY)
+
+
+def put_artifact(keys: UserKeys, document: Document) -> Put:
+    """One row with its text: nothing searches it, and it is never revised. Every other document has the rows of
+    ``store/documents.py``."""
+    attributes = _document.dump_python(document, mode="json", exclude_defaults=True)
+    return Put(_item(keys.document(document.path), "document", attributes), expectation(document.version))
 
 
 # --- jobs ---------------------------------------------------------------------------------------
@@ -232,7 +351,7 @@ JOB_DAYS = 30
 
 def read_job(item: Item) -> Job:
     decoded = {name: json.loads(item[name]) for name in ("result", "state") if name in item}
-    return _job.validate_python(item | decoded)
+    return _job.validate_python(item | decoded if decoded else item)
 
 
 def put_job(keys: Keys, job: Job) -> Put:
@@ -243,7 +362,30 @@ def put_job(keys: Keys, job: Job) -> Put:
     return Put(_item(keys.job(job.id), "job", attributes), expectation(job.version))
 
 
+QUEUED_JOB = "queued_job"
+"""The type of a job's row that the outbox is to send."""
+
+
+def put_queued_job(keys: SessionKeys, job: Job, incarnation: int) -> Put:
+    """A new job whose message is sent when the table's stream tells of this row."""
+    put = put_job(keys, job)
+    to_send = {"type": QUEUED_JOB, "tenant_id": keys.tenant, "incarnation": incarnation}
+    return Put(carried(dict(put.item) | to_send), Expect.ABSENT)
+
+
 # --- due work -----------------------------------------------------------------------------------
+
+
+def read_reflect_due(item: Item | None) -> ReflectDue | None:
+    return _reflect_due.validate_python(item) if item else None
+
+
+def put_reflect_due(keys: UserKeys, due: ReflectDue) -> Put:
+    """Through the index ``due`` these rows say of which users a tenant's night is."""
+    item = _item(keys.reflect_due, "reflect_due", _reflect_due.dump_python(due, mode="json", exclude_none=True))
+    item |= {"tenant_id": keys.tenant, "user_id": keys.user}
+    item |= {"due_pk": keys.reflect_dues, "due_sk": reflect_due_key(due.since, keys)}
+    return Put(item, expectation(due.version))
 
 
 def due_keys(kind: str, keys: UserKeys, identifier: str, at: datetime) -> Item:
@@ -251,15 +393,10 @@ def due_keys(kind: str, keys: UserKeys, identifier: str, at: datetime) -> Item:
     return {"due_pk": due_partition(kind, due_shard(keys)), "due_sk": due_key(time_bucket(at), keys, identifier)}
 
 
-def due_shard(keys: UserKeys) -> int:
-    """Which part of the ``due`` index holds what is due of a user."""
-    return int.from_bytes(hashlib.sha256(f"{keys.tenant}/{keys.user}".encode()).digest()[:2]) % DUE_SHARDS
-
-
 def time_bucket(at: datetime) -> str:
     """The 10 minute bucket that holds ``at``: ``2026-03-10T09:30``."""
     at = at.astimezone(UTC)
-    return f"{at.replace(minute=at.minute // 10 * 10):%Y-%m-%dT%H:%M}"
+    return at.replace(minute=at.minute // 10 * 10, tzinfo=None).isoformat(timespec="minutes")
 
 
 def live(item: Item | None, now: datetime) -> Item | None:

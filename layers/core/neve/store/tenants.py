@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from neve.domain.errors import NeveError
@@ -14,6 +15,8 @@ from neve.store.keys import Keys, api_key_row, tenant_row
 from neve.store.rows import expectation
 
 DEFAULT_POLICY = Policy()
+POLICIES_KEPT = 64
+"""With its static prefix a policy takes up to 300 KB."""
 SCOPES = ("chat", "records", "admin")
 
 
@@ -40,21 +43,38 @@ class LiveKey:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownPrefix:
+    """``sha256``: of the text as it is rendered, the version included."""
+
+    version: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class TenantRow:
-    """``policy_rev`` counts the writes of the policy, from 1 (never written)."""
+    """``policy_rev`` counts the writes of the policy, from 1 (never written). ``prefix``: of the highest version of the
+    static prefix that there was, also when the policy has none now."""
 
     id: str
     created_at: str
     policy: Policy = DEFAULT_POLICY
     policy_rev: int = 1
     live_keys: tuple[LiveKey, ...] = ()
+    prefix: KnownPrefix | None = None
     version: int = 0
 
 
 def read_tenant(item: Item) -> TenantRow:
     keys = tuple(LiveKey(key["key_id"], tuple(key["scopes"])) for key in item["live_keys"])
-    policy = Policy.stored(json.loads(item["policy"]))
-    return TenantRow(item["sk"], item["created_at"], policy, item["policy_rev"], keys, item["version"])
+    policy = _policy(item["policy"])
+    prefix = KnownPrefix(item["prefix_version"], item["prefix_sha256"]) if "prefix_version" in item else None
+    return TenantRow(item["sk"], item["created_at"], policy, item["policy_rev"], keys, prefix, item["version"])
+
+
+@lru_cache(maxsize=POLICIES_KEPT)
+def _policy(stored: str) -> Policy:
+    """Nobody changes one: it is decoded once for all calls that read the same row, such as those of an authorizer."""
+    return Policy.stored(json.loads(stored))
 
 
 def existing(item: Item | None) -> TenantRow:
@@ -76,6 +96,8 @@ def put_tenant(row: TenantRow) -> Put:
         "policy_rev": row.policy_rev,
         "live_keys": [{"key_id": key.key_id, "scopes": list(key.scopes)} for key in row.live_keys],
     }
+    if row.prefix is not None:
+        item |= {"prefix_version": row.prefix.version, "prefix_sha256": row.prefix.sha256}
     return Put(item, expectation(row.version))
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from neve.domain.recall.corrections import Statement, corrections_first
+from neve.domain.terms import terms
 
 OLD = Statement("old", "2026-01-01", "Ann", "The glaze workshop starts at ten on Saturday.", 6)
 NEW = Statement("new", "2026-02-01", "Ann", "Correction: the glaze workshop starts at two.", 5)
@@ -22,7 +23,7 @@ NEW = Statement("new", "2026-02-01", "Ann", "Correction: the glaze workshop star
     ],
 )
 def test_a_newer_statement_that_takes_an_older_one_back_is_to_stand_before_it(text: str) -> None:
-    assert corrections_first([OLD, replace(NEW, text=text)]) == [("new", "old")]
+    assert corrections_first([OLD, replace(NEW, text=text)], terms) == [("new", "old")]
 
 
 @pytest.mark.parametrize(
@@ -38,14 +39,14 @@ def test_a_newer_statement_that_takes_an_older_one_back_is_to_stand_before_it(te
     ids=["no cue", "another subject", "nothing taken back", "another speaker", "older", "a page"],
 )
 def test_nothing_else_moves(newer: Statement) -> None:
-    assert corrections_first([OLD, newer]) == []
+    assert corrections_first([OLD, newer], terms) == []
 
 
 def test_a_known_successor_needs_no_cue() -> None:
     memory = replace(NEW, speaker=None, text="Ann likes tea", replaces=frozenset({"old"}))
-    assert corrections_first([OLD, memory]) == [("new", "old")]
+    assert corrections_first([OLD, memory], terms) == [("new", "old")]
 
 
 def test_the_newest_of_several_corrections_comes_last_and_so_ends_up_first() -> None:
     newest = replace(NEW, id="newest", at="2026-03-01", text="Scratch that, the glaze workshop starts at three.")
-    assert corrections_first([OLD, newest, NEW]) == [("new", "old"), ("newest", "old"), ("newest", "new")]
+    assert corrections_first([OLD, newest, NEW], terms) == [("new", "old"), ("newest", "old"), ("newest", "new")]

@@ -132,6 +132,13 @@ class S3Objects:
             length = {} if size is None else {"ContentLength": size}
             return self._client.generate_presigned_url("put_object", Params=signed | length, ExpiresIn=expires_s)
 
+    def presign_get(self, key: str, *, expires_s: int) -> str:
+        """See ``ports.ObjectStore``; ends as ``presign_put``'s does."""
+        check_key(key)
+        with translated("objects"):
+            signed = {"Bucket": self._bucket, "Key": key}
+            return self._client.generate_presigned_url("get_object", Params=signed, ExpiresIn=expires_s)
+
     def _wrote(self, key: str, write_id: str) -> bool:
         try:
             found = self._client.head_object(Bucket=self._bucket, Key=key)

@@ -12,52 +12,77 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from threading import Condition
+from time import monotonic
 from typing import Any
 
+from neve.adapters.thread_priority import lower_priority
 from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
 
 MAX_TOKENS = 512
 """Longer texts are cut: the models have no more positions."""
 MAX_THREADS = 4
-LONGEST_WAY_S = 0.5
-"""A batch of 50 then takes 25 s at worst, which is within its worker's timeout."""
+LONGEST_WAY_S, LONGEST_TURN_S = 0.5, 1.2
+"""A batch of 16 by two threads then takes 14 s longer at worst: with what its texts take, within the 20 s that its
+worker keeps for it."""
+LOWEST_PRIORITY = 19
+RECENTLY_S = 1.0
+"""Whoever asked so shortly ago will ask again."""
 
 
 class QueriesFirst:
-    """Somebody waits for the vector of a query; for a passage's, nobody. A batch gives way between two passages."""
+    """Somebody waits for the vector of a query; for a passage's, nobody. A batch gives way between two passages, and
+    leaves all cores but one to those who ask for as long as there are any."""
 
-    def __init__(self) -> None:
+    def __init__(self, monotonic: Callable[[], float] = monotonic) -> None:
+        self._monotonic = monotonic
         self._asked = 0
-        self._none = Condition()
+        self._asked_at: float | None = None
+        self._running = 0
+        self._changed = Condition()
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        with self._none:
+        with self._changed:
             self._asked += 1
         try:
             yield
         finally:
-            with self._none:
+            with self._changed:
                 self._asked -= 1
-                self._none.notify_all()
+                self._asked_at = self._monotonic()
+                self._changed.notify_all()
 
     def batch(self, texts: Sequence[str], encode: Callable[[str], bytes]) -> list[bytes]:
         """Each text by itself, beside the others on the cores."""
 
         def one(text: str) -> bytes:
-            self._give_way()
-            return encode(text)
+            with self._behind_queries():
+                return encode(text)
 
         threads = min(len(texts), os.cpu_count() or 1, MAX_THREADS)
         if threads <= 1:
             return [one(text) for text in texts]
-        with ThreadPoolExecutor(threads) as pool:
+        # whoever holds the interpreter's lock must not wait for a core that a passage is read on
+        with ThreadPoolExecutor(threads, initializer=lower_priority, initargs=(LOWEST_PRIORITY,)) as pool:
             return list(pool.map(one, texts))
 
-    def _give_way(self) -> None:
-        """At most for ``LONGEST_WAY_S``: however many queries there are, a batch comes to its end."""
-        with self._none:
-            self._none.wait_for(lambda: not self._asked, LONGEST_WAY_S)
+    @contextmanager
+    def _behind_queries(self) -> Iterator[None]:
+        """However many queries there are, a batch comes to its end."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._asked, LONGEST_WAY_S)
+            self._changed.wait_for(self._has_core, LONGEST_TURN_S)
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def _has_core(self) -> bool:
+        recently = self._asked_at is not None and self._monotonic() - self._asked_at < RECENTLY_S
+        return not (recently and self._running)
 
 
 class OnnxModel:

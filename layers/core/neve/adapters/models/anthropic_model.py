@@ -72,7 +72,8 @@ class AnthropicModel:
         create: Callable[..., Message] = self._client.messages.create
         ends = _ends_at.set(time.monotonic() + min(self._timeout_s, request.within_s))
         try:
-            message = create(**_body(request, self._model))
+            # without a time-out of the call the SDK refuses what may take longer than ten minutes, by max_tokens alone
+            message = create(**_body(request, self._model), timeout=self._timeout_s)
         except self._sdk.APIStatusError as error:
             raise _translated(error, self._model) from error
         except self._sdk.AnthropicError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from neve.domain.records import Kind, Memory, MemoryPassage
+from neve.domain.records import Kind, Memory, MemoryPassage, Trust
 from neve.domain.tokens import estimate, trim_to
 
 PASSAGE_TOKENS = 500
@@ -20,8 +20,15 @@ def passages_of(memory: Memory) -> list[MemoryPassage]:
     """An observation's bullets with their own ranges, otherwise the paragraphs with the row's range; each at most
     ``PASSAGE_TOKENS``, longer ones split at sentence ends, then hard. Never across bullets or paragraphs."""
     return [
-        MemoryPassage(chunk, part.seq_from, part.seq_to) for part in _parts_of(memory) for chunk in chunks_of(part.text)
+        MemoryPassage(chunk, part.seq_from, part.seq_to, part.trust)
+        for part in _parts_of(memory)
+        for chunk in chunks_of(part.text)
     ]
+
+
+def passage_trust(memory: Memory, n: int) -> Trust:
+    """Whose word the ``n``-th passage is."""
+    return passages_of(memory)[n].trust or memory.provenance.trusted
 
 
 def _parts_of(memory: Memory) -> list[MemoryPassage]:

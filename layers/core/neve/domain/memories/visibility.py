@@ -16,7 +16,9 @@ def status_at(row: Memory, gen: int) -> Status:
     what it was before until then, whether or not the sweep has reached it."""
     if row.died_gen is None:
         return row.status
-    return Status.SUPERSEDED if gen >= row.died_gen else Status.ACTIVE
+    if gen >= row.died_gen:
+        return Status.SUPERSEDED
+    return Status.ACTIVE if row.status is Status.SUPERSEDED else row.status
 
 
 def active(row: Memory, gen: int) -> bool:

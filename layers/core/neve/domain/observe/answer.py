@@ -11,15 +11,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from neve.domain.observe.facts import MAX_FACTS, MOST_READ
 from neve.domain.observe.lines import FEWEST_LINES, MOST_LINES
 from neve.domain.observe.text import cap_lines
+from neve.domain.records import Category
 
-MAX_FACTS = 10
 SHORT_CHARACTERS = 500
 """What is kept of a task, a continuation or a title."""
-
-Category = Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"]
-Relation = Literal["new", "reinforces", "updates", "contradicts"]
 
 
 def _storable(text: str) -> str:
@@ -52,12 +50,14 @@ class FactEntry(BaseModel):
     by: Literal["user_stated", "user_confirmed", "assistant", "tool"] = Field(
         description="Whose word it is: stated or confirmed by the user, inferred by the assistant, shown by a tool."
     )
-    relation: Relation = "new"
+    relation: Literal["new", "reinforces", "updates", "contradicts"] = "new"
     target_id: Text | None = Field(default=None, description="The shown memory that the relation is about.")
+    seq_from: int | None = Field(default=None, description="Number of the first event that the fact is drawn from.")
+    seq_to: int | None = Field(default=None, description="Number of the last event that the fact is drawn from.")
 
 
 def _well_formed_facts(given: Any) -> Any:
-    """The first ten facts that are of the form."""
+    """The facts that are of the form; an answer may hold more than there is room for, as many as are read."""
     if not isinstance(given, list):
         return []
     facts = []
@@ -66,7 +66,7 @@ def _well_formed_facts(given: Any) -> Any:
             facts.append(FactEntry.model_validate(entry))
         except ValidationError:
             continue
-    return facts[:MAX_FACTS]
+    return facts[:MOST_READ]
 
 
 def _without_nulls(given: Any) -> Any:

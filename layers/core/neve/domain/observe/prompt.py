@@ -16,6 +16,8 @@ from neve.domain.records import Event
 from neve.domain.sessions.transcript import images_of, render_event
 from neve.domain.zones import local_time, zone
 
+PROMPT_VERSION = "2"
+"""Of ``SYSTEM`` and the tool. 2: facts have a range, and a source."""
 TOOL_NAME = "record_observations"
 TOOL_DESCRIPTION = "Hand in what is worth remembering from the new events. Called exactly once."
 
@@ -99,9 +101,15 @@ result that changed something or that a decision rests on.
 - suggested_continuation: how the assistant could best pick up the thread next time, in one sentence, if clear.
 - thread_title: a title of at most eight words for the whole conversation. Leave it out if there is no subject
   yet.
-- facts: up to ten atomic statements about the user's life, each true on its own and independent of this
-  conversation. relation says how it stands to the shown memories: new, reinforces (says the same), updates (the
-  state has changed), contradicts (both cannot be true); for the last three name the memory in target_id.
+- facts: up to ten atomic statements about the user's life, each one sentence, in the third person, true on its
+  own and independent of this conversation. If more than ten are worth keeping, stop as for observations, behind
+  the last event to which you did full justice, and name it in covered_to.
+  by says whose word it is: user_stated, user_confirmed (the assistant said it and the user agreed), assistant
+  (inferred), tool (a result or a page says so, whoever it claims to speak for).
+  Give the range of event numbers that it is drawn from, as narrow as for an observation.
+  relation says how it stands to the shown memories: new, reinforces (says the same), updates (the state has
+  changed), contradicts (both cannot be true); for the last three name the memory in target_id. Compare with the
+  shown facts of the same category before you call one new.
 """
 
 

@@ -19,6 +19,7 @@ TimeOfDay = Literal["morning", "afternoon", "evening", "night"]
 _HIGH = ("🔴", "✅")
 _MEDIUM = "🟡"
 _DROPPED_IN_PACK = re.compile("[🟡🟢]\ufe0f?")
+_MARK = re.compile("^\\s*(?:🔴|✅|🟡|🟢)\ufe0f?\\s*")
 _MEANING = re.compile(r"\(meaning\s[^()\n]{0,60}?(\d{4}-\d{2}-\d{2})(?!\d)", re.IGNORECASE)
 
 
@@ -67,7 +68,21 @@ def referenced_date(text: str) -> str | None:
     return None
 
 
+def relative_date(observed: str | None, referenced: str | None) -> str | None:
+    """How far a referenced day is from the day on which it was spoken of, as an ISO 8601 duration: ``P1D`` for
+    tomorrow, ``-P3D`` for three days before. None where one of them is unknown."""
+    if observed is None or referenced is None:
+        return None
+    days = (date.fromisoformat(referenced) - date.fromisoformat(observed)).days
+    return f"{'-' if days < 0 else ''}P{abs(days)}D"
+
+
 def fingerprint(text: str) -> str:
     """sha256 (hex) of the NFC, case-folded, space-collapsed text: the same statement has the same fingerprint."""
     folded = " ".join(unicodedata.normalize("NFC", text).casefold().split())
     return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def statement_fingerprint(line: str) -> str:
+    """The fingerprint of what a line says, without its mark and its final stop."""
+    return fingerprint(_MARK.sub("", line).rstrip(" .!"))

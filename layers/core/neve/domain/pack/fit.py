@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 
 def candidate_limit(budget: int) -> int:
@@ -10,12 +10,15 @@ def candidate_limit(budget: int) -> int:
     return max(50, -(-budget // 50))
 
 
-def greedy_fit(tokens: Sequence[int], budget: int) -> list[int]:
-    """Indexes kept, in order: each candidate that still fits ``budget``; one that does not is skipped, not the end."""
+def greedy_fit(tokens: Sequence[int], budget: int, first: Collection[int] = ()) -> list[int]:
+    """Indexes kept, in order: each candidate that still fits ``budget``; one that does not is skipped, not the end.
+    ``first``: those that have their room already, whatever stands before them."""
     kept = []
-    left = budget
+    left = budget - sum(tokens[index] for index in first)
     for index, size in enumerate(tokens):
-        if size <= left:
+        if index in first:
+            kept.append(index)
+        elif size <= left:
             kept.append(index)
             left -= size
     return kept

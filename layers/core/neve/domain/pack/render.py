@@ -13,11 +13,15 @@ from neve.domain.sessions.rendered_blocks import RENDERED_TAGS
 
 LAYER_TAGS = ("always", "profile", "global", "local")
 """The layers in their order; ``PackLayers.global_`` is ``global``."""
-DOCUMENT = "document"
-"""The kind of an item that is a document's text."""
+ABOUT = "about"
+"""The element of one document of the profile."""
+PEOPLE = "People"
+"""The title above the people of the profile."""
 
 Item = tuple[str, str]
-"""An item's text and its kind: a memory kind or ``DOCUMENT``."""
+"""A memory's text and its kind."""
+Titled = tuple[str, str]
+"""A document's title, which is one line, and its text."""
 
 _GUIDE = (
     "What is remembered of this user. Use it only where it bears on the latest message, and never mention that it"
@@ -30,7 +34,6 @@ _HINTS = {
     "local": "Earlier in this very conversation, oldest first; rely on it as its recent history.",
 }
 _CONDENSED = frozenset({Kind.OBSERVATION, Kind.REFLECTION})
-_DOCUMENT_LAYERS = ("always", "profile")
 
 _INVISIBLE = (
     "\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
@@ -43,25 +46,35 @@ def _hidden(name: str) -> str:
     return f"[{_INVISIBLE}]*+".join(re.escape(letter) for letter in name)
 
 
-_OWNED_TAG = re.compile(
-    rf"<(?=[\s/\\{_INVISIBLE}]*+(?:{'|'.join(map(_hidden, (*RENDERED_TAGS, *LAYER_TAGS)))})(?![\w-]))", re.IGNORECASE
-)
+_OWNED_NAMES = "|".join(map(_hidden, (*RENDERED_TAGS, *LAYER_TAGS, ABOUT)))
+_OWNED_TAG = re.compile(rf"<(?=[\s/\\{_INVISIBLE}]*+(?:{_OWNED_NAMES})(?![\w-]))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class PackLayers:
-    """The items of each layer, chosen and in their final order."""
+    """What each layer holds, chosen and in its final order. ``always``: texts of documents. ``profile``: documents with
+    their titles; ``people``: a line each, the last of the same layer."""
 
-    always: Sequence[Item] = ()
-    profile: Sequence[Item] = ()
+    always: Sequence[str] = ()
+    profile: Sequence[Titled] = ()
+    people: Sequence[str] = ()
     global_: Sequence[Item] = ()
     local: Sequence[Item] = ()
 
 
 def render(layers: PackLayers) -> str:
     """``<neve-memory format="1">`` with the layers that hold something; nothing at all gives an empty text."""
-    contents = (layers.always, layers.profile, layers.global_, layers.local)
-    blocks = [block for tag, items in zip(LAYER_TAGS, contents, strict=True) if (block := _layer(tag, items))]
+    contents = (
+        documents_text(layers.always),
+        profile_text(layers.profile, layers.people),
+        _memories_text(layers.global_),
+        _memories_text(layers.local),
+    )
+    blocks = [
+        f"<{tag}>\n{_HINTS[tag]}\n{content}\n</{tag}>"
+        for tag, content in zip(LAYER_TAGS, contents, strict=True)
+        if content
+    ]
     if not blocks:
         return ""
     return "\n".join(['<neve-memory format="1">', _GUIDE, *blocks, "</neve-memory>"]) + "\n"
@@ -77,16 +90,31 @@ def indented(text: str) -> str:
     return "\n  ".join(text.splitlines())
 
 
-def _layer(tag: str, items: Iterable[Item]) -> str:
-    shown = [text for text in (_shown(*item) for item in items) if text]
-    if not shown:
-        return ""
-    # Escaped as a whole, so that no tag can be put together from two items.
-    content = escape(("\n\n" if tag in _DOCUMENT_LAYERS else "\n").join(shown))
-    return f"<{tag}>\n{_HINTS[tag]}\n{content}\n</{tag}>"
+# --- the layers. Each is escaped in pieces as large as no tag of its own stands between them, so that no tag can be put
+# together from two items.
+
+
+def documents_text(texts: Iterable[str]) -> str:
+    """Texts that keep every character, with a blank line between them."""
+    return escape("\n\n".join(text for text in texts if text.strip()))
+
+
+def profile_text(documents: Iterable[Titled], people: Iterable[str]) -> str:
+    """An element for each document, with its title as the first line; then one for all the people."""
+    lines = "\n".join(indented(line) for line in people)
+    titled = [*documents, (PEOPLE, lines)]
+    return "\n".join(about_text(title, text) for title, text in titled if text.strip())
+
+
+def about_text(title: str, text: str) -> str:
+    """One document of the profile."""
+    content = escape(f"{title}\n{text}" if title else text)
+    return f"<{ABOUT}>\n{content}\n</{ABOUT}>"
+
+
+def _memories_text(items: Iterable[Item]) -> str:
+    return escape("\n".join(text for text in (_shown(*item) for item in items) if text))
 
 
 def _shown(text: str, kind: str) -> str:
-    if kind == DOCUMENT:
-        return text if text.strip() else ""
     return indented(for_pack(text) if kind in _CONDENSED else text.strip())

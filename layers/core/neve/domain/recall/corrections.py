@@ -6,12 +6,12 @@ themselves ("no longer", "Correction:", "it was moved to") in a message that sha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from neve.domain.recall.weighted_counts import SHORT
-from neve.domain.terms import terms
 
+TermsOf = Callable[[str], Iterable[str]]
 WITHIN = 20
 """Candidates among which the order is put right: behind them stands what nobody reads."""
 LEAST_SHARED = 0.5
@@ -42,14 +42,25 @@ class Statement:
         return self.length <= SHORT and _CUE.search(self.text) is not None
 
 
-def corrections_first(best_first: Sequence[Statement]) -> list[tuple[str, str]]:
+def corrections_first(best_first: Sequence[Statement], terms_of: TermsOf) -> list[tuple[str, str]]:
     """Which statement is to stand directly before which other one, by id, in the order in which that is done: the
-    newest correction of a statement comes last, and so ends up before the others."""
-    return [(newer.id, older.id) for newer, older in _corrected(best_first)]
+    newest correction of a statement comes last, and so ends up before the others. ``terms_of``: what two texts are
+    compared by."""
+    return [(newer.id, older.id) for newer, older in _corrected(best_first, _Terms(terms_of))]
 
 
-def _corrected(best_first: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
-    held: dict[str, frozenset[str]] = {}
+class _Terms(dict[str, frozenset[str]]):
+    """Of each text, once."""
+
+    def __init__(self, terms_of: TermsOf) -> None:
+        super().__init__()
+        self._terms_of = terms_of
+
+    def __missing__(self, text: str) -> frozenset[str]:
+        return self.setdefault(text, frozenset(self._terms_of(text)))
+
+
+def _corrected(best_first: Sequence[Statement], held: _Terms) -> Iterator[tuple[Statement, Statement]]:
     for newer in sorted(best_first, key=lambda one: (one.at, one.id)):
         if newer.replaces or newer.takes_something_back:
             for older in best_first:
@@ -57,14 +68,10 @@ def _corrected(best_first: Sequence[Statement]) -> Iterator[tuple[Statement, Sta
                     yield newer, older
 
 
-def _takes_back(newer: Statement, older: Statement, held: dict[str, frozenset[str]]) -> bool:
-    """``held``: the terms of what was compared before."""
+def _takes_back(newer: Statement, older: Statement, held: _Terms) -> bool:
     if not newer.takes_something_back or newer.speaker != older.speaker:
         return False
     if older.length > SHORT or newer.at <= older.at:
         return False
-    for one in (newer, older):
-        if one.id not in held:
-            held[one.id] = frozenset(terms(one.text))
-    smaller = min(len(held[newer.id]), len(held[older.id]))
-    return len(held[newer.id] & held[older.id]) >= max(1, LEAST_SHARED * smaller)
+    here, there = held[newer.text], held[older.text]
+    return len(here & there) >= max(1, LEAST_SHARED * min(len(here), len(there)))

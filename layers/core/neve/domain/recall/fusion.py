@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 from neve.domain.times import parse
 
 RRF_K = 60
 SCORE_DIGITS = 12
+CACHED_SUMS = 10_000
+"""All pairs of ranks of two legs of 100; exact arithmetic takes 10 µs a sum."""
 RECENT = timedelta(days=7)
 RECENCY_BOOST = 1.2
 PRIOR_CAP = 1.35
@@ -53,12 +56,13 @@ def rrf(legs: Mapping[str, Sequence[str]], k: int = RRF_K) -> list[Fused]:
     for leg, ids in legs.items():
         for rank, identifier in enumerate(dict.fromkeys(ids), start=1):
             ranks.setdefault(identifier, {})[leg] = rank
-    fused = [Fused(identifier, found, _reciprocal_sum(found, k)) for identifier, found in ranks.items()]
+    fused = [Fused(identifier, found, _reciprocal_sum(k, *found.values())) for identifier, found in ranks.items()]
     return sorted(fused, key=lambda item: (-item.score, min(item.ranks.values()), item.id))
 
 
-def _reciprocal_sum(ranks: Mapping[str, int], k: int) -> float:
-    exact = sum((Fraction(1, k + rank) for rank in ranks.values()), Fraction(0))
+@lru_cache(maxsize=CACHED_SUMS)
+def _reciprocal_sum(k: int, *ranks: int) -> float:
+    exact = sum((Fraction(1, k + rank) for rank in ranks), Fraction(0))
     return float(round(exact, SCORE_DIGITS))
 
 

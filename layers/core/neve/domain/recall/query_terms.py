@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from neve.domain.recall.query import TextQuery
-from neve.domain.terms import asked_terms, terms, whole_terms
+from neve.domain.terms import asked_terms, terms_in, whole_terms
 from neve.domain.words import characters, pairs, plain_words, without_accents
 
 MAX_TERMS = 300
@@ -54,7 +54,7 @@ class QueryTerms:
 
     def refusal(self, text: str) -> str | None:
         """Why no leg may answer with a text: it lacks a required phrase, or holds what is excluded. None: it may."""
-        if self.excluded and not set(terms(text)).isdisjoint(self.excluded):
+        if self.excluded and not terms_in(text).isdisjoint(self.excluded):
             return HOLDS_EXCLUDED
         return self._broken_phrase(text)
 
@@ -63,7 +63,7 @@ class QueryTerms:
         the index would not return for it."""
         if self.matches_nothing or not self.groups:
             return 0.0
-        held = set(terms(text))
+        held = terms_in(text)
         if not held.isdisjoint(self.excluded) or self._broken_phrase(text):
             return 0.0
         return sum(not held.isdisjoint(group) for group in self.groups) / len(self.groups)

@@ -13,7 +13,7 @@ from typing import Any
 
 from neve.domain.records import Event, EventType
 
-RENDERED_TAGS = ("neve-memory", "neve-updates", "neve-retrieved", "neve-task", "neve-session")
+RENDERED_TAGS = ("neve-memory", "neve-updates", "neve-retrieved", "neve-task", "neve-session", "neve-summary")
 """The elements that Neve puts into a prompt."""
 
 _PIECES = re.compile(r"[<>]|[^<>]+")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,11 +34,16 @@ _SPEAKERS = {
 # --- rendering ----------------------------------------------------------------------------------
 
 
+def content_text(content: str | Sequence[Mapping[str, Any]]) -> str:
+    """The text blocks, one below the other. Images and ``thinking`` have no text."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(block["text"] for block in content if block.get("type") == "text")
+
+
 def event_text(event: Event) -> str:
-    """What was said: the text blocks, one below the other. Images and ``thinking`` have no text."""
-    if isinstance(event.content, str):
-        return event.content
-    return "\n".join(block["text"] for block in event.content if block.get("type") == "text")
+    """What was said."""
+    return content_text(event.content)
 
 
 def images_of(event: Event) -> list[dict[str, Any]]:
@@ -53,10 +58,19 @@ def render_event(event: Event) -> str:
     return _header(event) + _body(event)
 
 
+def render_line(event: Event) -> str:
+    """The same without its time."""
+    return _speaker(event) + _body(event)
+
+
 def _header(event: Event) -> str:
+    return f"--- {event.created_at} ---\n{_speaker(event)}"
+
+
+def _speaker(event: Event) -> str:
     role = _SPEAKERS[event.event_type]
     speaker = f"{_shown(event.name)} ({role})" if event.name else role
-    return f"--- {event.created_at} ---\n{speaker} #{event.seq}: "
+    return f"{speaker} #{event.seq}: "
 
 
 def _body(event: Event) -> str:
@@ -124,7 +138,7 @@ def plan_pass(events: Sequence[Event], cap: int, count: Counter = estimate) -> P
             break
         fitting += 1
     if events and not fitting:
-        return Pass((_shortened(events[0], cap, count),), cut_by_cap=True)
+        return Pass((shortened(events[0], cap, count),), cut_by_cap=True)
     return Pass(tuple(events[:fitting]), cut_by_cap=fitting < len(events))
 
 
@@ -135,8 +149,9 @@ def _weights(event: Event, count: Counter) -> tuple[int, int]:
     return count(f"{_header(event)}{text}\n\n") - content, content + IMAGE_TOKENS * len(images_of(event))
 
 
-def _shortened(event: Event, cap: int, count: Counter) -> Event:
-    """The event with its text cut in the middle and the images that still fit. Text is given half of the cap first."""
+def shortened(event: Event, cap: int, count: Counter) -> Event:
+    """The event so that it fits ``cap`` tokens as ``render_event`` shows it: its text cut in the middle, and the images
+    that still fit. Text is given half of the cap first."""
     images = images_of(event)
     for_text = min(count(render_event(event)), (cap + 1) // 2)
     images = images[: max(0, cap - for_text) // IMAGE_TOKENS]
@@ -204,14 +219,17 @@ def turns(events: Sequence[Event]) -> list[range]:
     return [range(start, end) for start, end in zip(starts, [*starts[1:], events[-1].seq + 1], strict=True)]
 
 
-def kept_by_compaction(turn_tokens: Sequence[int], keep_budget: int) -> range | None:
+def kept_by_compaction(
+    turn_tokens: Sequence[int], keep_budget: int, *, first_kept: int = FIRST_TURNS_KEPT
+) -> range | None:
     """Indexes of the turns that a compaction covers, ``None`` when there are none. Kept are the first two turns and the
-    newest whole turns that fit ``keep_budget`` tokens together, at least the last three."""
+    newest whole turns that fit ``keep_budget`` tokens together, at least the last three. ``first_kept``: 0 for what
+    stands behind a horizon."""
     kept = tokens = 0
     for turn in reversed(turn_tokens):
         tokens += turn
         if tokens > keep_budget and kept >= LAST_TURNS_KEPT:
             break
         kept += 1
-    covered = range(FIRST_TURNS_KEPT, len(turn_tokens) - kept)
+    covered = range(first_kept, len(turn_tokens) - kept)
     return covered if covered else None

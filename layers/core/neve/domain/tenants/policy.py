@@ -7,16 +7,81 @@ observer do not scale. An invalid policy is refused with the numbers, never clam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from neve.domain.compile.budgets import Budget, named_budget
 from neve.domain.errors import FieldError
+from neve.domain.privacy.classes import Action, PiiClass
+from neve.domain.records import Verbosity
+from neve.domain.tenants.prices import ModelPrice
+from neve.domain.tenants.static_prefix import StaticPrefix
+from neve.domain.zones import is_zone
 
 Tokens = int
 Rerank = Literal["off", "linear", "late"]
 """Who orders what the legs found: RRF alone; a linear model; the same with late interaction."""
+ReviewMode = Literal["auto", "interactive"]
+"""Whether a person decides on facts that were not said plainly."""
 LARGEST_WINDOW = 10_000_000
+ModelName = Annotated[str, Field(min_length=1, max_length=200)]
+MOST_PRICES = 100
+MOST_DAYS = 3_650
+_PACK_SHARE = 495
+"""Thousandths of W: what the layers of a pack may have together where every one follows W."""
+
+
+class CustomBudget(BaseModel):
+    """A budget of the caller's own. What the sections leave of the input goes to memories, history and task by need, in
+    this order."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    total: Tokens = Field(ge=1, le=LARGEST_WINDOW)
+    output: Tokens = Field(ge=0, le=LARGEST_WINDOW, description="Kept free for the answer.")
+    system: Tokens = Field(ge=0, le=LARGEST_WINDOW, description="Tools, static prefix, boundaries, instructions.")
+    memories: Tokens = Field(ge=0, le=LARGEST_WINDOW, description="The pack and what is retrieved.")
+    history: Tokens = Field(ge=0, le=LARGEST_WINDOW, description="With the message.")
+    task: Tokens = Field(default=0, ge=0, le=LARGEST_WINDOW)
+
+    def budget(self) -> Budget:
+        return Budget("custom", self.total, self.output, self.system, self.memories, self.history, self.task)
+
+
+class PiiActions(BaseModel):
+    """What happens to each class of personal data that is found (docs/rules/privacy.md#classes). Names, places and
+    relatives are what a memory of a person is made of: nothing looks for them, so nothing else can be asked for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    card_number: Action = "block"
+    ssn: Action = "block"
+    password: Action = "block"
+    api_key: Action = "block"
+    medical_record_number: Action = "redact"
+    name: Literal["allow"] = "allow"
+    place: Literal["allow"] = "allow"
+    relative: Literal["allow"] = "allow"
+
+    @property
+    def actions(self) -> dict[PiiClass, Action]:
+        """By class, of those that are looked for."""
+        return {
+            "card_number": self.card_number,
+            "ssn": self.ssn,
+            "password": self.password,
+            "api_key": self.api_key,
+            "medical_record_number": self.medical_record_number,
+        }
+
+
+ProfileName = Literal["compact_8k", "window_200k", "agentic"]
+Profile = ProfileName | CustomBudget
+
+
+def budget_of(profile: Profile, window: int) -> Budget:
+    return profile.budget() if isinstance(profile, CustomBudget) else named_budget(profile, window)
 
 
 class Policy(BaseModel):
@@ -30,6 +95,8 @@ class Policy(BaseModel):
     compaction_trigger: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
     global_budget: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
     local_rows_budget: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
+    always_budget: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
+    profile_budget: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
     observer_transcript_cap: Tokens = Field(default=35_000, ge=100, le=150_000)
     observer_output_cap: Tokens = Field(default=8_000, ge=1, le=64_000)
     prior_memory_cap: Tokens = Field(default=4_000, ge=0, le=15_000)
@@ -39,9 +106,23 @@ class Policy(BaseModel):
     recall_threshold: float = Field(default=0.7, ge=0.0, le=1.0)
     prompt_share: float = Field(default=0.5, ge=0.0, le=1.0)
     rerank: Rerank = "linear"
+    summary_verbosity: Verbosity = "standard"
     prompt_budget_ms: int = Field(default=300, ge=1, le=20_000)
     session_start_budget_ms: int = Field(default=500, ge=1, le=20_000)
     manual_search_budget_ms: int = Field(default=10_000, ge=1, le=20_000)
+    prices: dict[ModelName, ModelPrice] = Field(default_factory=dict, max_length=MOST_PRICES)
+    timezone: str = Field(default="UTC", min_length=1, max_length=64)
+    retention_days: int | None = Field(default=None, ge=1, le=MOST_DAYS)
+    reflection_min_age_days: int = Field(default=3, ge=0, le=MOST_DAYS)
+    reflection_min_rows: int = Field(default=20, ge=1, le=10_000)
+    reflection_min_tokens: Tokens = Field(default=8_000, ge=1, le=LARGEST_WINDOW)
+    min_importance: int = Field(default=2, ge=1, le=5)
+    review_mode: ReviewMode = "auto"
+    budget_profile: Profile = "agentic"
+    static_prefix: StaticPrefix | None = None
+    pii: PiiActions = PiiActions()
+    chat_model: str | None = Field(default=None, min_length=1, max_length=100)
+    cacheable_tokens: dict[str, Annotated[int, Field(ge=0, le=100_000)]] = Field(default_factory=dict, max_length=50)
 
     @classmethod
     def stored(cls, numbers: Mapping[str, Any]) -> Policy:
@@ -50,12 +131,20 @@ class Policy(BaseModel):
         given = dict(numbers)
         if isinstance(given.get("rerank"), bool):
             given["rerank"] = "linear" if given["rerank"] else "off"
+        if "prices" in given:
+            given["prices"] = {name: ModelPrice.model_construct(**price) for name, price in given["prices"].items()}
+        if isinstance(given.get("static_prefix"), dict):
+            given["static_prefix"] = StaticPrefix.model_construct(**given["static_prefix"])
+        if isinstance(given.get("budget_profile"), dict):
+            given["budget_profile"] = CustomBudget.model_construct(**given["budget_profile"])
+        if isinstance(given.get("pii"), dict):
+            given["pii"] = PiiActions.model_construct(**given["pii"])
         return cls.model_construct(**given)
 
     @property
     def reflection_trigger(self) -> Tokens:
         """In-session reflection starts at this many tokens of live observations and reflections: 0.325 W."""
-        return self.session_reflection_trigger if self.session_reflection_trigger is not None else self._share(325)
+        return self.session_reflection_trigger if self.session_reflection_trigger is not None else self._pack_share(325)
 
     @property
     def reflection_target(self) -> Tokens:
@@ -77,15 +166,44 @@ class Policy(BaseModel):
     @property
     def global_layer(self) -> Tokens:
         """Budget of the pack's global layer: 0.075 W."""
-        return self.global_budget if self.global_budget is not None else self._share(75)
+        return self.global_budget if self.global_budget is not None else self._pack_share(75)
 
     @property
     def local_rows(self) -> Tokens:
         """Budget of the note, manual and fact rows in the local layer: 0.05 W."""
-        return self.local_rows_budget if self.local_rows_budget is not None else self._share(50)
+        return self.local_rows_budget if self.local_rows_budget is not None else self._pack_share(50)
+
+    @property
+    def always_layer(self) -> Tokens:
+        """Budget of the documents in the pack's always layer: 0.02 W."""
+        return self.always_budget if self.always_budget is not None else self._pack_share(20)
+
+    @property
+    def profile_layer(self) -> Tokens:
+        """Budget of the documents and people in the pack's profile layer: 0.025 W."""
+        return self.profile_budget if self.profile_budget is not None else self._pack_share(25)
+
+    @property
+    def budget(self) -> Budget:
+        """Of a prompt, unless the caller names another one."""
+        return budget_of(self.budget_profile, self.effective_window)
+
+    @property
+    def effective_window(self) -> Tokens:
+        """W: what was set, else the input of the profile, which is 200,000 for the default one."""
+        if "window" in self.model_fields_set or self.budget_profile == "agentic":
+            return self.window
+        return budget_of(self.budget_profile, self.window).input
 
     def _share(self, thousandths: int) -> Tokens:
-        return self.window * thousandths // 1000
+        return self.effective_window * thousandths // 1000
+
+    def _pack_share(self, thousandths: int) -> Tokens:
+        """Of a layer: the layers together fit the profile's pack."""
+        share = self._share(thousandths)
+        if self.budget_profile == "agentic":
+            return share
+        return min(share, self.budget.pack_limit * thousandths // _PACK_SHARE)
 
     def problems(self) -> list[FieldError]:
         """Why these numbers do not fit together; empty when they do. A problem stands under a field that was set: a
@@ -98,24 +216,26 @@ class Policy(BaseModel):
                 "session_reflection_trigger",
                 self.reflection_trigger,
             ),
-            ("compaction_trigger", self.compaction_at, "window", self.window),
-            ("session_reflection_trigger", self.reflection_trigger, "window", self.window),
+            ("compaction_trigger", self.compaction_at, "window", self.effective_window),
+            ("session_reflection_trigger", self.reflection_trigger, "window", self.effective_window),
         ):
             field = self._first_set(name, trigger_name, "window")
             if target <= 0:
                 found.append(FieldError(field, f"{name} must be greater than 0, is {target}"))
             elif target >= trigger:
                 found.append(FieldError(field, f"{name} = {target} must be below {trigger_name} = {trigger}"))
-        total = self.global_layer + self.local_rows + self.reflection_trigger
-        if total > self.window:
-            field = self._first_set("global_budget", "local_rows_budget", "session_reflection_trigger", "window")
-            found.append(
-                FieldError(
-                    field,
-                    f"global {self.global_layer} + local rows {self.local_rows} + session observations"
-                    f" {self.reflection_trigger} = {total} exceed window = {self.window}",
-                )
-            )
+        layers = {
+            "always_budget": self.always_layer,
+            "profile_budget": self.profile_layer,
+            "global_budget": self.global_layer,
+            "local_rows_budget": self.local_rows,
+            "session_reflection_trigger": self.reflection_trigger,
+        }
+        total = sum(layers.values())
+        if total > self.effective_window:
+            field = self._first_set("global_budget", "local_rows_budget", *layers, "window")
+            told = " + ".join(f"{name} {tokens}" for name, tokens in layers.items())
+            found.append(FieldError(field, f"{told} = {total} exceed window = {self.effective_window}"))
         if self.observer_output_cap >= self.observer_transcript_cap:
             found.append(
                 FieldError(
@@ -124,6 +244,11 @@ class Policy(BaseModel):
                     f" observer_transcript_cap = {self.observer_transcript_cap}",
                 )
             )
+        if not is_zone(self.timezone):
+            found.append(FieldError("timezone", f"there is no time zone {self.timezone}; say it as Europe/Dublin"))
+        found += self.budget.problems("budget_profile")
+        if self.static_prefix is not None:
+            found += self.static_prefix.problems("static_prefix")
         return found
 
     def _first_set(self, *names: str) -> str:

@@ -8,16 +8,20 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from neve.domain.ids import MEMORY_ID
 from neve.domain.sessions.transcript import one_line
 from neve.domain.times import iso, parse
 
 IDENTIFIER = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}"
 IDENTIFIER_RULE = "must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit"
+PATH_IDS = {"memory_id": f"{IDENTIFIER}|{MEMORY_ID}"}
+"""Grammars of ids in a path that are not ``IDENTIFIER`` alone: what another memory store gave out may begin with - or
+_."""
 FIRST_YEAR, LAST_YEAR = 1970, 2200
 MAX_CURSOR = 2048
 
 _IDENTIFIER = re.compile(IDENTIFIER)
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _INTEGER = re.compile(r"-?[0-9]{1,12}")
 
 
@@ -31,7 +35,7 @@ def _time(text: str) -> str:
     if not _TIME.fullmatch(text):
         raise ValueError("must be an RFC 3339 time with an offset, such as 2026-03-10T09:30:00Z")
     try:
-        stored = iso(parse(text))
+        stored = iso(parse(text.upper()))
     except (ValueError, OverflowError):
         raise ValueError("is not a time that exists") from None
     if not FIRST_YEAR <= int(stored[:4]) <= LAST_YEAR:

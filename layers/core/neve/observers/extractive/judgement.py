@@ -50,7 +50,8 @@ _REQUEST = Verdict(Kind.NOTE, "🟡", 5, "request")
 
 _TOLD_TO_REMEMBER = re.compile(
     r"^(?:please\s+)?(?:can you\s+|could you\s+)?(?:just\s+)?"
-    r"(?:(?:remember|note|keep in mind|bear in mind|don't forget|do not forget|make a note)(?:\s+that\b|\s*[:,])"
+    r"(?:(?:remember|note|keep in mind|bear in mind|don't forget|do not forget|make a note)"
+    r"(?:\s+that\b|(?:\s+this)?\s*[:,])"
     r"|(?:important|for the record|fyi|note to self)\s*[:,])\s*\w",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.observe.lines import MOST_LINES
+from neve.domain.records import Kind as MemoryKind
 from neve.observers.extractive.candidates import (
     LINE_CHARACTERS,
     Line,
@@ -20,7 +21,8 @@ from neve.observers.extractive.candidates import (
 from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.dates import annotate
 from neve.observers.extractive.english.sentences import Sentence
-from neve.observers.extractive.sameness import Content, adds_nothing, content_of
+from neve.observers.extractive.facts import slot_of
+from neve.observers.extractive.sameness import Content, adds_nothing, content_of, on_one_matter
 from neve.observers.extractive.sequels import (
     Earlier,
     corrected,
@@ -34,6 +36,8 @@ from neve.observing import PassInput, PriorMemory
 
 ENOUGH = 3
 """Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
+LEFT_S = 2.0
+"""Seconds: with less left for the worker, reading ends too, and the commit comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +55,34 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> Kept:
     ``among_people``: the second speaker is a person."""
     notes = _Notes(given.prior)
     read_to: int | None = None
-    for moment, said in moments(given, among_people=among_people):
-        if len(notes.lines) > ENOUGH * given.max_lines:  # none of what follows can have room
+    for n, (moment, said) in enumerate(moments(given, among_people=among_people)):
+        in_time = given.seconds_left() >= LEFT_S or n == 0
+        if len(notes.lines) > ENOUGH * given.max_lines or not in_time:  # none of what follows can have room
             read_to = moment.event.seq - 1
             break
         for line in _of_moment(moment, said, notes):
             notes.take(line)
     lines, covered_to = _within(notes.lines, given)
     return Kept(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A line of the pass or of a prior memory. ``slot``: of what it fills only one can be true."""
+
+    content: Content
+    slot: str | None
+    row: PriorMemory | None = None
+
+    def restates(self, other: _Said) -> bool:
+        return adds_nothing(self.content, other.content)
+
+    def is_about(self, other: _Said) -> bool:
+        return (self.slot is not None and self.slot == other.slot) or on_one_matter(self.content, other.content)
+
+
+def _said(text: str, row: PriorMemory | None = None) -> _Said:
+    return _Said(content_of(text), slot_of(text), row)
 
 
 class _Notes:
@@ -68,16 +92,35 @@ class _Notes:
         self.prior = prior
         self.lines: list[Line] = []
         self.restated: dict[str, None] = {}
-        self._contents: list[Content] = []
-        self._known = [(row.id, content_of(line)) for row in prior for line in row.text.splitlines()]
+        self._contents: list[_Said] = []
+        in_time = sorted(prior, key=lambda row: row.said_at)
+        known = [_said(line, row) for row in in_time for line in row.text.splitlines()]
+        self._facts = [old for old in known if old.row and old.row.kind is MemoryKind.FACT]
+        self._known = known
 
     def take(self, line: Line) -> None:
-        content = content_of(line.text)
-        held_by = [row_id for row_id, old in self._known if adds_nothing(content, old)]
-        self.restated.update(dict.fromkeys(held_by))
-        if not held_by and not any(adds_nothing(content, other) for other in self._contents):
-            self.lines.append(line)
-            self._contents.append(content)
+        """What the pass itself said last on the matter decides whether it is something new, and before that what was
+        known."""
+        new = _said(line.text)
+        before = [other for other in self._contents if new.is_about(other)]
+        if before and new.restates(before[-1]):
+            return
+        if not before and self._is_known(new):
+            self.restated.update({old.row.id: None for old in self._known if old.row and new.restates(old)})
+            return
+        self.lines.append(line)
+        self._contents.append(new)
+
+    def _is_known(self, new: _Said) -> bool:
+        """A fact holds until another takes its place, so it is asked first. Of other lines the newest holds: what was
+        true before it may be true again."""
+        filled = [fact for fact in self._facts if new.slot is not None and fact.slot == new.slot]
+        if filled:
+            return new.restates(filled[-1])
+        if any(new.restates(fact) for fact in self._facts):
+            return True
+        about = [old for old in self._known if new.is_about(old)]
+        return bool(about) and new.restates(about[-1])
 
     def pop(self, at: int) -> Line:
         del self._contents[at]

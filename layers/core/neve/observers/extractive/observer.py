@@ -3,14 +3,34 @@ our own, decides what is kept (docs/rules/observe.md#extractive; docs/observer.m
 
 from __future__ import annotations
 
+from neve.domain.compact.extract import extract_summary
+from neve.domain.librarian.extract import account_of
+from neve.domain.librarian.filing import Filed
 from neve.domain.observe.lines import earlier, within_tokens
 from neve.observers.extractive.company import among_people
+from neve.observers.extractive.facts import facts_of
+from neve.observers.extractive.filing import actions_of
 from neve.observers.extractive.lines import lines_of_pass
-from neve.observers.extractive.reflection import reflected_rows
+from neve.observers.extractive.reflection import condensed_rows, reflected_rows
 from neve.observers.extractive.thread import current_task, thread_title
-from neve.observing import Observed, ObservedLine, PassInput, Reflected, ReflectedRow, ReflectInput
+from neve.observing import (
+    Condensed,
+    CondensedRow,
+    CondenseInput,
+    FilingInput,
+    Observed,
+    ObservedLine,
+    PassInput,
+    Reflected,
+    ReflectedRow,
+    ReflectInput,
+    Summarised,
+    SummaryInput,
+)
 
 NAME = "extractive"
+RULES_VERSION = "1"
+"""Of the librarian: raised with every change of where a statement belongs."""
 LONGEST_S = 5.0
 """A pass of 35,000 tokens takes a second on a laptop; a worker has a third of a CPU (512 MB)."""
 
@@ -30,6 +50,10 @@ class ExtractiveObserver:
     def longest_s(self) -> float:
         return LONGEST_S
 
+    @property
+    def longest_filing_s(self) -> float:
+        return LONGEST_S
+
     def observe(self, given: PassInput) -> Observed:
         people = among_people(given.events)
         kept = lines_of_pass(given, among_people=people)
@@ -40,6 +64,7 @@ class ExtractiveObserver:
             lines=lines,
             model=NAME,
             used_memory_ids=kept.restated,
+            facts=() if people else tuple(facts_of(kept.lines, given.prior, kept.restated)),
             current_task=None if people else current_task(given.events),
             thread_title=None if people else thread_title(given.events),
             calls=0,
@@ -49,3 +74,16 @@ class ExtractiveObserver:
     def reflect(self, given: ReflectInput) -> Reflected:
         rows = reflected_rows(given.groups, given.target_tokens)
         return Reflected(rows=tuple(ReflectedRow(row.text, row.group_ids) for row in rows), model=NAME, calls=0)
+
+    def summarise(self, given: SummaryInput) -> Summarised:
+        summary = extract_summary(given.events, given.verbosity, target=given.target_tokens, before=given.before)
+        return Summarised(summary, NAME, calls=0)
+
+    def condense(self, given: CondenseInput) -> Condensed:
+        rows = condensed_rows(given.groups, given.target_tokens)
+        return Condensed(tuple(CondensedRow(row.text, row.group_ids) for row in rows), NAME, calls=0)
+
+    def file_away(self, given: FilingInput) -> Filed:
+        title = given.title or (thread_title(given.events) if given.events else None)
+        account = account_of(given.events, title, given.outcome, given.before)
+        return Filed(actions_of(given), account, NAME, f"{NAME}-{RULES_VERSION}", calls=0)

@@ -13,6 +13,8 @@ from neve.observers.extractive.sameness import Content, adds_nothing, content_of
 
 MIN_ROW = 150
 MAX_ROW = 600
+EVEN = 90
+"""Percent of a night's target that is filled, so that its rows can be even."""
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -49,6 +51,31 @@ def reflected_rows(groups: Sequence[Group], target_tokens: int) -> list[FoldedRo
     notes = _merged(groups)
     notes = [note for note in notes if note.tier < 2] or notes
     return _rows(_within(notes, target_tokens))
+
+
+def condensed_rows(groups: Sequence[Group], target_tokens: int) -> list[FoldedRow]:
+    """The same for a night, whose rows are each cut to their share of the target: rows so even that none is."""
+    notes = _merged(groups)
+    notes = [note for note in notes if note.tier < 2] or notes
+    kept = _within(notes, target_tokens * EVEN // 100)
+    for count in range(max(1, sum(note.tokens for note in kept) // MAX_ROW + 1), 1, -1):
+        rows = _even(kept, target_tokens // count)
+        if len(rows) <= count:
+            return [_row(row) for row in rows]
+    return [_row(kept)] if kept else []
+
+
+def _even(notes: Sequence[_Note], most: int) -> list[list[_Note]]:
+    """Rows of at most ``most`` tokens, a line above it alone."""
+    rows: list[list[_Note]] = []
+    filled = 0
+    for note in notes:
+        if not rows or filled + note.tokens > most:
+            rows.append([])
+            filled = 0
+        rows[-1].append(note)
+        filled += note.tokens
+    return rows
 
 
 def _merged(groups: Sequence[Group]) -> list[_Note]:

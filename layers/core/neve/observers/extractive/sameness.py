@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from neve.domain.terms import stem
 from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
@@ -18,7 +19,11 @@ _NEGATION = re.compile(
     + r")\b",
     re.IGNORECASE,
 )
+_ENDED = re.compile(r"\bno longer\b|\bany ?more\b|\bany longer\b", re.IGNORECASE)
+_BRITISH = re.compile(r"\b(fav|col|flav|neighb|hon|hum|behavi|lab)our", re.IGNORECASE)
 _EMPTY_WORDS = words("user said correction assistant wants asked today tomorrow yesterday standing wish")
+TEXTS_KEPT = 4096
+"""The same prior memories are shown to pass after pass, and each text has one meaning here."""
 SHARED = 0.8
 """Share of the new statement's content words that the old one must hold; of the old one's, the new must hold half."""
 
@@ -33,11 +38,14 @@ class Content:
     negated: bool
 
 
+@lru_cache(maxsize=TEXTS_KEPT)
 def content_of(text: str) -> Content:
     """The content of one line of a memory, its mark ignored."""
     dates = frozenset(_DATE.findall(" ".join(_MEANING.findall(text))))
-    bare = _MEANING.sub(" ", text)
-    plain = (word for word in plain_words(bare) if word not in QUERY_STOP_WORDS and word not in _EMPTY_WORDS)
+    bare = one_spelling(_MEANING.sub(" ", text))
+    plain = (
+        word for word in plain_words(_ENDED.sub(" ", bare)) if word not in QUERY_STOP_WORDS and word not in _EMPTY_WORDS
+    )
     return Content(
         words=frozenset(stem(word) for word in plain if not word.isdigit() and not is_emoji(word)),
         figures=frozenset(_FIGURE.findall(bare)),
@@ -46,14 +54,28 @@ def content_of(text: str) -> Content:
     )
 
 
+def one_spelling(text: str) -> str:
+    """``favourite`` and ``favorite`` as one word, for comparison only."""
+    return _BRITISH.sub(r"\1or", text)
+
+
 def adds_nothing(new: Content, old: Content) -> bool:
     """True iff ``new`` restates ``old``. A figure or date that ``old`` lacks is something new, and so is a denial."""
     if not new.words or new.negated != old.negated or not new.figures <= old.figures:
         return False
     if new.dates and new.dates != old.dates:
         return False
+    return _share_words(new, old)
+
+
+def on_one_matter(new: Content, old: Content) -> bool:
+    """True iff ``new`` restates ``old`` or denies it, or says it with another figure."""
+    return (not (new.dates and old.dates) or new.dates == old.dates) and _share_words(new, old)
+
+
+def _share_words(new: Content, old: Content) -> bool:
     shared = len(new.words & old.words)
-    return shared >= SHARED * len(new.words) and 2 * shared >= len(old.words)
+    return shared >= SHARED * len(new.words) and 2 * shared >= len(old.words) > 0
 
 
 # --- what a correction changes ------------------------------------------------------------------

@@ -22,6 +22,7 @@ _OWN_HEAD = re.compile(
         "remember note fyi important update correction reminder context background edit also ps p.s question problem",
         "status plan goal fact facts",
         "for the record|note to self|keep in mind|one thing|one more thing|just so you know",
+        "bear in mind|make a note|don't forget|do not forget",
         "the (?:problem|thing|issue|plan)|my (?:question|problem)",
     )
     + r"\b",

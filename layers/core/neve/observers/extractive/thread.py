@@ -4,12 +4,12 @@ Between people "can you" is a question like any other."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from neve.domain.records import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.observers.extractive.english.person import rest_about
-from neve.observers.extractive.english.sentences import sentences
+from neve.observers.extractive.english.sentences import Sentence, sentences
 from neve.observers.extractive.english.vocabulary import any_of
 
 TITLE_WORDS = 8
@@ -36,25 +36,35 @@ _NOT_A_TASK = re.compile(r"^(?:always|never|don't|do not|stop|remember|keep|call
 
 def current_task(events: Sequence[Event]) -> str | None:
     """The last request to an assistant in these events ("plan a trip to Japan"), else the last goal that was named."""
-    wanted = [*_wanted(events, _GOAL), *_wanted(events, _REQUEST)]
-    return wanted[-1][:TASK_CHARACTERS] if wanted else None
+    wanted = _first_wanted(reversed(events), last=True)
+    return wanted[:TASK_CHARACTERS] if wanted else None
 
 
 def thread_title(events: Sequence[Event]) -> str | None:
     """The first request, or else goal, of a conversation that begins with these events, in at most eight words."""
-    wanted = [*_wanted(events, _REQUEST), *_wanted(events, _GOAL)]
-    if events[0].seq != 1 or not wanted:
+    wanted = _first_wanted(events) if events[0].seq == 1 else None
+    if wanted is None:
         return None
-    title = " ".join(wanted[0].split()[:TITLE_WORDS]).rstrip(",;:-")
+    title = " ".join(wanted.split()[:TITLE_WORDS]).rstrip(",;:-")
     return title[:1].upper() + title[1:]
 
 
-def _wanted(events: Sequence[Event], form: re.Pattern[str]) -> Iterator[str]:
+def _first_wanted(events: Iterable[Event], *, last: bool = False) -> str | None:
+    """The first request, else the first goal. ``last``: both events and sentences are gone through from the end. No
+    event is read behind the one with the request."""
+    goal: str | None = None
     for event in events:
         if event.event_type is not EventType.USER_MESSAGE:
             continue
-        for sentence in sentences(event_text(event)):
-            match = form.match(sentence.text)
-            what = _FOR_ME.sub(r"\1", next(filter(None, match.groups()))) if match else ""
-            if len(what.split()) >= 2 and not _NOT_A_TASK.match(what):
-                yield rest_about("User", what)
+        said = sentences(event_text(event))
+        for sentence in reversed(said) if last else said:
+            if request := _wanted(sentence, _REQUEST):
+                return request
+            goal = goal or _wanted(sentence, _GOAL)
+    return goal
+
+
+def _wanted(sentence: Sentence, form: re.Pattern[str]) -> str | None:
+    match = form.match(sentence.text)
+    what = _FOR_ME.sub(r"\1", next(filter(None, match.groups()))) if match else ""
+    return rest_about("User", what) if len(what.split()) >= 2 and not _NOT_A_TASK.match(what) else None

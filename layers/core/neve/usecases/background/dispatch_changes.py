@@ -4,10 +4,13 @@ Every message may be sent twice and arrive in any order, because records are: wo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from neve.correlation import correlated
+from neve.domain.ids import is_document_id
 from neve.domain.records import EventType
 from neve.domain.sessions.transcript import completes_turn
 from neve.ports import Item, Key, Message, Ports, QueueName
@@ -15,17 +18,26 @@ from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.stream_records import Change
 from neve.store.tenants import read_tenant
-from neve.usecases.indexing.messages import events_message, late_tenant_message, memory_message
+from neve.usecases.compact import job as compaction
+from neve.usecases.indexing.messages import events_message, late_tenant_message, memory_message, retraction_message
 from neve.usecases.indexing.utterances import event_place
+from neve.usecases.jobs import queued_jobs
 from neve.usecases.memories.note_access import note_access
 from neve.usecases.observe.job import observation_message
+from neve.usecases.reflect.note_due import new_candidates, note_due, rows_of_due
+from neve.usecases.sessions import retract_job
+from neve.usecases.sessions.note_open import note_open
 
 
 def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
-    """Queue what the changes ask for, then note which memories were answered with. Raises StoreUnavailable, in which
-    case some of it may be done already and all of it can be repeated."""
-    logs = _appended(changes)
-    to_index = [*_memory_messages(ports, changes), *(log.index_message() for log in logs)]
+    """Queue what the changes ask for, then note which users a night has rows of, which sessions were opened, and which
+    memories were answered with. Raises StoreUnavailable, in which case some of it may be done already and all of it can
+    be repeated."""
+    logs, candidates = _appended(changes), new_candidates(changes)
+    latest = _latest(changes)
+    wanted = {keys.head for keys, _, _ in latest} | rows_of_due(candidates)
+    found = ports.table.get_many(sorted(wanted)) if wanted else {}
+    to_index = [*_index_messages(latest, found), *(log.index_message() for log in logs), *_retractions(changes)]
     if to_index:
         ports.queue.send(QueueName.INDEX, to_index)
     to_encode = [message for change in changes if (message := _late_message(change))]
@@ -34,9 +46,47 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
     observe = _observations(ports, logs)
     if observe:
         ports.queue.send(QueueName.EXTRACT, observe)
+    for queue, messages in _queued_jobs(changes).items():
+        ports.queue.send(queue, messages)
+    note_due(ports, candidates, found)
+    note_open(ports, changes)
     accessed = _accessed(changes)
     if accessed:
         note_access(ports, accessed)
+
+
+# --- jobs ---------------------------------------------------------------------------------------
+
+
+def _queued_jobs(changes: Sequence[Change]) -> dict[QueueName, list[Message]]:
+    """The jobs that somebody wrote to have them sent: compactions, retractions, and work on all that is kept of a
+    user."""
+    messages: defaultdict[QueueName, list[Message]] = defaultdict(list)
+    for item in (change.item for change in changes if change.old is None):
+        if item.get("type") == rows.QUEUED_JOB:
+            with correlated(item):
+                if item["kind"] in queued_jobs.KINDS:
+                    messages[QueueName.JOBS].append(queued_jobs.message_of_row(item))
+                elif item["kind"] == retract_job.KIND:
+                    messages[QueueName.COMPACT].append(retract_job.retract_message(item))
+                else:
+                    messages[QueueName.COMPACT].append(compaction.message_of_row(item))
+    return messages
+
+
+def _retractions(changes: Sequence[Change]) -> list[Message]:
+    """What leaves the index now, without waiting for the job."""
+    messages = []
+    for item in (item for item in _new(changes) if item.get("type") == rows.RETRACTION):
+        keys = SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])
+        with correlated(item):
+            messages.append(retraction_message(keys, item["incarnation"], item["id"]))
+    return messages
+
+
+def _new(changes: Sequence[Change]) -> list[Item]:
+    """Rows that were inserted."""
+    return [change.item for change in changes if change.old is None]
 
 
 # --- recalls ------------------------------------------------------------------------------------
@@ -47,30 +97,37 @@ def _accessed(changes: Sequence[Change]) -> dict[Key, str]:
     newest: dict[Key, str] = {}
     for item in (change.item for change in changes if change.old is None and change.item.get("type") == "recall"):
         keys = UserKeys(item["tenant_id"], item["user_id"])
-        for key in (keys.memory(i) for i in item["answered"] if event_place(i) is None):
+        for key in (keys.memory(i) for i in item["answered"] if event_place(i) is None and not is_document_id(i)):
             newest[key] = max(item["at"], newest.get(key, ""))
     return newest
 
 
-# --- memories -----------------------------------------------------------------------------------
+# --- memories and documents ---------------------------------------------------------------------
+
+Indexed = tuple[UserKeys, Literal["memory", "document"], str]
+"""Whose it is, what it is, and its id."""
 
 
-def _memory_messages(ports: Ports, changes: Sequence[Change]) -> list[Message]:
-    """One for each memory whose rev moved or that is gone, of the highest rev in the batch."""
-    latest: dict[tuple[UserKeys, str], Item] = {}
+def _latest(changes: Sequence[Change]) -> dict[Indexed, Item]:
+    """Each memory and document whose rev moved or that is gone, at the highest rev in the batch: a document that moved
+    is gone at one path, and at another one of a higher rev."""
+    latest: dict[Indexed, Item] = {}
     for change in changes:
         item = change.item
-        if item.get("type") == "memory" and _rev_moved(change):
-            place = (UserKeys(item["tenant_id"], item["user_id"]), item["id"])
+        indexed = item.get("type") == "memory" or (item.get("type") == "document" and "id" in item)  # no artifact
+        if indexed and _rev_moved(change):
+            place: Indexed = (UserKeys(item["tenant_id"], item["user_id"]), item["type"], item["id"])
             if place not in latest or latest[place]["rev"] <= item["rev"]:
                 latest[place] = item
-    heads = {keys.head for keys, _ in latest}
-    found = ports.table.get_many(sorted(heads)) if heads else {}
+    return latest
+
+
+def _index_messages(latest: Mapping[Indexed, Item], found: Mapping[Key, Item]) -> list[Message]:
     messages = []
-    for (keys, i), item in latest.items():
+    for (keys, kind, i), item in latest.items():
         head = rows.read_head(found.get(keys.head))
         with correlated(item):
-            messages.append(memory_message(keys, head.incarnation, i, item["rev"]))
+            messages.append(memory_message(keys, head.incarnation, i, item["rev"], kind))
     return messages
 
 

@@ -9,19 +9,36 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from neve.domain.records import Job, SessionMarker
-from neve.ports import Item, Message, Ports, QueueName
+from neve.ports import Item, Message, Ports, QueueName, key_of
 from neve.store import rows
-from neve.store.keys import DELETED_MEMORY, INDEXED, MARKER, MEMORY, SESSION, Keys, SessionKeys, UserKeys, tenant_row
+from neve.store.keys import (
+    DELETED_DOCUMENT,
+    DELETED_MEMORY,
+    DOCUMENT,
+    INDEXED,
+    MARKER,
+    MEMORY,
+    RETRACTION,
+    SESSION,
+    Keys,
+    SessionKeys,
+    UserKeys,
+    deleted_memory_id,
+    tenant_row,
+)
 from neve.store.partitions import all_rows
 from neve.store.stream_records import Change
 from neve.store.tenants import read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.compact.request_compaction import compaction_message
+from neve.usecases.compact.job import compaction_message
+from neve.usecases.documents.list_documents import heads_below
 from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.indexing.late.begin import encode_again
 from neve.usecases.indexing.messages import memory_message
 from neve.usecases.indexing.requeue import requeue_logs
+from neve.usecases.jobs.queued_jobs import KINDS, job_message
 from neve.usecases.observe.job import observation_job_id, observation_message
+from neve.usecases.sessions import retract_job
 from neve.usecases.sessions.memory_lag import progress_of
 from neve.usecases.tenants.directory import all_tenants, users_of
 
@@ -31,7 +48,7 @@ BATCH_SIZE = 100
 
 @dataclass
 class Refilled:
-    """``rows``: memories, deletions and events that were told of again."""
+    """``rows``: memories, documents, deletions and events that were told of again."""
 
     users: int = 0
     rows: int = 0
@@ -83,6 +100,8 @@ def _send_vectors_again(ports: Ports, keys: UserKeys, incarnation: int) -> int:
     """Of what is in the index with its words: the outbox has told of it, and the words have handed it on."""
     memories = map(rows.read_memory, all_rows(ports.table, keys.partition, prefix=MEMORY))
     messages = [memory_message(keys, incarnation, m.id, m.rev) for m in memories if m.words_at is not None]
+    heads = (head for head in heads_below(ports.table, keys, "/") if head.words_at is not None)
+    messages += [memory_message(keys, incarnation, str(one.id), one.rev, "document") for one in heads]
     if messages:
         ports.queue.send(QueueName.EMBED, messages)
     sessions = [keys.of_session(item["session_id"]) for item in _rows_of(ports, keys, SESSION)]
@@ -96,7 +115,13 @@ def _behind(ports: Ports, keys: UserKeys) -> Iterator[Change]:
         if rows.read_memory(item).rev_at is not None:
             yield Change("", None, item)
     for item in all_rows(ports.table, keys.partition, prefix=DELETED_MEMORY):
-        gone = {"type": "memory", "id": f"mem_{item['sk'].removeprefix(DELETED_MEMORY)}", "rev": item["rev"]}
+        gone = {"type": "memory", "id": deleted_memory_id(key_of(item)), "rev": item["rev"]}
+        yield Change("", gone | {"tenant_id": keys.tenant, "user_id": keys.user}, None)
+    for item in all_rows(ports.table, keys.partition, prefix=DOCUMENT):
+        if "rev_at" in item:
+            yield Change("", None, item)
+    for item in all_rows(ports.table, keys.partition, prefix=DELETED_DOCUMENT):
+        gone = {"type": "document", "id": f"doc_{item['sk'].removeprefix(DELETED_DOCUMENT)}", "rev": item["rev"]}
         yield Change("", gone | {"tenant_id": keys.tenant, "user_id": keys.user}, None)
     indexed = {item["session_id"]: read_indexed(item["session_id"], item) for item in _rows_of(ports, keys, INDEXED)}
     observed = {m.session_id: max(m.observed_seq, m.offered_seq) for m in _markers(ports, keys)}
@@ -107,6 +132,8 @@ def _behind(ports: Ports, keys: UserKeys) -> Iterator[Change]:
         log = keys.of_session(session.session_id)
         for event in all_rows(ports.table, log.log, between=log.events(first, session.last_seq)):
             yield Change("", None, event)
+        for retraction in all_rows(ports.table, log.log, prefix=RETRACTION) if session.retracted else ():
+            yield Change("", None, retraction)
 
 
 def _rows_of(ports: Ports, keys: UserKeys, prefix: str) -> list[Item]:
@@ -124,11 +151,15 @@ def _send_jobs_again(ports: Ports, keys: Keys) -> int:
     open_jobs = [job for job in map(rows.read_job, live) if job.status in ("queued", "running")]
     observe = _messages(ports, keys, open_jobs, "observe", _observation_of)
     compact = _messages(ports, keys, open_jobs, "compact", _compaction_of)
+    compact += _messages(ports, keys, open_jobs, retract_job.KIND, _retraction_of)
     if observe:
         ports.queue.send(QueueName.EXTRACT, observe)
     if compact:
         ports.queue.send(QueueName.COMPACT, compact)
-    return len(observe) + len(compact)
+    whole = [job_message(keys.of_user(j.user_id), j.kind, j.id) for j in open_jobs if j.kind in KINDS and j.user_id]
+    if whole:
+        ports.queue.send(QueueName.JOBS, whole)
+    return len(observe) + len(compact) + len(whole)
 
 
 Again = Callable[[Ports, SessionKeys, int, Job], Message | None]
@@ -152,6 +183,10 @@ def _observation_of(ports: Ports, log: SessionKeys, incarnation: int, job: Job) 
     seqs = (seq for seq in range(last, -1, -1) if observation_job_id(log, incarnation, seq) == job.id)
     seq = next(seqs, None)
     return None if seq is None else observation_message(log, incarnation, seq)
+
+
+def _retraction_of(_: Ports, log: SessionKeys, incarnation: int, job: Job) -> Message:
+    return retract_job.message_of(log, incarnation, job)
 
 
 def _compaction_of(_: Ports, log: SessionKeys, incarnation: int, job: Job) -> Message:

@@ -1,4 +1,5 @@
-"""The worker behind the compact queue: what a caller asked for and may be waiting for, a compaction or a pass."""
+"""The worker behind the compact queue: what a caller asked for and may be waiting for, a compaction, a pass, or taking
+something back."""
 
 from __future__ import annotations
 
@@ -9,9 +10,13 @@ from neve.scope import SessionScope
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.report import ObservationReport
+from neve.usecases.sessions import retract_job
+from neve.usecases.sessions.take_back import take_back
+
+_WORK = {"observe": extract_session, retract_job.KIND: take_back}
 
 
 def asked_for(scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft) -> ObservationReport | None:
-    """As ``compact_session``, or as ``extract_session`` for a message of E3."""
-    work = extract_session if body.get("work") == "observe" else compact_session
+    """As ``compact_session``; as ``extract_session`` for a message of E3, as ``take_back`` for one of a retraction."""
+    work = _WORK.get(body.get("work", ""), compact_session)
     return work(scope, body, seconds_left)

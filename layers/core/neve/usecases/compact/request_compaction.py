@@ -1,20 +1,19 @@
-"""E4: ask for a compaction."""
+"""E4: ask for a compaction; and the ways in which the service asks for one itself."""
 
 from __future__ import annotations
 
-from neve.correlation import carried
+from neve.domain.compact.due import after_horizon, quarters
 from neve.domain.errors import not_found
-from neve.domain.records import Job
-from neve.domain.times import iso
-from neve.ports import Conflict, Message, QueueName
+from neve.domain.ids import ulid_named
+from neve.domain.records import Job, SessionEpoch, SessionHead, UserHead, Verbosity
+from neve.ports import Conflict, QueueName
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.keys import SessionKeys
+from neve.usecases.compact.job import Reason, compaction_job, compaction_message
 from neve.usecases.jobs.read_jobs import find_job, wait_for_job
-from neve.usecases.observe.job import fifo_group
 
 
-def request_compaction(scope: SessionScope, reason: str, wait: bool) -> Job:
+def request_compaction(scope: SessionScope, reason: Reason, wait: bool, verbosity: Verbosity | None = None) -> Job:
     """A queued job; with ``wait`` polled up to 20 s. Raises session_not_found, erasing, user_closed, StoreUnavailable;
     a call that could not be sent leaves no job."""
     keys = scope.keys
@@ -23,17 +22,7 @@ def request_compaction(scope: SessionScope, reason: str, wait: bool) -> Job:
         raise not_found("session", scope.session)
     head = rows.read_head(found.get(keys.head))
     rows.writable(head)
-    now = scope.ports.clock.now()
-    job_id = f"job_{scope.ports.ids.ulid(now)}"
-    job = Job(
-        id=job_id,
-        kind="compact",
-        status="queued",
-        created_at=iso(now),
-        user_id=scope.user,
-        session_id=scope.session,
-        state={"reason": reason},
-    )
+    job = compaction_job(scope, reason, verbosity)
     # the message first: a row without one would stay queued for as long as it is kept, while a worker makes the row of
     # a message that has none
     scope.ports.queue.send(QueueName.COMPACT, [compaction_message(keys, head.incarnation, job)])
@@ -44,15 +33,16 @@ def request_compaction(scope: SessionScope, reason: str, wait: bool) -> Job:
     return wait_for_job(scope, job) if wait else job
 
 
-def compaction_message(keys: SessionKeys, incarnation: int, job: Job) -> Message:
-    """What the compact queue carries of a job."""
-    body = {
-        "work": "compact",
-        "tenant": keys.tenant,
-        "user": keys.user,
-        "session": keys.session,
-        "incarnation": incarnation,
-        "job_id": job.id,
-        "reason": job.state.get("reason", "manual"),
-    }
-    return Message(carried(body), group=fifo_group(keys), dedup_id=job.id)
+def queue_compaction(scope: SessionScope, user: UserHead, head: SessionHead, epoch: SessionEpoch) -> bool:
+    """Ask for one without waiting, for a caller that has just read these rows and found the history too long: one
+    write, and no call of a queue. False when it was asked for already in this epoch and the log has not grown by a
+    quarter of the trigger since, or when the user's row moved meanwhile. Raises StoreUnavailable."""
+    keys = scope.keys
+    grown = quarters(after_horizon(head, epoch), scope.policy.compaction_at)
+    name = f"compact/{keys.tenant}/{keys.user}/{keys.session}/{user.incarnation}/{epoch.epoch}/{grown}"
+    job = compaction_job(scope, "tokens", None, f"job_{ulid_named(name)}")
+    try:
+        scope.ports.table.write([rows.check_head(keys, user), rows.put_queued_job(keys, job, user.incarnation)])
+    except Conflict:
+        return False
+    return True

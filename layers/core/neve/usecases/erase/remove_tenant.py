@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from neve.ports import Index, Ports
 from neve.store.keys import Keys, tenant_row
-from neve.usecases.erase.erase_user import Removed, delete_rows, erase_user_data, keys_of
+from neve.usecases.erase.delete_rows import delete_rows
+from neve.usecases.erase.erase_user import Removed, erase_user, keys_of
 from neve.usecases.tenants.directory import users_of
 
 
@@ -29,9 +30,9 @@ def erase_tenant(ports: Ports, tenant_id: str) -> Removed:
     keys = Keys(tenant_id)
     parts = []
     for user in map(keys.of_user, users_of(ports.table, keys)):
-        parts.append(erase_user_data(ports, user))
+        parts.append(erase_user(ports, user, shared=False))
         delete_rows(ports.table, [user.head])
-    own = [keys.jobs, keys.answers, keys.secrets, keys.late]
+    own = [keys.jobs, keys.job_parts, keys.answers, keys.secrets, keys.late]
     others = len(parts) + sum(delete_rows(ports.table, keys_of(ports.table, partition)) for partition in own)
     others += delete_rows(ports.table, [tenant_row(tenant_id)])
     return Removed(

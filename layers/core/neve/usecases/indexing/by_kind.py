@@ -7,13 +7,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from neve.ports import StoreUnavailable
+from neve.ports import Queue, QueueName, StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.indexing.index_events import EmbedAgain
+from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
 from neve.usecases.indexing.indexed_row import Span, joined
+from neve.usecases.indexing.shelves import DOCUMENTS, MEMORIES, Shelf
+from neve.usecases.jobs.again import again
 
 BATCH_SIZE = 50
 """Rows of one user that are indexed together (docs/rules/indexing.md#embedding)."""
+
+DOCUMENTS_TOGETHER = 8
+"""A document may have a thousand times the text of a memory."""
+SHELVES: Mapping[str, tuple[Shelf[Any], int]] = {
+    MEMORIES.kind: (MEMORIES, BATCH_SIZE),
+    DOCUMENTS.kind: (DOCUMENTS, DOCUMENTS_TOGETHER),
+}
+"""By the kind of a message: the rows that it is about, and how many of one user are indexed together."""
 
 Failures = dict[int, Exception]
 """Why messages are to be delivered again, by position."""
@@ -27,34 +37,57 @@ class Told:
     again: bool = False
 
 
+def _nobody(keys: SessionKeys, told: Told) -> None:
+    raise ValueError(f"{keys.session}: the queue of {told.body['kind']} is another one")
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
-    """``memories``: of one user, the ids with the highest rev that was told of; returns the ids that are to be told
-    again. ``events``: of one session, the spans that were told of, ascending and apart: what lies between two of them
-    is another batch's. Both get the newest message, and whether one of theirs was delivered before. They may raise
-    EmbedAgain, StoreUnavailable."""
+    """``memories``: of one user and one shelf, the ids with the highest rev that was told of; returns the ids that are
+    to be told again, and why. ``events``: of one session, the spans that were told of, ascending and apart: what lies
+    between two of them is another batch's. Both get the newest message, and whether one of theirs was delivered before.
+    They may raise EmbedAgain, StoreUnavailable. ``retraction``: one of a session."""
 
-    memories: Callable[[UserKeys, Mapping[str, int], Told], set[str]]
+    memories: Callable[[UserKeys, Shelf[Any], Mapping[str, int], Told], Mapping[str, EmbedAgain]]
     events: Callable[[SessionKeys, Sequence[Span], Told], None]
+    retraction: Callable[[SessionKeys, Told], None] = _nobody
 
 
 def by_kind(told: Sequence[Told], work: Work) -> Failures:
     """Messages may come twice and in any order."""
     failures: Failures = {}
-    memories: dict[UserKeys, list[int]] = {}
+    memories: dict[tuple[UserKeys, str], list[int]] = {}
     logs: dict[tuple[SessionKeys, int], list[int]] = {}
+    retractions: list[int] = []
     for position, one in enumerate(told):
         keys = UserKeys(one.body["tenant"], one.body["user"])
-        if one.body["kind"] == "memory":
-            memories.setdefault(keys, []).append(position)
+        if one.body["kind"] in SHELVES:
+            memories.setdefault((keys, one.body["kind"]), []).append(position)
+        elif one.body["kind"] == "retraction":
+            retractions.append(position)
         else:
             logs.setdefault((keys.of_session(one.body["session"]), one.body["incarnation"]), []).append(position)
-    for keys, positions in memories.items():
-        for start in range(0, len(positions), BATCH_SIZE):
-            failures |= _apart(positions[start : start + BATCH_SIZE], partial(_memories, work, keys, told))
+    for (keys, kind), positions in memories.items():
+        shelf, size = SHELVES[kind]
+        for start in range(0, len(positions), size):
+            failures |= _apart(positions[start : start + size], partial(_memories, work, keys, shelf, told))
     for (log, _), positions in logs.items():
         failures |= _apart(positions, partial(_events, work, log, told))
+    for position in retractions:
+        failures |= _apart([position], partial(_retraction, work, told))
     return failures
+
+
+def put_off(queue: Queue, name: QueueName, told: Sequence[Told], failures: Failures) -> Failures:
+    """Send again what the worker has no time left for: it has not failed. What is left of the failures."""
+    late = [position for position, error in failures.items() if isinstance(error, OutOfTime)]
+    if not late:
+        return failures
+    try:
+        queue.send(name, [again(told[position].body) for position in late])
+    except StoreUnavailable as error:
+        return failures | dict.fromkeys(late, error)
+    return {position: error for position, error in failures.items() if position not in late}
 
 
 def _apart(positions: Sequence[int], work: Callable[[Sequence[int]], Failures]) -> Failures:
@@ -73,12 +106,14 @@ def _apart(positions: Sequence[int], work: Callable[[Sequence[int]], Failures]) 
     return failures
 
 
-def _memories(work: Work, keys: UserKeys, told: Sequence[Told], positions: Sequence[int]) -> Failures:
+def _memories(
+    work: Work, keys: UserKeys, shelf: Shelf[Any], told: Sequence[Told], positions: Sequence[int]
+) -> Failures:
     revs: dict[str, int] = {}
     for body in (told[position].body for position in positions):
         revs[body["id"]] = max(body["rev"], revs.get(body["id"], 0))
-    again = work.memories(keys, revs, _together(told, positions))
-    return {position: EmbedAgain() for position in positions if told[position].body["id"] in again}
+    again = work.memories(keys, shelf, revs, _together(told, positions))
+    return {position: again[i] for position in positions if (i := told[position].body["id"]) in again}
 
 
 def _events(work: Work, keys: SessionKeys, told: Sequence[Told], positions: Sequence[int]) -> Failures:
@@ -88,6 +123,12 @@ def _events(work: Work, keys: SessionKeys, told: Sequence[Told], positions: Sequ
         work.events(keys, spans, _together(told, positions))
     except EmbedAgain as error:
         return dict.fromkeys(positions, error)
+    return {}
+
+
+def _retraction(work: Work, told: Sequence[Told], positions: Sequence[int]) -> Failures:
+    for one in (told[position] for position in positions):
+        work.retraction(UserKeys(one.body["tenant"], one.body["user"]).of_session(one.body["session"]), one)
     return {}
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neve.correlation import correlated
-from neve.ports import Message, Ports, QueueName, StoreUnavailable
+from neve.observing import SecondsLeft, for_ever
+from neve.ports import IndexingPorts, Message, Ports, QueueName, StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys, tenant_row
 from neve.store.tenants import read_tenant
-from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind
+from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_off
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.indexing.indexed_row import Span
@@ -17,23 +18,29 @@ from neve.usecases.indexing.late.begin import begin_tenant
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
 from neve.usecases.indexing.late.encode_user import encode_user
 from neve.usecases.indexing.messages import tokens_message
+from neve.usecases.indexing.shelves import Shelf
 from neve.usecases.indexing.utterances import event_id
+from neve.usecases.indexing.vectors.worker_time import WithinTime
 
-ROWS = ("memory", "events")
+ROWS = ("memory", "document", "events")
+ENCODED = ("memory", "events")
+"""Documents are ranked without token vectors (docs/rules/documents.md#passages)."""
 ENCODING_MS = 5_000
 """What is not encoded token by token within this time of a batch is sent again, and stands behind the vectors that have
 come in meanwhile."""
 
 
-def embed_rows(ports: Ports, told: Sequence[Told]) -> Failures:
-    """One batch; each message succeeds or fails by itself. Vectors come first; then, of tenants that rerank late, what
-    got them is queued for its token vectors; then those that were queued before."""
+def embed_rows(ports: Ports, told: Sequence[Told], seconds_left: SecondsLeft = for_ever) -> Failures:
+    """One batch; each message succeeds or fails by itself. Vectors come first, and what there was no time for is sent
+    again; then, of tenants that rerank late, what got them is queued for its token vectors; then those that were queued
+    before."""
     at = [position for position, one in enumerate(told) if one.body["kind"] in ROWS]
-    failed = by_kind([told[position] for position in at], _vectors(ports))
+    failed = by_kind([told[position] for position in at], _vectors(WithinTime.of(ports, seconds_left)))
     failures: Failures = {at[n]: error for n, error in failed.items()}
     embedded = [position for position in at if position not in failures]
+    failures = put_off(ports.queue, QueueName.EMBED, told, failures)
     try:
-        _queue_tokens(ports, [told[position].body for position in embedded])
+        _queue_tokens(ports, [body for body in (told[n].body for n in embedded) if body["kind"] in ENCODED])
     except StoreUnavailable as error:
         failures |= dict.fromkeys(embedded, error)
     ends_ms = ports.clock.monotonic_ms() + ENCODING_MS
@@ -46,9 +53,9 @@ def embed_rows(ports: Ports, told: Sequence[Told]) -> Failures:
     return failures
 
 
-def _vectors(ports: Ports) -> Work:
-    def memories(keys: UserKeys, revs: Mapping[str, int], _: Told) -> set[str]:
-        return index_memories(ports, keys, revs)
+def _vectors(ports: IndexingPorts) -> Work:
+    def memories(keys: UserKeys, shelf: Shelf[Any], revs: Mapping[str, int], _: Told) -> Mapping[str, EmbedAgain]:
+        return index_memories(ports, keys, revs, shelf=shelf)
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: Told) -> None:
         index_vectors(ports, keys, newest.body["incarnation"], spans)
@@ -78,7 +85,7 @@ def _late_tenants(ports: Ports, tenants: set[str]) -> set[str]:
 
 def _tokens_messages(body: Mapping[str, Any]) -> list[Message]:
     keys = UserKeys(body["tenant"], body["user"])
-    ids = [body["id"]] if body["kind"] == "memory" else _event_ids(body)
+    ids = _event_ids(body) if body["kind"] == "events" else [body["id"]]
     with correlated(body):
         parts = (ids[start : start + ITEMS] for start in range(0, len(ids), ITEMS))
         return [tokens_message(keys, body["incarnation"], part) for part in parts]

@@ -12,16 +12,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.records import UserHead
-from neve.ports import IndexingPorts, IndexModel, Passage, QueueName, Table, WordsPorts
+from neve.observing import SecondsLeft, for_ever
+from neve.ports import IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
 from neve.store import rows
-from neve.store.keys import SessionKeys
+from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.indexing.indexed_row import IndexedRow, Span, read_indexed
 from neve.usecases.indexing.messages import events_message
-from neve.usecases.indexing.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
-from neve.usecases.indexing.utterances import EVENT_VERSION, Utterance, utterance_of, utterance_passages
+from neve.usecases.indexing.utterances import Utterance, utterance_of, utterance_passages
+from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
+from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 
 BATCH_SIZE = 50
 """Events of one step; what is indexed is noted after each."""
@@ -38,25 +40,34 @@ class EmbedAgain(Exception):
     """The texts could not be embedded for now."""
 
 
-def index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, last: int, *, again: bool) -> None:
+class OutOfTime(EmbedAgain):
+    """The worker ends before the last of them would be done: another one goes on. What was done stays done."""
+
+
+def index_words(
+    ports: WordsPorts, keys: SessionKeys, incarnation: int, last: int, *, again: bool, left: SecondsLeft = for_ever
+) -> None:
     """The words of everything up to the seq ``last`` that is not indexed yet; their vectors are queued. ``again``: the
-    message was delivered before, and whoever had it may have died before it queued the vectors. Raises
-    StoreUnavailable; what was indexed before stays noted."""
+    message was delivered before, and whoever had it may have died before it queued the vectors. ``left``: how long the
+    worker may still run. Raises OutOfTime and StoreUnavailable; what was indexed before stays noted."""
     found = ports.table.get_many([keys.head, keys.indexed])
     row = read_indexed(keys.session, found.get(keys.indexed))
     try:
         still_there(rows.read_head(found.get(keys.head)), incarnation)
         if again and row.indexed_seq:
             _queue_vectors(ports, keys, incarnation, row.not_embedded((1, min(last, row.indexed_seq))))
-        for first, to in _steps((row.indexed_seq + 1, last)):
-            _index_words(ports, keys, incarnation, (first, to))
+        for first, to in steps((row.indexed_seq + 1, last)):
+            if left() < RESERVE_S:
+                raise OutOfTime
+            while not _index_words(ports, keys, incarnation, (first, to)):
+                pass
     except UserErased:
         return
 
 
 def index_vectors(ports: IndexingPorts, keys: SessionKeys, incarnation: int, spans: Sequence[Span]) -> None:
     """The vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when no text could be embedded
-    for now (what was embedded before stays noted), and StoreUnavailable."""
+    for now, OutOfTime (what was embedded before stays noted), and StoreUnavailable."""
     found = ports.table.get_many([keys.head, keys.indexed])
     row = read_indexed(keys.session, found.get(keys.indexed))
     lacking = [part for first, last in spans for part in row.not_embedded((first, min(last, row.indexed_seq)))]
@@ -67,7 +78,7 @@ def index_vectors(ports: IndexingPorts, keys: SessionKeys, incarnation: int, spa
     try:
         still_there(head, incarnation)
         for span in lacking:
-            for step in _steps(span):
+            for step in steps(span):
                 row = _Vectors(ports, keys, head).index(step, row)
     except UserErased:
         return
@@ -80,13 +91,13 @@ def index_events_anew(ports: IndexingPorts, keys: SessionKeys, incarnation: int,
     head, row = rows.read_head(found.get(keys.head)), read_indexed(keys.session, found.get(keys.indexed))
     try:
         still_there(head, incarnation)
-        for step in _steps(seqs):
+        for step in steps(seqs):
             row = _Vectors(ports, keys, head, anew=True).index(step, row)
     except UserErased:
         return
 
 
-def _steps(span: Span) -> Iterator[Span]:
+def steps(span: Span) -> Iterator[Span]:
     first, last = span
     for start in range(first, last + 1, BATCH_SIZE):
         yield start, min(start + BATCH_SIZE - 1, last)
@@ -105,22 +116,57 @@ class _Said:
 
 def _said(table: Table, keys: SessionKeys, incarnation: int, span: Span) -> _Said:
     first, last = span
-    utterances = list(_utterances(table, keys, incarnation, first, last))
+    utterances = list(utterances_around(table, keys, incarnation, first, last))
     before = [said.seq for said in utterances if said.seq < first][-REINDEXED_BEFORE:]
-    passages = utterance_passages(utterances)
+    within = [said.seq for said in utterances if first <= said.seq <= last]
+    passages = utterance_passages(utterances, {*before, *within})
     return _Said(
         [p for p in passages if p.seq_from is not None and first <= p.seq_from <= last],
         [p for p in passages if p.seq_from in before],
     )
 
 
-def _utterances(table: Table, keys: SessionKeys, incarnation: int, first: int, last: int) -> Iterator[Utterance]:
+def utterances_around(table: Table, keys: SessionKeys, incarnation: int, first: int, last: int) -> Iterator[Utterance]:
+    """Those of the events ``first`` to ``last``, and of some on either side; what was taken back stands in nobody's
+    way."""
     page = BATCH_SIZE + LOOK_BACK + LOOK_AHEAD
-    bounds = keys.events(max(1, first - LOOK_BACK), last + LOOK_AHEAD)
-    for item in all_rows(table, keys.log, between=bounds, page=page):
+    begins, ends = max(1, first - LOOK_BACK), last + LOOK_AHEAD
+    found = list(all_rows(table, keys.log, between=keys.events(begins, ends), page=page))
+    if any(item.get("taken_back") for item in found):
+        before = [item for item in found if item["seq"] < first and not item.get("taken_back")]
+        behind = [item for item in found if item["seq"] > last and not item.get("taken_back")]
+        found = [
+            *_beyond(table, keys, (1, begins - 1), LOOK_BACK - len(before), reverse=True),
+            *found,
+            *_beyond(table, keys, (ends + 1, LAST_SEQ), LOOK_AHEAD - len(behind)),
+        ]
+    for item in found:
         said = utterance_of(keys.session, rows.read_event(item))
         if said and item["incarnation"] == incarnation:
             yield said
+
+
+def _beyond(table: Table, keys: SessionKeys, span: Span, wanted: int, *, reverse: bool = False) -> list[Item]:
+    """So many events that were not taken back, the nearest of a span, in the order of the log."""
+    found: list[Item] = []
+    cursor: str | None = None
+    while len(found) < wanted and span[0] <= span[1]:
+        page = table.query(keys.log, between=keys.events(*span), reverse=reverse, limit=BATCH_SIZE, cursor=cursor)
+        found += [item for item in page.items if not item.get("taken_back")]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    nearest = found[:wanted]
+    return nearest[::-1] if reverse else nearest
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """The row before and after. ``takes_back``: of the user, by now."""
+
+    before: IndexedRow
+    after: IndexedRow
+    takes_back: bool
 
 
 def _noted(
@@ -129,36 +175,46 @@ def _noted(
     incarnation: int,
     written: Sequence[Passage],
     change: Callable[[IndexedRow], IndexedRow],
-) -> tuple[IndexedRow, IndexedRow]:
+) -> _Noted:
     """The row before and after the change, once ``written`` is in the index; it leaves it again if the user was erased
     meanwhile. The user is checked with the first row only: an erasure takes the row away, and then the expected version
     is not there. Raises UserErased."""
 
-    def attempt() -> tuple[IndexedRow, IndexedRow]:
+    def attempt() -> _Noted:
         found = ports.table.get_many([keys.head, keys.indexed])
         head = rows.read_head(found.get(keys.head))
         try:
             still_there(head, incarnation)
         except UserErased:
-            for identifier in {passage.item_id for passage in written}:
-                ports.search.trim(keys.owner, identifier, keep=0, version=EVENT_VERSION)
+            for identifier, version in {passage.item_id: passage.version for passage in written}.items():
+                ports.search.trim(keys.owner, identifier, keep=0, version=version)
             raise
         row = read_indexed(keys.session, found.get(keys.indexed))
         changed = change(row)
         if changed == row:
-            return row, row
+            return _Noted(row, row, head.takes_back)
         put = changed.put(keys, ports.clock.now())
         ports.table.write([put] if row.version else [put, rows.check_head(keys, head)])
-        return row, replace(changed, version=row.version + 1)
+        return _Noted(row, replace(changed, version=row.version + 1), head.takes_back)
 
     return transact(ports, attempt)
+
+
+def _overtaken(table: Table, keys: SessionKeys, noted: _Noted, written: Sequence[Passage]) -> bool:
+    """Whether words beside some of these were taken back while they were written: what was written is refused, and who
+    took them back did not know of it."""
+    revs = {keys.event(one.seq_from): one.version for one in written if one.seq_from is not None}
+    if not noted.takes_back or not revs:
+        return False
+    found = table.get_many(list(revs))
+    return any(item.get("rev", 1) != revs[key] and not item.get("taken_back") for key, item in found.items())
 
 
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span) -> None:
-    """Raises UserErased."""
+def _index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span) -> bool:
+    """False when it is to be done again. Raises UserErased."""
     said = _said(ports.table, keys, incarnation, span)
     model = ports.search.model()
     known = known_vectors(ports.table, keys, model, passage_texts(said.before)) if model.dimensions else {}
@@ -166,15 +222,17 @@ def _index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: S
     if passages:
         ports.search.upsert(keys.owner, passages)
     now, last = ports.clock.now(), span[1]
-    before, after = _noted(
+    noted = _noted(
         ports,
         keys,
         incarnation,
         passages,
         lambda row: _without_vectors(row.with_words(last, now), model) if last > row.indexed_seq else row,
     )
-    if model.dimensions and after.indexed_seq > before.indexed_seq:
-        _queue_vectors(ports, keys, incarnation, [(before.indexed_seq + 1, after.indexed_seq)])
+    before, after = noted.before.indexed_seq, noted.after.indexed_seq
+    if model.dimensions and after > before:
+        _queue_vectors(ports, keys, incarnation, [(before + 1, after)])
+    return not _overtaken(ports.table, keys, noted, passages)
 
 
 def _without_vectors(row: IndexedRow, model: IndexModel) -> IndexedRow:
@@ -206,10 +264,11 @@ class _Vectors:
         UserErased."""
         for _ in range(CONTEXTS):
             written, lacking_from = self._write(_said(self.ports.table, self.keys, self.head.incarnation, span))
-            before, after = self._note(span, written, lacking_from)
-            if before.indexed_seq == row.indexed_seq:
-                return after
-            row = after
+            noted = self._note(span, written, lacking_from)
+            moved = noted.before.indexed_seq != row.indexed_seq
+            if not moved and not _overtaken(self.ports.table, self.keys, noted, written):
+                return noted.after
+            row = noted.after
         raise EmbedAgain
 
     def _write(self, said: _Said) -> tuple[list[Passage], int | None]:
@@ -223,13 +282,15 @@ class _Vectors:
         return written, min((seq for seq in lacking if seq is not None), default=None)
 
     def _vectors(self, new: Sequence[str], before: Sequence[str]) -> VectorsFound:
-        """Raises EmbedAgain when not one text could be embedded and a later attempt may do better."""
+        """Raises EmbedAgain when not one text could be embedded and a later attempt may do better, OutOfTime."""
         found = vectors_for(self.ports, self.keys, self.head, new, before)
+        if found.late:
+            raise OutOfTime
         if new and found.failed >= set(new):
             raise EmbedAgain
         return found
 
-    def _note(self, span: Span, written: Sequence[Passage], lacking_from: int | None) -> tuple[IndexedRow, IndexedRow]:
+    def _note(self, span: Span, written: Sequence[Passage], lacking_from: int | None) -> _Noted:
         def noted(row: IndexedRow) -> IndexedRow:
             moved = replace(row, indexed_seq=max(row.indexed_seq, span[1])) if self.anew else row
             return moved.with_vectors(span, lacking_from)

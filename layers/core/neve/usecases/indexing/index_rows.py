@@ -4,30 +4,41 @@ to the embed queue: a backlog there delays no word (docs/rules/indexing.md#words
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from neve.correlation import correlated
+from neve.observing import SecondsLeft, for_ever
 from neve.ports import QueueName, WordsPorts
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind
-from neve.usecases.indexing.index_events import index_words
+from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_off
+from neve.usecases.indexing.forget_events import forget_events
+from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime, index_words
 from neve.usecases.indexing.index_memories import index_memory_words
 from neve.usecases.indexing.indexed_row import Span
 from neve.usecases.indexing.messages import memory_message
+from neve.usecases.indexing.shelves import Shelf
+from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 
 
-def index_rows(ports: WordsPorts, told: Sequence[Told]) -> Failures:
-    """One batch; each message succeeds or fails by itself."""
+def index_rows(ports: WordsPorts, told: Sequence[Told], seconds_left: SecondsLeft = for_ever) -> Failures:
+    """One batch; each message succeeds or fails by itself, and what there was no time for is sent again."""
 
-    def memories(keys: UserKeys, revs: Mapping[str, int], newest: Told) -> set[str]:
+    def memories(keys: UserKeys, shelf: Shelf[Any], revs: Mapping[str, int], newest: Told) -> Mapping[str, EmbedAgain]:
+        if seconds_left() < RESERVE_S:
+            return dict.fromkeys(revs, OutOfTime())
         with correlated(newest.body):
-            done = index_memory_words(ports, keys, revs, again=newest.again)
-            messages = [memory_message(keys, newest.body["incarnation"], memory.id, memory.rev) for memory in done]
+            done = index_memory_words(ports, keys, revs, again=newest.again, shelf=shelf)
+            messages = [memory_message(keys, newest.body["incarnation"], i, rev, shelf.kind) for i, rev in done]
             if messages:
                 ports.queue.send(QueueName.EMBED, messages)
-        return set()
+        return {}
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: Told) -> None:
         with correlated(newest.body):
-            index_words(ports, keys, newest.body["incarnation"], spans[-1][1], again=newest.again)
+            index_words(ports, keys, newest.body["incarnation"], spans[-1][1], again=newest.again, left=seconds_left)
 
-    return by_kind(told, Work(memories, events))
+    def retraction(keys: SessionKeys, told: Told) -> None:
+        with correlated(told.body):
+            forget_events(ports, keys, told.body["incarnation"], told.body["id"], left=seconds_left)
+
+    return put_off(ports.queue, QueueName.INDEX, told, by_kind(told, Work(memories, events, retraction)))

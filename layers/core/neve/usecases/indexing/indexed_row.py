@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from neve.domain.records import Span as Span
+from neve.domain.sessions.spans import joined as joined
+from neve.domain.sessions.spans import without
 from neve.domain.times import iso, parse
 from neve.ports import Item, Put
 from neve.store import rows
 from neve.store.keys import SessionKeys
-
-Span = tuple[int, int]
-"""First and last seq."""
 
 JUST_NOW = timedelta(seconds=2)
 """A recall that searched the index before words came in may read this row after they did."""
@@ -72,15 +72,7 @@ class IndexedRow:
 
     def not_embedded(self, within: Span) -> Iterator[Span]:
         """The parts of a span whose vectors were not made; none of an empty span."""
-        first, last = within
-        for start, end in self.embedded:
-            if first > last:
-                return
-            if start > first:
-                yield first, min(start - 1, last)
-            first = max(first, end + 1)
-        if first <= last:
-            yield first, last
+        return without(within, self.embedded)
 
     # --- what comes next ------------------------------------------------------------------------
 
@@ -112,14 +104,3 @@ def read_indexed(session: str, item: Item | None) -> IndexedRow:
         item.get("without_vectors_from"),
         item["version"],
     )
-
-
-def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Ascending and apart."""
-    apart: list[Span] = []
-    for first, last in sorted(spans):
-        if apart and first <= apart[-1][1] + 1:
-            apart[-1] = (apart[-1][0], max(apart[-1][1], last))
-        else:
-            apart.append((first, last))
-    return tuple(apart)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neve.domain.memories.passages import passages_of
 from neve.domain.records import Memory, Status
-from neve.domain.times import parse
+from neve.domain.times import MONTHS, parse
 from neve.ports import Passage, Source
 
 
@@ -41,4 +41,4 @@ def memory_passages(memory: Memory, status: Status | None = None) -> list[Passag
 def date_text(at: str) -> str:
     """The day as people write it, in UTC: ``8 May, 2023``. A question about May then finds what was said in May."""
     day = parse(at)
-    return f"{day.day} {day:%B}, {day.year}"
+    return f"{day.day} {MONTHS[day.month - 1]}, {day.year}"

@@ -1,19 +1,23 @@
-"""What the index queue and the embed queue carry: a memory whose rev moved or that is gone, or new events of a
-session. The group is the user: the queues are fair between users, so the backlog of one does not hold up another's."""
+"""What the index queue and the embed queue carry: a memory or a document whose rev moved or that is gone, or new
+events of a session. The group is the user: the queues are fair between users, so the backlog of one does not hold up
+another's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from neve.correlation import carried
 from neve.ports import Message
 from neve.store.keys import SessionKeys, UserKeys
 
 
-def memory_message(keys: UserKeys, incarnation: int, memory_id: str, rev: int) -> Message:
+def memory_message(
+    keys: UserKeys, incarnation: int, memory_id: str, rev: int, kind: Literal["memory", "document"] = "memory"
+) -> Message:
     """The worker reads the row again: ``rev`` only says what a removal removes."""
     body = {
-        "kind": "memory",
+        "kind": kind,
         "tenant": keys.tenant,
         "user": keys.user,
         "incarnation": incarnation,
@@ -33,6 +37,19 @@ def events_message(keys: SessionKeys, incarnation: int, seq_from: int, seq_to: i
         "session": keys.session,
         "seq_from": seq_from,
         "seq_to": seq_to,
+    }
+    return Message(carried(body), group=_group(keys))
+
+
+def retraction_message(keys: SessionKeys, incarnation: int, retraction_id: str) -> Message:
+    """The events that a retraction has taken back are to leave the index."""
+    body = {
+        "kind": "retraction",
+        "tenant": keys.tenant,
+        "user": keys.user,
+        "incarnation": incarnation,
+        "session": keys.session,
+        "id": retraction_id,
     }
     return Message(carried(body), group=_group(keys))
 

@@ -13,20 +13,23 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from neve.domain.records import EmbeddingState, Memory, UserHead
-from neve.ports import Clock, Embedder, Ids, IndexingPorts, SearchIndex, StoreUnavailable, Table
+from neve.domain.records import Document, EmbeddingState, Memory, UserHead
+from neve.ports import Clock, Embedder, Ids, IndexingPorts, ObjectStore, SearchIndex, StoreUnavailable, Table
 from neve.store import rows
 from neve.store.keys import INDEXED, MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
-from neve.usecases.indexing.by_kind import BATCH_SIZE
+from neve.usecases.documents.list_documents import heads_below
+from neve.usecases.indexing.by_kind import SHELVES
 from neve.usecases.indexing.index_events import EmbedAgain, index_events_anew
 from neve.usecases.indexing.index_memories import NEVER_RECALLED, index_memories
 from neve.usecases.indexing.indexed_row import IndexedRow, read_indexed
+from neve.usecases.indexing.shelves import Kind
 from neve.usecases.tenants.directory import all_tenants, users_of
 
 T = TypeVar("T")
 
 PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+KINDS: tuple[Kind, ...] = ("memory", "document")
 _NEW = 0
 """The incarnation of a user of whom nothing was filled in."""
 
@@ -38,6 +41,7 @@ class Reindexed:
     users: int = 0
     memories: int = 0
     logs: int = 0
+    documents: int = 0
 
 
 Tell = Callable[[Reindexed], object]
@@ -45,10 +49,10 @@ Tell = Callable[[Reindexed], object]
 
 @dataclass(frozen=True)
 class _Seen:
-    """One user as it was filled in: the revs of memories, and how far each session's log was indexed."""
+    """One user as it was filled in: the revs of each shelf, and how far each session's log was indexed."""
 
     incarnation: int
-    revs: Mapping[str, int] = field(default_factory=dict)
+    revs: Mapping[Kind, Mapping[str, int]] = field(default_factory=dict)
     logs: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -70,7 +74,7 @@ def reindex(
         held, made = target.model().tag, ports.embedder.model.tag
         raise ValueError(f"the new index is for vectors of {held}, the embedder makes {made}")
     _try_embedder(ports.embedder)
-    work = _Filling(Indexing(ports.table, target, ports.embedder, ports.clock, ports.ids), tell)
+    work = _Filling(Indexing(ports.table, ports.objects, target, ports.embedder, ports.clock, ports.ids), tell)
     filled = {owner: work.fill(owner) for owner in _owners(ports.table)}
     _try_embedder(ports.embedder)
     switch()
@@ -96,6 +100,7 @@ class Indexing:
     """``ports.IndexingPorts``: the engines in use, with another index in place of theirs."""
 
     table: Table
+    objects: ObjectStore
     search: SearchIndex
     embedder: Embedder
     clock: Clock
@@ -114,9 +119,12 @@ class _Filling:
         head = self._head(owner)
         if head.state != "active":
             return _Seen(head.incarnation)
-        settled = {m.id: m.rev for m in self._memories(owner) if m.rev_at is None}
+        settled = {
+            kind: {i: one.rev for i, one in self._rows(owner, kind).items() if one.rev_at is None} for kind in KINDS
+        }
         logs = {row.session: row.indexed_seq for row in self._logs(owner)}
-        self._index(owner, settled)
+        for kind, revs in settled.items():
+            self._index(owner, kind, revs)
         for session, last in logs.items():
             self._index_log(owner, head, session, 1, last)
         return _Seen(head.incarnation, settled, logs)
@@ -129,25 +137,25 @@ class _Filling:
             before = _Seen(_NEW)
         if head.state != "active":
             return
-        now = {memory.id: memory for memory in self._memories(owner)}
-        gone = {i: rev for i, rev in before.revs.items() if i not in now}
-        changed = {i: m.rev for i, m in now.items() if before.revs.get(i) != m.rev or _lacks_something(m)}
-        self._index(owner, gone | changed)
+        for kind in KINDS:
+            now, seen = self._rows(owner, kind), before.revs.get(kind, {})
+            gone = {i: rev for i, rev in seen.items() if i not in now}
+            changed = {i: one.rev for i, one in now.items() if seen.get(i) != one.rev or _lacks_something(one)}
+            self._index(owner, kind, gone | changed)
         for row in self._logs(owner):
             first = min(before.logs.get(row.session, 0) + 1, row.without_vectors_from or row.indexed_seq + 1)
             self._index_log(owner, head, row.session, first, row.indexed_seq)
 
-    def _index(self, owner: UserKeys, revs: Mapping[str, int]) -> None:
+    def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> None:
         """Raises EmbedAgain."""
-        for part in _parts(list(revs), BATCH_SIZE):
+        shelf, size = SHELVES[kind]
+        for part in _parts(list(revs), size):
             told = {identifier: revs[identifier] for identifier in part}
-            if self._patiently(partial(self._index_part, owner, told)):
+            if self._patiently(partial(index_memories, self.into, owner, told, anew=True, shelf=shelf)):
                 raise EmbedAgain
-            self.done.memories += len(part)
+            self.done.memories += len(part) if kind == "memory" else 0
+            self.done.documents += len(part) if kind == "document" else 0
             self.tell(self.done)
-
-    def _index_part(self, owner: UserKeys, told: Mapping[str, int]) -> set[str]:
-        return index_memories(self.into, owner, told, anew=True)
 
     def _index_log(self, owner: UserKeys, head: UserHead, session: str, first: int, last: int) -> None:
         """Raises EmbedAgain."""
@@ -169,17 +177,22 @@ class _Filling:
     def _head(self, owner: UserKeys) -> UserHead:
         return rows.read_head(self.into.table.get(owner.head))
 
-    def _memories(self, owner: UserKeys) -> Iterator[Memory]:
-        found = map(rows.read_memory, all_rows(self.into.table, owner.partition, prefix=MEMORY))
-        return (memory for memory in found if memory.status not in NEVER_RECALLED)
+    def _rows(self, owner: UserKeys, kind: Kind) -> dict[str, Memory | Document]:
+        """By id, those that are in an index; documents without their texts."""
+        found: Iterator[Memory | Document]
+        if kind == "memory":
+            found = map(rows.read_memory, all_rows(self.into.table, owner.partition, prefix=MEMORY))
+        else:
+            found = (head for head in heads_below(self.into.table, owner, "/") if head.id is not None)
+        return {str(one.id): one for one in found if one.status not in NEVER_RECALLED}
 
     def _logs(self, owner: UserKeys) -> list[IndexedRow]:
         found = all_rows(self.into.table, owner.partition, prefix=INDEXED)
         return [read_indexed(item["session_id"], item) for item in found]
 
 
-def _lacks_something(memory: Memory) -> bool:
-    return memory.rev_at is not None or memory.embedding_state is EmbeddingState.FAILED
+def _lacks_something(row: Memory | Document) -> bool:
+    return row.rev_at is not None or row.embedding_state is EmbeddingState.FAILED
 
 
 def _parts(ids: Sequence[str], size: int) -> Iterator[list[str]]:

@@ -9,13 +9,15 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Literal
 
-from neve.domain.records import EmbeddingState, Memory, Priority
+from neve.domain.records import Document, EmbeddingState, Memory, Priority
 from neve.domain.times import iso, parse
 from neve.ports import Index, Item, Message, Ports, QueueName, Table, key_of
 from neve.store import rows
-from neve.store.keys import DUE_SHARDS, SessionKeys, UserKeys, due_bucket, due_partition
+from neve.store.documents import read_document
+from neve.store.keys import SessionKeys, UserKeys, due_bucket, due_partitions
 from neve.store.partitions import due_rows
 from neve.store.transact import transact
+from neve.usecases.indexing.by_kind import SHELVES
 from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.indexing.messages import events_message, memory_message
 from neve.usecases.sessions.memory_lag import Progress, progress_of
@@ -30,8 +32,8 @@ MAX_ROWS = 2_000
 _FIRST_SERVED = {Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}
 
 Kind = Literal["embed", "failed", "behind"]
-"""``embed``: a memory that is not in the index yet. ``failed``: in the keyword index only, without vectors.
-``behind``: a session whose log is ahead of index, vectors or marker."""
+"""``embed``: a memory or a document that is not in the index yet. ``failed``: in the keyword index only, without
+vectors. ``behind``: a session whose log is ahead of index, vectors or marker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +55,11 @@ def requeue_pending(ports: Ports, older_than: datetime) -> int:
     in five minutes. How many were queued. Raises StoreUnavailable."""
     due = find_due(ports.table, "embed", until=older_than)
     now = ports.clock.now()
-    waiting = [(item, m) for item, m in _memories(ports.table, due) if _is_waiting(m, older_than, now)]
+    waiting = [(item, one) for item, one in _indexed(ports.table, due) if _is_waiting(one, older_than, now)]
     return requeue(ports, waiting)
 
 
-def _is_waiting(memory: Memory, older_than: datetime, now: datetime) -> bool:
+def _is_waiting(memory: Memory | Document, older_than: datetime, now: datetime) -> bool:
     if memory.rev_at is None or parse(memory.rev_at) > older_than:
         return False
     return memory.embed_queued_at is None or now - parse(memory.embed_queued_at) >= COOLDOWN
@@ -67,7 +69,7 @@ def requeue_all(ports: Ports, asked: WhoseRows) -> int:
     """For whoever asks: everything of a tenant, or of one user, that is due or failed, and the logs that the index is
     behind of. How many were queued. Raises StoreUnavailable."""
     due = [item for kind in ("embed", "failed") for item in find_due(ports.table, kind, asked)]
-    queued = requeue(ports, _memories(ports.table, due)) + _requeue_failed_logs(ports, due)
+    queued = requeue(ports, _indexed(ports.table, due)) + _requeue_failed_logs(ports, due)
     return queued + requeue_logs(ports, waiting_for(LOST_AFTER, ports.clock.now(), logs_behind(ports.table, asked)))
 
 
@@ -86,40 +88,47 @@ def backlog_age_s(ports: Ports) -> float:
 
 
 def _oldest(ports: Ports, kind: Kind) -> Iterator[Item]:
-    for shard in range(DUE_SHARDS):
-        yield from ports.table.query(due_partition(kind, shard), index=Index.DUE, limit=1).items
+    for partition in due_partitions(kind):
+        yield from ports.table.query(partition, index=Index.DUE, limit=1).items
 
 
-def _memories(table: Table, due: Iterable[Item]) -> list[tuple[Item, Memory]]:
+def _indexed(table: Table, due: Iterable[Item]) -> list[tuple[Item, Memory | Document]]:
     """The rows themselves, those that are still there and lack something."""
-    places = {key_of(item): item for item in due if item["type"] == "memory"}
+    places = {key_of(item): item for item in due if item["type"] in SHELVES}
     found = table.get_many(list(places)) if places else {}
-    memories = [(places[key], rows.read_memory(item)) for key, item in found.items()]
-    return [(item, memory) for item, memory in memories if _lacks_something(memory)]
+    known = [(places[key], _read(item)) for key, item in found.items()]
+    return [(item, one) for item, one in known if _lacks_something(one)]
 
 
-def _lacks_something(memory: Memory) -> bool:
-    return memory.rev_at is not None or memory.embedding_state is EmbeddingState.FAILED
+def _read(item: Item) -> Memory | Document:
+    return rows.read_memory(item) if item["type"] == "memory" else read_document(item)
 
 
-def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory]]) -> int:
+def _lacks_something(row: Memory | Document) -> bool:
+    return row.rev_at is not None or row.embedding_state is EmbeddingState.FAILED
+
+
+def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory | Document]]) -> int:
     """Stamp each row, then queue it. A row that somebody changes at the same time is left to the change's own
     message."""
     now = ports.clock.now()
-    by_importance = sorted(waiting, key=lambda one: (_FIRST_SERVED[one[1].priority], one[1].id))
-    stamped = [
-        (_owner_of(item), memory) for item, memory in by_importance if _stamp(ports, _owner_of(item), memory, now)
-    ]
-    incarnations = _incarnations(ports.table, {keys for keys, _ in stamped})
+    by_importance = sorted(waiting, key=lambda one: (_served(one[1]), str(one[1].id)))
+    stamped = [(_owner_of(item), item["type"], one) for item, one in by_importance if _stamp(ports, item, one, now)]
+    incarnations = _incarnations(ports.table, {keys for keys, _, _ in stamped})
     for queue, has_words in ((QueueName.INDEX, False), (QueueName.EMBED, True)):
         messages = [
-            memory_message(keys, incarnations[keys], memory.id, memory.rev)
-            for keys, memory in stamped
-            if (memory.words_at is not None or memory.rev_at is None) is has_words
+            memory_message(keys, incarnations[keys], str(one.id), one.rev, kind)
+            for keys, kind, one in stamped
+            if (one.words_at is not None or one.rev_at is None) is has_words
         ]
         if messages:
             ports.queue.send(queue, messages)
     return len(stamped)
+
+
+def _served(row: Memory | Document) -> int:
+    """Documents among memories of medium priority."""
+    return _FIRST_SERVED[row.priority if isinstance(row, Memory) else Priority.MEDIUM]
 
 
 def _owner_of(item: Item) -> UserKeys:
@@ -131,22 +140,23 @@ def _incarnations(table: Table, users: Collection[UserKeys]) -> dict[UserKeys, i
     return {keys: rows.read_head(found.get(keys.head)).incarnation for keys in users}
 
 
-def _stamp(ports: Ports, keys: UserKeys, memory: Memory, now: datetime) -> bool:
+def _stamp(ports: Ports, item: Item, row: Memory | Document, now: datetime) -> bool:
     """False for a row that lacks nothing any more."""
-    current: Memory | None = memory
+    keys, (shelf, _) = _owner_of(item), SHELVES[item["type"]]
+    identifier = str(row.id)
+    current: Memory | Document | None = row
 
     def attempt() -> bool:
         nonlocal current
         if current is None:
-            again = ports.table.get(keys.memory(memory.id))
-            current = rows.read_memory(again) if again else None
+            current = shelf.find(ports.table, keys, [identifier]).get(identifier)
         read, current = current, None  # another attempt reads the row again
         if read is None or not _lacks_something(read):
             return False
         stamped = replace(read, embed_queued_at=iso(now))
         if read.rev_at is None:
             stamped = replace(stamped, embedding_state=EmbeddingState.PENDING, rev_at=iso(now), words_at=iso(now))
-        ports.table.write([rows.put_memory(keys, stamped)])
+        ports.table.write([shelf.put(keys, stamped)])
         return True
 
     return transact(ports, attempt)

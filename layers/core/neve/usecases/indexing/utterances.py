@@ -5,8 +5,9 @@ nothing but an image or text that Neve itself rendered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
 from neve.domain.observe.text import fingerprint
@@ -19,15 +20,16 @@ from neve.ports import MOST_FOLLOWING, Neighbour, Passage, Source
 from neve.usecases.indexing.memory_passages import date_text
 
 EVENT_KIND = "event"
-EVENT_VERSION = 1
-"""What was said never changes, so its index documents have one version."""
-_ROLES = {EventType.USER_MESSAGE: "user", EventType.ASSISTANT_RESPONSE: "assistant"}
+CACHED_PASSAGES = 1_000
+"""Utterances: some 5 MB. One message after the other of a conversation finds much the same hundred."""
+ROLES = {EventType.USER_MESSAGE: "user", EventType.ASSISTANT_RESPONSE: "assistant"}
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """``speaker``: the name that the caller gave, else the role. ``parts``: one, or several of at most 500 tokens
-    where a message is longer than that: the encoder reads no further."""
+    where a message is longer than that: the encoder reads no further. ``rev``: what was said never changes, but a
+    neighbour of it may be taken back."""
 
     session: str
     seq: int
@@ -35,6 +37,7 @@ class Utterance:
     speaker: str
     parts: tuple[str, ...]
     created_at: str
+    rev: int = 1
 
     @property
     def id(self) -> str:
@@ -58,12 +61,15 @@ def event_place(identifier: str) -> tuple[str, int] | None:
 
 
 def utterance_of(session: str, event: Event) -> Utterance | None:
-    role = _ROLES.get(event.event_type)
+    """None for what nobody uttered, and for what was taken back."""
+    if event.taken_back:
+        return None
+    role = ROLES.get(event.event_type)
     said = strip_event(event) if role else None
     text = event_text(said).strip() if said else ""
     if not role or not text:
         return None
-    return Utterance(session, event.seq, role, one_line(event.name or role), _parts(text), event.created_at)
+    return Utterance(session, event.seq, role, one_line(event.name or role), _parts(text), event.created_at, event.rev)
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -80,19 +86,31 @@ def _parts(text: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def utterance_passages(utterances: Sequence[Utterance]) -> list[Passage]:
-    """Without vectors, in order. ``utterances`` are consecutive: each one's neighbours stand beside it."""
+def own_passages(utterance: Utterance) -> Sequence[Passage]:
+    """Those of an utterance without its neighbours."""
+    return _own_passages(utterance) if len(utterance.parts) == 1 else utterance_passages([utterance])
+
+
+@lru_cache(maxsize=CACHED_PASSAGES)
+def _own_passages(utterance: Utterance) -> Sequence[Passage]:
+    return utterance_passages([utterance])
+
+
+def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | None = None) -> list[Passage]:
+    """Without vectors, in order. ``utterances`` are consecutive: each one's neighbours stand beside it. ``seqs``: of
+    these only."""
     texts = [Neighbour(0, text, rest) for utterance in utterances for text, rest in _with_rest(utterance.texts)]
     places = [(utterance, n) for utterance in utterances for n in range(len(utterance.parts))]
-    prints = {utterance.id: fingerprint("\n".join(utterance.texts)) for utterance in utterances}
+    wanted = utterances if seqs is None else [utterance for utterance in utterances if utterance.seq in seqs]
+    prints = {utterance.seq: fingerprint("\n".join(utterance.texts)) for utterance in wanted}
     return [
         Passage(
             item_id=utterance.id,
             n=n,
-            version=EVENT_VERSION,
+            version=utterance.rev,
             source=Source.EVENT,
             text=texts[at].text,
-            fingerprint=prints[utterance.id],
+            fingerprint=prints[utterance.seq],
             kind=EVENT_KIND,
             status="active",
             scope="session",
@@ -107,6 +125,7 @@ def utterance_passages(utterances: Sequence[Utterance]) -> list[Passage]:
             seq_to=utterance.seq,
         )
         for at, (utterance, n) in enumerate(places)
+        if utterance.seq in prints
     ]
 
 
@@ -119,4 +138,5 @@ def _with_rest(texts: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _around(texts: Sequence[Neighbour], at: int) -> Iterator[Neighbour]:
     for distance in NEIGHBOURS:
         if 0 <= at + distance < len(texts):
-            yield replace(texts[at + distance], distance=distance)
+            said = texts[at + distance]
+            yield Neighbour(distance, said.text, said.rest)

@@ -1,19 +1,20 @@
-"""E9 POST: keep one memory that the caller wrote."""
+"""E9 POST: keep one memory that the caller wrote, as it is. Facts go through ``store_fact.py``."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from neve.domain.errors import not_found
 from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope
 from neve.domain.times import iso
-from neve.ports import Key, WriteOp
+from neve.ports import Item, Key, WriteOp
 from neve.scope import UserScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.store.keys import UserKeys
 from neve.store.transact import transact
-from neve.usecases.memories.written_memory import WrittenMemory, record_of
+from neve.usecases.memories.written_memory import SAID, WrittenMemory, record_of
+from neve.usecases.privacy.admit import admitted
 
 WAIT_S = 20.0
 _PAUSE_S = 0.02
@@ -28,36 +29,80 @@ class NewMemory(WrittenMemory):
 
 def create_memory(scope: UserScope, wanted: NewMemory, idempotency_key: IdempotencyKey | None = None) -> Memory:
     """The stored row. One batch read, one transaction. Raises session_not_found, erasing, user_closed,
-    idempotency_mismatch, StoreUnavailable."""
+    idempotency_mismatch, pii_blocked, StoreUnavailable."""
+    wanted = admitted(scope, wanted, SAID)
     memory_id = f"mem_{scope.ports.ids.ulid(scope.ports.clock.now())}"
-    return transact(scope.ports, lambda: _create_once(scope, wanted, memory_id, idempotency_key))
+    return transact(scope.ports, _Create(scope, wanted, memory_id, idempotency_key).attempt)
 
 
-def _create_once(scope: UserScope, wanted: NewMemory, memory_id: str, idem: IdempotencyKey | None) -> Memory:
-    keys, now = scope.keys, scope.ports.clock.now()
-    found = scope.ports.table.get_many(_rows_to_read(keys, wanted, idem))
-    if idem:
-        earlier = idempotency.replay(found.get(idempotency.row_key(keys, idem)), idem, now)
-        if earlier:
-            return _replayed(scope, earlier)
-    head = rows.read_head(found.get(keys.head))
-    rows.writable(head)
-    provenance = Provenance("human_edit", wanted.session_id, trust="user")
-    memory = record_of(wanted, memory_id, provenance, iso(now), head.gen, scope.count)
-    ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, memory)]
-    if wanted.session_id is not None:
-        marker_item = found.get(keys.of_session(wanted.session_id).marker)
-        if marker_item is None:
-            raise not_found("session", wanted.session_id)
-        if memory.scope is Scope.SESSION:
-            marker = rows.read_marker(marker_item)
-            row = LiveRow(memory.id, memory.kind, memory.tokens)
-            ops.append(rows.put_marker(keys, replace(marker, live=(*marker.live, row))))
-    if idem:
-        reply = StoredReply(status=201, body={"id": memory.id})
-        ops.append(idempotency.done(keys, idem, reply, now))
-    scope.ports.table.write(ops)
-    return replace(memory, version=1)
+@dataclass
+class _Create:
+    """``memory_id`` is this call's own: where a row has it, an earlier attempt took effect (ADR 4). ``tried``: what
+    that attempt wrote."""
+
+    scope: UserScope
+    wanted: NewMemory
+    memory_id: str
+    idem: IdempotencyKey | None
+    tried: Memory | None = None
+
+    def attempt(self) -> Memory:
+        """One read and at most one transaction. Raises Conflict."""
+        keys, now = self.scope.keys, self.scope.ports.clock.now()
+        found = self.scope.ports.table.get_many(self._rows_to_read())
+        own = self._own(found)
+        if own is not None:
+            return own
+        if self.idem:
+            earlier = idempotency.replay(found.get(idempotency.row_key(keys, self.idem)), self.idem, now)
+            if earlier:
+                return _replayed(self.scope, earlier)
+        head = rows.read_head(found.get(keys.head))
+        rows.writable(head)
+        provenance = Provenance("human_edit", self.wanted.session_id, trust="user")
+        memory = record_of(self.wanted, self.memory_id, provenance, iso(now), head.gen, self.scope.count)
+        ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, memory)]
+        ops += self._joined(found, memory)
+        if self.idem:
+            reply = StoredReply(status=201, body={"id": memory.id})
+            ops.append(idempotency.done(keys, self.idem, reply, now))
+        self.tried = memory
+        self.scope.ports.table.write(ops)
+        return replace(memory, version=1)
+
+    def _rows_to_read(self) -> list[Key]:
+        keys = self.scope.keys
+        wanted_rows = [keys.head]
+        if self.wanted.session_id is not None:
+            wanted_rows.append(keys.of_session(self.wanted.session_id).marker)
+        if self.idem:
+            wanted_rows.append(idempotency.row_key(keys, self.idem))
+        if self.tried:
+            wanted_rows += [keys.memory(self.memory_id), keys.deleted_memory(self.memory_id)]
+        return wanted_rows
+
+    def _own(self, found: Mapping[Key, Item]) -> Memory | None:
+        """What an earlier attempt has made: as it is now or, when somebody deleted it meanwhile, as it was made. Made
+        once more it would stand beside its own deletion."""
+        keys = self.scope.keys
+        item = found.get(keys.memory(self.memory_id))
+        if item is not None:
+            return rows.read_memory(item)
+        deleted = keys.deleted_memory(self.memory_id) in found
+        return replace(self.tried, version=1) if self.tried and deleted else None
+
+    def _joined(self, found: Mapping[Key, Item], memory: Memory) -> list[WriteOp]:
+        """The session's live list with the memory in it, where it has a session. Raises session_not_found."""
+        if self.wanted.session_id is None:
+            return []
+        item = found.get(self.scope.keys.of_session(self.wanted.session_id).marker)
+        if item is None:
+            raise not_found("session", self.wanted.session_id)
+        if memory.scope is not Scope.SESSION:
+            return []
+        marker = rows.read_marker(item)
+        row = LiveRow(memory.id, memory.kind, memory.tokens)
+        return [rows.put_marker(self.scope.keys, replace(marker, live=(*marker.live, row)))]
 
 
 def wait_until_embedded(scope: UserScope, memory: Memory) -> Memory:
@@ -71,15 +116,6 @@ def wait_until_embedded(scope: UserScope, memory: Memory) -> Memory:
             return memory
         memory = rows.read_memory(item)
     return memory
-
-
-def _rows_to_read(keys: UserKeys, wanted: NewMemory, idem: IdempotencyKey | None) -> list[Key]:
-    wanted_rows = [keys.head]
-    if wanted.session_id is not None:
-        wanted_rows.append(keys.of_session(wanted.session_id).marker)
-    if idem:
-        wanted_rows.append(idempotency.row_key(keys, idem))
-    return wanted_rows
 
 
 def _replayed(scope: UserScope, earlier: StoredReply) -> Memory:

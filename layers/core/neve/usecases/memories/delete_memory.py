@@ -1,60 +1,154 @@
-"""E9 DELETE: remove one memory for good, and say where its words may still stand."""
+"""E9 DELETE: remove one memory for good, say where its words may still stand, and take them away there, too, if
+that was asked for (docs/rules/memories.md#delete)."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
+from neve.domain.errors import NeveError
+from neve.domain.ids import is_own_memory_id
+from neve.domain.records import Memory
 from neve.ports import Delete, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import PACK
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
+from neve.usecases.memories.fact_place import leave_place
 from neve.usecases.memories.memory_to_change import memory_to_change
+from neve.usecases.pack.purge_versions import purge_versions
+from neve.usecases.reflect.derived_memories import derived_memories
+
+PackVersion = tuple[str, int]
+"""Session id and version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """``in_packs``: immutable pack versions (session id, version) that hold the text until they are purged.
-    ``derived``: memories that were made from it."""
+    """``in_packs``: immutable pack versions that still hold the text. ``derived``: memories that were made from it and
+    still there. ``purged_packs`` and ``deleted_derived``: those of them that went with it."""
 
     id: str
-    in_packs: list[tuple[str, int]]
+    in_packs: list[PackVersion]
     derived: list[str]
+    purged_packs: list[PackVersion] = field(default_factory=list)
+    deleted_derived: list[str] = field(default_factory=list)
 
 
-def delete_memory(scope: UserScope, memory_id: str, if_match: Collection[int] | None) -> Deleted:
+def delete_memory(
+    scope: UserScope,
+    memory_id: str,
+    if_match: Collection[int] | None,
+    *,
+    purge_packs: bool = False,
+    cascade: bool = False,
+) -> Deleted:
     """The row leaves the table and its session's live list in one transaction, its token vectors with it; the change
     stream takes it out of the search index, and until then hydration hides it. Its last rev stays, for an import of the
-    same id. Raises memory_not_found, precondition_failed, erasing, user_closed."""
-    return transact(scope.ports, lambda: _delete_once(scope, memory_id, if_match))
+    same id. ``cascade``: what was made of it is deleted before it, so that a call which broke off can be repeated.
+    ``purge_packs``: the pack versions that hold any of it go behind it; a repeat of such a call goes on with them.
+
+    Raises memory_not_found, precondition_failed, erasing, user_closed."""
+    gone = _delete_derived(scope, memory_id, if_match) if cascade else []
+    try:
+        memory = transact(scope.ports, _Delete(scope, memory_id, if_match, scope.ports.ids.token()).attempt)
+    except NeveError as refusal:
+        if refusal.code != "memory_not_found" or not purge_packs:
+            raise
+        return _purged_later(scope, memory_id, refusal)
+    held = _packs_with(scope, {memory_id, *gone})
+    if purge_packs:
+        _purge(scope, held)
+    return Deleted(
+        memory_id,
+        in_packs=[] if purge_packs else held,
+        derived=[] if cascade else [row.id for row in derived_memories(scope, memory)],
+        purged_packs=held if purge_packs else [],
+        deleted_derived=gone,
+    )
 
 
-def _delete_once(scope: UserScope, memory_id: str, if_match: Collection[int] | None) -> Deleted:
-    keys = scope.keys
-    head, memory = memory_to_change(scope, memory_id, if_match)
-    ops: list[WriteOp] = [
-        rows.guard_user(keys, head, scope.ports.clock.now()),
-        Delete(keys.memory(memory_id), Version(memory.version)),
-        rows.put_deleted_memory(keys, memory),
-        Delete(keys.tokens_of(memory_id)),
-    ]
-    marker_item = scope.ports.table.get(keys.of_session(memory.session_id).marker) if memory.session_id else None
-    if marker_item:
-        marker = rows.read_marker(marker_item)
-        live = tuple(row for row in marker.live if row.id != memory_id)
-        if live != marker.live:
-            ops.append(rows.put_marker(keys, replace(marker, live=live)))
-    scope.ports.table.write(ops)
-    derived = [memory.superseded_by] if memory.superseded_by else []
-    return Deleted(memory_id, _packs_with(scope, memory_id), derived)
+def _delete_derived(scope: UserScope, memory_id: str, if_match: Collection[int] | None) -> list[str]:
+    """The ids, the youngest deleted first. Raises what stands in the way of deleting the memory itself."""
+    _, memory = memory_to_change(scope, memory_id, if_match)
+    derived = [row.id for row in derived_memories(scope, memory)]
+    for row_id in reversed(derived):
+        _delete_if_there(scope, row_id)
+    return derived
 
 
-def _packs_with(scope: UserScope, memory_id: str) -> list[tuple[str, int]]:
-    held: list[tuple[str, int]] = []
+def _delete_if_there(scope: UserScope, memory_id: str) -> None:
+    try:
+        transact(scope.ports, _Delete(scope, memory_id, None, scope.ports.ids.token()).attempt)
+    except NeveError as refusal:
+        if refusal.code != "memory_not_found":
+            raise
+
+
+def _purged_later(scope: UserScope, memory_id: str, refusal: NeveError) -> Deleted:
+    """The memory is gone by now, its packs may not be. Raises ``refusal`` when they are."""
+    held = _packs_with(scope, {memory_id})
+    if not held:
+        raise refusal
+    _purge(scope, held)
+    return Deleted(memory_id, [], [], purged_packs=held)
+
+
+def _purge(scope: UserScope, held: Collection[PackVersion]) -> None:
+    by_session: defaultdict[str, list[int]] = defaultdict(list)
+    for session, version in held:
+        by_session[session].append(version)
+    for session, versions in by_session.items():
+        purge_versions(scope, session, versions)
+
+
+@dataclass
+class _Delete:
+    """``write_id`` names this call on what is left of the row (ADR 4). ``tried``: what its last attempt deleted."""
+
+    scope: UserScope
+    memory_id: str
+    if_match: Collection[int] | None
+    write_id: str
+    tried: Memory | None = None
+
+    def attempt(self) -> Memory:
+        """The memory as it was. Raises Conflict."""
+        scope, keys = self.scope, self.scope.keys
+        if self.tried and self._is_done():
+            return self.tried
+        head, memory = memory_to_change(scope, self.memory_id, self.if_match)
+        ops: list[WriteOp] = [
+            rows.guard_user(keys, head, scope.ports.clock.now()),
+            Delete(keys.memory(self.memory_id), Version(memory.version)),
+            rows.put_deleted_memory(keys, memory, self.write_id),
+            Delete(keys.tokens_of(self.memory_id)),
+            *leave_place(scope, memory),
+        ]
+        if not is_own_memory_id(memory.id):
+            ops.append(Delete(keys.memory_at(datetime.fromisoformat(memory.created_at), memory.id)))
+        marker_item = scope.ports.table.get(keys.of_session(memory.session_id).marker) if memory.session_id else None
+        if marker_item:
+            marker = rows.read_marker(marker_item)
+            live = tuple(row for row in marker.live if row.id != self.memory_id)
+            if live != marker.live:
+                ops.append(rows.put_marker(keys, replace(marker, live=live)))
+        self.tried = memory
+        scope.ports.table.write(ops)
+        return memory
+
+    def _is_done(self) -> bool:
+        left = self.scope.ports.table.get(self.scope.keys.deleted_memory(self.memory_id))
+        return left is not None and left.get("write_id") == self.write_id
+
+
+def _packs_with(scope: UserScope, ids: Collection[str]) -> list[PackVersion]:
+    held: list[PackVersion] = []
     for item in all_rows(scope.ports.table, scope.keys.partition, prefix=PACK):
         manifest = rows.read_manifest(item)
-        if any(entry.id == memory_id for entries in manifest.layers.values() for entry in entries):
+        if any(entry.id in ids for entries in manifest.layers.values() for entry in entries):
             held.append((manifest.session_id, manifest.pack_version))
     return held

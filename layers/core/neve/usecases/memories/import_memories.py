@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from neve.domain.ids import is_own_memory_id
+from neve.domain.observe.text import fingerprint
 from neve.domain.observe.trust import lowest
-from neve.domain.records import LiveRow, Memory, MemoryPassage, Provenance, Scope, SessionMarker, Status, Trust
+from neve.domain.records import Kind, LiveRow, Memory, MemoryPassage, Provenance, Scope, SessionMarker, Status, Trust
 from neve.domain.times import iso
 from neve.domain.tokens import Counter
 from neve.ports import Item, Key
@@ -15,18 +17,27 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.transact import transact
-from neve.usecases.memories.written_memory import WrittenMemory, record_of
+from neve.usecases.memories.fact_place import HOLDING, holds
+from neve.usecases.memories.fact_writes import with_holders
+from neve.usecases.memories.written_memory import SAID, WrittenMemory, record_of
+from neve.usecases.privacy.admit import admit, admitted
 
-BATCH = 45
-"""Rows per transaction: with the head's check and up to as many markers below the limit of 100 actions."""
+BATCH = 24
+"""Rows per transaction: with the place in the list, the marker and the place of a fact that each may have, and the
+head, below the limit of 100 actions."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedRow(WrittenMemory):
-    """One line."""
+    """One line. ``at``: where it stands in the request."""
 
     id: str | None = None
     status: Status = Status.ACTIVE
+    occurrences: int = 1
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    superseded_at: str | None = None
+    superseded_reason: str | None = None
     passages: tuple[MemoryPassage, ...] = ()
     created_at: str | None = None
     last_used_at: str | None = None
@@ -34,24 +45,27 @@ class ImportedRow(WrittenMemory):
     seq_to: int | None = None
     model: str | None = None
     trust: Trust | None = None
+    at: str = ""
 
 
 @dataclass(slots=True)
 class ImportReport:
     """``unchanged``: ids that were here already with the same text. ``conflicting``: ids that were here with another
-    text; the stored row stays."""
+    text; the stored row stays. ``repeated``: facts that another memory here states word for word."""
 
     imported: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     conflicting: list[str] = field(default_factory=list)
+    repeated: list[str] = field(default_factory=list)
 
 
 def import_memories(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportReport:
     """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order. A row that
     was deleted comes back with the rev after its last one.
 
-    A row of a session that exists joins its local layer; without a session it is global. Raises erasing,
-    user_closed."""
+    A row of a session that exists joins its local layer; without a session it is global. Raises
+    pii_blocked, before anything is imported, erasing, user_closed."""
+    lines = [admitted_row(scope, line) for line in lines]
     report = ImportReport()
     ids, clock = scope.ports.ids, scope.ports.clock
     named = [line if line.id else replace(line, id=f"mem_{ids.ulid(clock.now())}") for line in lines]
@@ -60,22 +74,38 @@ def import_memories(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRep
         report.imported += batch.imported
         report.unchanged += batch.unchanged
         report.conflicting += batch.conflicting
+        report.repeated += batch.repeated
     return report
+
+
+def admitted_row(scope: UserScope, line: ImportedRow) -> ImportedRow:
+    """Without what the gate takes out, its passages too. Raises pii_blocked."""
+    kept = admit(scope, {f"{line.at}.passages[{n}].text": passage.text for n, passage in enumerate(line.passages)})
+    passages = tuple(replace(one, text=text) for one, text in zip(line.passages, kept.values(), strict=True))
+    return replace(admitted(scope, line, SAID, line.at), passages=passages)
 
 
 def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportReport:
     keys, now = scope.keys, scope.ports.clock.now()
     markers = [keys.of_session(session).marker for session in sorted({m.session_id for m in lines if m.session_id})]
     memories = dict.fromkeys(keys.memory(str(line.id)) for line in lines)
-    found = scope.ports.table.get_many([keys.head, *markers, *memories])
+    places = dict.fromkeys(keys.fingerprint(fingerprint(line.text)) for line in lines if line.kind is Kind.FACT)
+    found = scope.ports.table.get_many([keys.head, *markers, *memories, *places])
+    found = with_holders(scope.ports.table, keys, found)
     head = rows.read_head(found.get(keys.head))
     rows.writable(head)
     records = [_memory_of(line, iso(now), head.gen, scope.count) for line in lines]
     fresh, report = _sorted_out(records, {i: rows.read_memory(found[key]) for i, key in _stored(keys, records, found)})
+    taken = _places(keys, found, fresh, report)
     if fresh:
         puts = [rows.put_memory(keys, memory) for memory in _after_deletions(scope, fresh)]
+        puts += [rows.put_fingerprint(keys, memory, found.get(place)) for place, memory in taken.items()]
         live = [rows.put_marker(keys, marker) for marker in _joined(found, markers, fresh)]
-        scope.ports.table.write([rows.guard_user(keys, head, now), *puts, *live])
+        listed = [rows.put_memory_place(keys, memory) for memory in fresh.values() if not is_own_memory_id(memory.id)]
+        guard = rows.guard_user(keys, head, now)
+        if listed and not head.foreign_ids:
+            guard = rows.put_head(keys, replace(head, created_at=head.created_at or iso(now), foreign_ids=True))
+        scope.ports.table.write([guard, *puts, *live, *listed])
     return report
 
 
@@ -101,15 +131,37 @@ def _sorted_out(records: Sequence[Memory], stored: Mapping[str, Memory]) -> tupl
     return fresh, report
 
 
+def _places(
+    keys: UserKeys, found: Mapping[Key, Item], fresh: dict[str, Memory], report: ImportReport
+) -> dict[Key, Memory]:
+    """The places that new facts take; a fact whose place is taken leaves ``fresh``."""
+    taken: dict[Key, Memory] = {}
+    for memory in [one for one in fresh.values() if one.kind is Kind.FACT and one.status in HOLDING]:
+        place = keys.fingerprint(memory.fingerprint)
+        item = found.get(place)
+        holder = found.get(keys.memory(str(item["memory_id"]))) if item else None
+        if place in taken or (holder and holds(rows.read_memory(holder), memory.fingerprint)):
+            del fresh[memory.id]
+            report.imported.remove(memory.id)
+            report.repeated.append(memory.id)
+        else:
+            taken[place] = memory
+    return taken
+
+
 def _joined(found: Mapping[Key, Item], markers: Sequence[Key], fresh: Mapping[str, Memory]) -> Iterator[SessionMarker]:
     """The markers of sessions whose live list grows."""
     for key in markers:
         if key not in found:
             continue
         marker = rows.read_marker(found[key])
-        own = [m for m in fresh.values() if m.session_id == marker.session_id and m.scope is Scope.SESSION]
+        own = [m for m in fresh.values() if m.session_id == marker.session_id and _lives(m)]
         if own:
             yield replace(marker, live=(*marker.live, *(LiveRow(m.id, m.kind, m.tokens) for m in own)))
+
+
+def _lives(memory: Memory) -> bool:
+    return memory.scope is Scope.SESSION and memory.status is not Status.SUPERSEDED
 
 
 def _memory_of(line: ImportedRow, now: str, gen: int, count: Counter) -> Memory:
@@ -121,6 +173,11 @@ def _memory_of(line: ImportedRow, now: str, gen: int, count: Counter) -> Memory:
         memory,
         passages=passages,
         status=line.status,
+        occurrences=line.occurrences,
+        supersedes=line.supersedes,
+        superseded_by=line.superseded_by,
+        superseded_at=line.superseded_at,
+        superseded_reason=line.superseded_reason,
         last_used_at=line.last_used_at or memory.created_at,
         rev_at=now,
     )

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
+from heapq import merge
+from itertools import islice
+from operator import itemgetter
 
 from neve.domain.cursors import BadCursor, make_cursor, read_cursor
 from neve.domain.errors import not_found
 from neve.domain.memories.visibility import status_at, visible
-from neve.domain.records import Memory, Status
-from neve.ports import Item
+from neve.domain.records import Memory, Status, UserHead
+from neve.ports import Item, key_of
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import is_memory_key
+from neve.store.keys import MEMORY, is_memory_key, memory_place
 from neve.store.partitions import all_rows
 
 LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
 """Without a status filter. Superseded and archived rows are listed when asked for, and always readable by id."""
 MAX_SCANNED = 2_000
 """Rows read by one call at most: a page may be short, its cursor goes on."""
+READ_TOGETHER = 100
 _ATTEMPTS = 8
 
 
@@ -27,6 +31,7 @@ _ATTEMPTS = 8
 class MemoryFilter:
     kind: str | None = None
     tier: str | None = None
+    category: str | None = None
     status: str | None = None
     scope: str | None = None
     session_id: str | None = None
@@ -38,6 +43,7 @@ class MemoryFilter:
             (status == self.status if self.status else status in LISTED)
             and self.kind in (None, memory.kind)
             and self.tier in (None, memory.tier)
+            and self.category in (None, memory.category)
             and self.scope in (None, memory.scope)
             and self.session_id in (None, memory.session_id)
             and self.group in (None, memory.group)
@@ -53,9 +59,12 @@ def list_memories(
     of somebody else, or with other filters."""
     pinned, after = _read_cursor(_listed(scope, where), cursor) if cursor else (None, None)
     for _ in range(_ATTEMPTS):
-        gen = pinned or _gen(scope)
-        page = _page(scope, where, limit, after, gen)
-        if pinned or _gen(scope) == gen:
+        head = _head(scope)
+        if rows.hidden(head):
+            return [], None
+        gen = pinned or head.gen
+        page = _page(scope, where, limit, after, replace(head, gen=gen))
+        if pinned or _head(scope).gen == gen:
             break
     return page
 
@@ -64,11 +73,10 @@ def get_memory(scope: UserScope, memory_id: str) -> Memory:
     """Of any status. Raises memory_not_found."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.memory(memory_id)])
-    item = found.get(keys.memory(memory_id))
-    gen = rows.read_head(found.get(keys.head)).gen
-    if item is None or item["born_gen"] > gen:
+    item, head = found.get(keys.memory(memory_id)), rows.read_head(found.get(keys.head))
+    if item is None or item["born_gen"] > head.gen or rows.hidden(head):
         raise not_found("memory", memory_id)
-    return as_seen(item, gen)
+    return as_seen(item, head.gen)
 
 
 def as_seen(item: Item, gen: int) -> Memory:
@@ -80,19 +88,20 @@ def as_seen(item: Item, gen: int) -> Memory:
     return rows.read_memory(item | {"status": seen})
 
 
-def _gen(scope: UserScope) -> int:
-    return rows.read_head(scope.ports.table.get(scope.keys.head)).gen
+def _head(scope: UserScope) -> UserHead:
+    return rows.read_head(scope.ports.table.get(scope.keys.head))
 
 
 def _page(
-    scope: UserScope, where: MemoryFilter, limit: int, after: str | None, gen: int
+    scope: UserScope, where: MemoryFilter, limit: int, after: str | None, head: UserHead
 ) -> tuple[list[Memory], str | None]:
+    """``after``: behind which place."""
     kept: list[Memory] = []
-    last = None
-    for scanned, item in enumerate(_items(scope, after), start=1):
+    last, gen = None, head.gen
+    for scanned, (place, item) in enumerate(_items(scope, after, head.foreign_ids), start=1):
         if len(kept) == limit or scanned > MAX_SCANNED:
-            return kept, make_cursor(_listed(scope, where), [str(gen), str(last)])
-        memory, last = as_seen(item, gen), item["sk"]
+            return kept, make_cursor(_listed(scope, where), [str(gen), f"{MEMORY}{last}"])
+        memory, last = as_seen(item, gen), place
         if (item["born_gen"] <= gen) and where.admits(memory, memory.status) and _in_view(memory, where, gen):
             kept.append(memory)
     return kept, None
@@ -103,8 +112,23 @@ def _in_view(memory: Memory, where: MemoryFilter, gen: int) -> bool:
     return visible(memory.born_gen, memory.died_gen, gen) or where.status == Status.SUPERSEDED
 
 
-def _items(scope: UserScope, after: str | None) -> Iterator[Item]:
-    return all_rows(scope.ports.table, scope.keys.partition, between=scope.keys.memories_behind(after))
+def _items(scope: UserScope, after: str | None, foreign: bool) -> Iterator[tuple[str, Item]]:
+    """The rows behind a place, in the order of time, each with its place. Whoever has no foreign ids pays for none."""
+    table, keys = scope.ports.table, scope.keys
+    own = (
+        (memory_place(key_of(item)), item) for item in all_rows(table, keys.partition, between=keys.own_behind(after))
+    )
+    return merge(own, _foreign(scope, after), key=itemgetter(0)) if foreign else own
+
+
+def _foreign(scope: UserScope, after: str | None) -> Iterator[tuple[str, Item]]:
+    table, keys = scope.ports.table, scope.keys
+    places = all_rows(table, keys.partition, between=keys.foreign_behind(after))
+    while some := list(islice(places, READ_TOGETHER)):
+        found = table.get_many([keys.memory(item["id"]) for item in some])
+        for item in some:
+            if (row := found.get(keys.memory(item["id"]))) is not None:
+                yield memory_place(key_of(item)), row
 
 
 def _listed(scope: UserScope, where: MemoryFilter) -> bytes:
@@ -113,8 +137,8 @@ def _listed(scope: UserScope, where: MemoryFilter) -> bytes:
 
 
 def _read_cursor(listed: bytes, cursor: str) -> tuple[int, str]:
-    """The pinned generation and the row of the page's end. Raises BadCursor."""
+    """The pinned generation and the place of the page's end. Raises BadCursor."""
     gen, after = read_cursor(listed, cursor)
     if not (gen.isdecimal() and is_memory_key(after)):
         raise BadCursor("not a cursor of this list")
-    return int(gen), after
+    return int(gen), after.removeprefix(MEMORY)

@@ -1,16 +1,20 @@
-"""E9 trace: which recalls surfaced a memory, and in which place."""
+"""E9 trace: what a memory replaced and what replaced it, and which recalls surfaced it, in which place."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from neve.domain.records import Memory
 from neve.scope import UserScope
-from neve.usecases.memories.list_memories import get_memory
+from neve.store import rows
+from neve.usecases.memories.list_memories import as_seen, get_memory
 from neve.usecases.recall.read_recalls import list_recalls
 from neve.usecases.recall.record_recall import RETURNED, RecallRecord
 
 MAX_RECALLS = 200
 """Newest recalls of the user that are looked through."""
+MAX_HISTORY = 100
+"""Statements of one history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +30,11 @@ class Surfaced:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """``recalls_examined``: how many there were to look at. ``summary`` says it in words."""
+    """``history``: every statement that is linked to this one by supersession, itself included, oldest first.
+    ``recalls_examined``: how many there were to look at. ``summary`` says it in words."""
 
     memory_id: str
+    history: list[Memory]
     recalls_examined: int
     surfaced: list[Surfaced]
     summary: str
@@ -36,7 +42,7 @@ class Trace:
 
 def trace_memory(scope: UserScope, memory_id: str) -> Trace:
     """Among the user's last 200 recalls, newest first. Raises memory_not_found, StoreUnavailable."""
-    get_memory(scope, memory_id)
+    memory = get_memory(scope, memory_id)
     recalls: list[RecallRecord] = []
     cursor: str | None = None
     while len(recalls) < MAX_RECALLS:
@@ -50,7 +56,25 @@ def trace_memory(scope: UserScope, memory_id: str) -> Trace:
         for hit in recall.hits
         if hit["id"] == memory_id and hit["outcome"] == RETURNED
     ]
-    return Trace(memory_id, len(recalls), surfaced, _in_words(len(recalls), surfaced))
+    return Trace(memory_id, _history(scope, memory), len(recalls), surfaced, _in_words(len(recalls), surfaced))
+
+
+def _history(scope: UserScope, memory: Memory) -> list[Memory]:
+    """Both ways, one batch read a step; a row that was deleted ends its way."""
+    gen = rows.read_head(scope.ports.table.get(scope.keys.head)).gen
+    known = {memory.id: memory}
+    ahead = _linked(memory)
+    while ahead and len(known) < MAX_HISTORY:
+        wanted = [scope.keys.memory(i) for i in dict.fromkeys(ahead) if i not in known]
+        found = scope.ports.table.get_many(wanted[: MAX_HISTORY - len(known)]) if wanted else {}
+        seen = [as_seen(item, gen) for item in found.values() if item["born_gen"] <= gen]
+        known |= {one.id: one for one in seen}
+        ahead = [linked for one in seen for linked in _linked(one)]
+    return sorted(known.values(), key=lambda one: (one.created_at, one.id))
+
+
+def _linked(memory: Memory) -> list[str]:
+    return [*memory.supersedes, *([memory.superseded_by] if memory.superseded_by else [])]
 
 
 def _in_words(examined: int, surfaced: list[Surfaced]) -> str:

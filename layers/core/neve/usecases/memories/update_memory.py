@@ -1,5 +1,6 @@
-"""E9 PATCH: change one memory in place. ``rev`` moves with text, status, group, tags and scope; priority, importance,
-label and confidence are not searched by, so they leave it."""
+"""E9 PATCH: change one memory in place. ``rev`` moves with what is searched and filtered by: text, status, category,
+group, tags and scope. Priority, importance, label, confidence and what a session's summary says beside its text leave
+it."""
 
 from __future__ import annotations
 
@@ -7,18 +8,27 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neve.domain.errors import NeveError
+from neve.domain.errors import NeveError, invalid
 from neve.domain.observe.text import fingerprint, referenced_date
-from neve.domain.records import EmbeddingState, LiveRow, Memory, SessionMarker, Status
+from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, SessionMarker, Status
 from neve.domain.times import iso
 from neve.ports import Delete, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.transact import transact
+from neve.store.transact import TOO_MANY_WRITERS, transact
+from neve.usecases.memories.fact_place import one_statement, take_place
 from neve.usecases.memories.memory_to_change import memory_to_change
+from neve.usecases.privacy.admit import admit
 
-REVISED_BY = ("text", "status", "group", "tags")
+REVISED_BY = ("text", "status", "category", "group", "tags")
 """Fields whose change moves ``rev``."""
+ONLY_OF = {
+    "category": Kind.FACT,
+    "outcome": Kind.SESSION_SUMMARY,
+    "emotional_tone": Kind.SESSION_SUMMARY,
+    "key_topics": Kind.SESSION_SUMMARY,
+}
+"""Fields that one kind has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +39,80 @@ class MemoryChange:
 
 
 def update_memory(scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None) -> Memory:
-    """Raises memory_not_found, precondition_failed (another rev), conflict (a superseded row), erasing, user_closed."""
-    return transact(scope.ports, lambda: _update_once(scope, memory_id, change, if_match))
+    """Raises memory_not_found, precondition_failed (another rev), 422 (a field of another kind, a fact with two
+    statements), conflict (a superseded row, a fact that another one says, or a change that may have taken effect before
+    others'), pii_blocked, erasing, user_closed."""
+    change = _admitted(scope, change)
+    return transact(scope.ports, _Update(scope, memory_id, change, if_match, scope.ports.ids.token()).attempt)
 
 
-def _update_once(scope: UserScope, memory_id: str, change: MemoryChange, if_match: Collection[int] | None) -> Memory:
-    keys, now = scope.keys, scope.ports.clock.now()
-    head, memory = memory_to_change(scope, memory_id, if_match)
-    if memory.status is Status.SUPERSEDED or memory.died_gen is not None:
-        raise NeveError("conflict", "A superseded memory cannot be changed.")
-    changed = _changed(scope, memory, change.fields, iso(now))
-    if changed == memory:
-        return memory
-    ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, changed)]
-    if changed.text != memory.text:
-        ops.append(Delete(keys.tokens_of(memory_id)))
-    if changed.session_id and changed.tokens != memory.tokens:
-        marker_item = scope.ports.table.get(keys.of_session(changed.session_id).marker)
-        if marker_item:
-            ops.append(rows.put_marker(keys, _recounted(rows.read_marker(marker_item), changed)))
-    scope.ports.table.write(ops)
-    return replace(changed, version=memory.version + 1)
+def _admitted(scope: UserScope, change: MemoryChange) -> MemoryChange:
+    """Without what the gate takes out."""
+    texts = {name: value for name in ("text", "label", "group") if isinstance(value := change.fields.get(name), str)}
+    tags = {f"tags[{n}]": tag for n, tag in enumerate(change.fields.get("tags") or ())}
+    kept = admit(scope, texts | tags)
+    fields = change.fields | {name: kept[name] for name in texts}
+    return MemoryChange(fields | {"tags": tuple(kept[name] for name in tags)} if tags else fields)
+
+
+@dataclass
+class _Update:
+    """``write_id`` names this call on the row (ADR 4). ``tried``: what its last attempt wrote."""
+
+    scope: UserScope
+    memory_id: str
+    change: MemoryChange
+    if_match: Collection[int] | None
+    write_id: str
+    tried: Memory | None = None
+
+    def attempt(self) -> Memory:
+        """One read, another after a conflict, and at most one transaction. Raises Conflict."""
+        scope, keys, now = self.scope, self.scope.keys, self.scope.ports.clock.now()
+        own = self._own(self.tried) if self.tried else None
+        if own is not None:
+            return own
+        head, memory = memory_to_change(scope, self.memory_id, self.if_match)
+        if memory.status is Status.SUPERSEDED or memory.died_gen is not None:
+            raise NeveError("conflict", "A superseded memory cannot be changed.")
+        _has_fields(memory, self.change.fields)
+        changed = _changed(scope, memory, self.change.fields, iso(now))
+        if changed == memory:
+            return memory
+        changed = replace(changed, write_id=self.write_id)
+        ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, changed)]
+        ops += take_place(scope, changed, memory)
+        if changed.text != memory.text:
+            one_statement(changed)
+            ops.append(Delete(keys.tokens_of(self.memory_id)))
+        if changed.session_id and changed.tokens != memory.tokens:
+            marker_item = scope.ports.table.get(keys.of_session(changed.session_id).marker)
+            if marker_item:
+                ops.append(rows.put_marker(keys, _recounted(rows.read_marker(marker_item), changed)))
+        self.tried = changed
+        scope.ports.table.write(ops)
+        return replace(changed, version=memory.version + 1)
+
+    def _own(self, tried: Memory) -> Memory | None:
+        """What the attempt made that seemed to have lost; None when it has. With ``If-Match``, a row that others have
+        taken further than that does not say whether it had: 409, and a caller that tries again is told 412."""
+        keys = self.scope.keys
+        row, deleted = keys.memory(self.memory_id), keys.deleted_memory(self.memory_id)
+        found = self.scope.ports.table.get_many([row, deleted])
+        memory = rows.read_memory(found[row]) if row in found else None
+        if memory is not None and memory.write_id == self.write_id:
+            return memory
+        further = memory.rev > tried.rev if memory else rows.deleted_rev(found.get(deleted)) >= tried.rev
+        if further and self.if_match is not None:
+            raise NeveError("conflict", TOO_MANY_WRITERS, retry_after_s=1)
+        return None
+
+
+def _has_fields(memory: Memory, fields: dict[str, Any]) -> None:
+    """Raises 422."""
+    for name in fields:
+        if name in ONLY_OF and memory.kind is not ONLY_OF[name]:
+            raise invalid(name, f"is a field of the kind {ONLY_OF[name]}")
 
 
 def _changed(scope: UserScope, memory: Memory, fields: dict[str, Any], now: str) -> Memory:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
-from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.records import Category, Kind, Memory, Outcome, Priority, Provenance, Scope, Status, Tier
 from neve.domain.tokens import Counter
+
+SAID = ("text", "label", "group", "tags")
+"""What of it is somebody's words, and passes the gate (docs/rules/privacy.md#records)."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenMemory:
-    """None = the default. A memory without a session is global. Times are stored-form strings."""
+    """None = the default. A memory without a session is global. Times are stored-form strings. ``timezone``: in which
+    its day is told."""
 
     text: str
     kind: Kind
@@ -24,6 +28,11 @@ class WrittenMemory:
     group: str | None = None
     tags: tuple[str, ...] = ()
     observed_at: str | None = None
+    category: Category | None = None
+    outcome: Outcome | None = None
+    emotional_tone: str | None = None
+    key_topics: tuple[str, ...] = ()
+    timezone: str = "UTC"
 
 
 def record_of(
@@ -42,6 +51,10 @@ def record_of(
         priority=written.priority or _default_priority(written.kind),
         importance=written.importance,
         confidence=written.confidence,
+        category=written.category,
+        outcome=written.outcome,
+        emotional_tone=written.emotional_tone,
+        key_topics=written.key_topics,
         label=written.label,
         group=written.group,
         tags=written.tags,
@@ -50,8 +63,8 @@ def record_of(
         provenance=provenance,
         created_at=created_at,
         observed_at=observed_at,
-        observed_date=observed_date(observed_at, "UTC"),
-        time_of_day=time_of_day(observed_at, "UTC"),
+        observed_date=observed_date(observed_at, written.timezone),
+        time_of_day=time_of_day(observed_at, written.timezone),
         referenced_date=referenced_date(written.text),
         last_used_at=created_at,
         tokens=count(written.text),

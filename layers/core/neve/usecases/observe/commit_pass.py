@@ -1,12 +1,13 @@
-"""One pass's commit: at most one observation, the citations, the marker, the live list, and which events were refused,
-in one transaction conditional on the lease (docs/rules/observe.md#commit)."""
+"""One pass's commit: at most one observation, its facts, the citations, the marker, the live list, and which events
+were refused, in one transaction conditional on the lease (docs/rules/observe.md#commit)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
+from neve.domain.memories.storage_decision import FactCandidate
+from neve.domain.observe.facts import SaidFact
 from neve.domain.observe.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
 from neve.domain.observe.trust import lowest, trust_of_lines
 from neve.domain.records import (
@@ -20,9 +21,11 @@ from neve.domain.records import (
     RefusedEvent,
     Scope,
     SessionMarker,
+    Span,
     Status,
     Tier,
 )
+from neve.domain.sessions.spans import common, meets
 from neve.domain.times import iso, parse
 from neve.observing import Observed
 from neve.ports import MAX_WRITE_OPS, Item, Key, Put, Version, WriteOp
@@ -30,8 +33,11 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.transact import transact
 from neve.usecases.erase.incarnation import UserErased, still_there
+from neve.usecases.memories.fact_writes import FactWrites, rows_of_facts, with_holders
+from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.observe.lease import check_lease
-from neve.usecases.tenants.usage import usage_put
+from neve.usecases.privacy.screen_candidate import screened_candidate
+from neve.usecases.tenants.usage import model_usage, usage_put
 
 BASE_TAG = "observational-memory"
 DEFAULT_IMPORTANCE = 3
@@ -39,11 +45,18 @@ EMPTY_OFFERS = 3
 """After this many passes that found nothing, the marker advances anyway (docs/rules/observe.md#marker)."""
 
 
+class InputTakenBack(Exception):
+    """Something that the observer was shown was taken back while it answered: its answer is not written, and it is
+    asked again without it."""
+
+
 @dataclass(frozen=True, slots=True)
 class PassRead:
     """What the observer was shown: the seqs ``first`` to ``shown_to`` (``events`` are those of them that it can read).
     It did justice to them up to ``covered_to``. ``advance``: the marker moves there even when it found nothing.
-    ``refused``: events among them that it would not read."""
+    ``refused``: events among them that it would not read. ``facts``: what it proposed of them, for which there is
+    room. ``held``: parts of the log that its answer may hold words of, those that the memories shown with them were
+    made from included."""
 
     first: int
     covered_to: int
@@ -51,39 +64,52 @@ class PassRead:
     events: Sequence[Event]
     advance: bool
     refused: tuple[RefusedEvent, ...] = ()
+    facts: tuple[SaidFact, ...] = ()
+    held: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """``written``: the id of the new memory, if there is one; ``reinforced``: ids of those that were cited."""
+    """``written``: the id of the new memory, if there is one; ``reinforced``: ids of those that were cited; ``facts``:
+    what became of each."""
 
     written: str | None
     reinforced: list[str]
     marker: SessionMarker
+    facts: list[StoredFact]
 
 
 @dataclass(frozen=True)
 class PassCommit:
-    """``observed`` None: the observer was not asked, or refused. ``token``: of the lease."""
+    """``observed`` None: the observer was not asked, or refused. ``token``: of the lease. ``decided``: what the last
+    attempt would have made of the facts."""
 
     scope: SessionScope
     incarnation: int
     token: int
     observed: Observed | None
     read: PassRead
+    fact_ids: list[str] = field(default_factory=list)
+    decided: list[StoredFact] = field(default_factory=list)
 
     def write(self) -> Committed:
-        """Raises LeaseLost, UserErased. Everything but the observer's answer is read again on every attempt."""
-        memory_id = f"mem_{self.scope.ports.ids.ulid(self.scope.ports.clock.now())}"
+        """Raises LeaseLost, UserErased, InputTakenBack. All but the observer's answer is read again with every
+        attempt."""
+        memory_id = self._new_id()
         return transact(self.scope.ports, lambda: self._attempt(memory_id))
+
+    @property
+    def _counts(self) -> bool:
+        """Whether a fact that is known was said once more."""
+        return True
+
+    def _new_id(self) -> str:
+        return f"mem_{self.scope.ports.ids.ulid(self.scope.ports.clock.now())}"
 
     def _attempt(self, memory_id: str) -> Committed:
         keys, now, observed = self.scope.keys, self.scope.ports.clock.now(), self.observed
         cited = [keys.memory(i) for i in observed.used_memory_ids] if observed else []
-        refused = [keys.event(one.seq) for one in self.read.refused]
-        found = self.scope.ports.table.get_many(
-            [keys.head, keys.session_head, keys.marker, keys.usage, *cited, *refused]
-        )
+        found = self._found(cited)
         head = rows.read_head(found.get(keys.head))
         still_there(head, self.incarnation)
         if keys.marker not in found:
@@ -92,20 +118,65 @@ class PassCommit:
         bumps = self._bumps(found, cited, iso(now))
         if marker.last_pass == memory_id:  # our own commit, whose response was lost
             written = memory_id if any(row.id == memory_id for row in marker.live) else None
-            return Committed(written, _ids(bumps), marker)
+            return Committed(written, _ids(bumps), marker, list(self.decided))
         check_lease(marker, self.token, now)
+        if any(meets(marker.retracted, span) for span in self.read.held):
+            raise InputTakenBack
         timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
         memory = self._memory(memory_id, observed, timezone) if observed else None
-        moved = replace(self._moved(marker, memory), last_pass=memory_id)
-        ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_marker(keys, moved)]
-        ops += self._notes(found)
+        memory = self._without_taken_back(memory, marker) if memory else None
+        facts = FactWrites(self.scope, head.gen, found, "observer", memory_id, counts=self._counts)
+        self._decide(facts, timezone)
+        moved = replace(self._moved(marker, memory, facts), last_pass=memory_id)
+        ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_marker(keys, moved), *facts.ops()]
+        ops += [*facts.left_elsewhere({self.scope.session}), *self._notes(found), *self._beside(memory)]
         if memory:
             ops.append(rows.put_memory(keys, replace(memory, born_gen=head.gen)))
         if observed and observed.usage:
-            ops.append(usage_put(keys, found.get(keys.usage), _model_usage(observed)))
-        bumps = bumps[: MAX_WRITE_OPS - len(ops)]
+            ops.append(usage_put(keys, found.get(keys.usage), model_usage(observed.calls, observed.usage)))
+        bumps = [bump for bump in bumps if bump.item["id"] not in facts.changed][: MAX_WRITE_OPS - len(ops)]
         self.scope.ports.table.write([*ops, *bumps])
-        return Committed(memory.id if memory else None, _ids(bumps), moved)
+        return Committed(memory.id if memory else None, _ids(bumps), moved, list(self.decided))
+
+    def _decide(self, facts: FactWrites, timezone: str) -> None:
+        """On rows of this attempt, under the ids of the first one."""
+        self.fact_ids.extend(self._new_id() for _ in self.read.facts[len(self.fact_ids) :])
+        self.decided[:] = [
+            facts.take(self._candidate(fact, timezone), fact_id)
+            for fact, fact_id in zip(self.read.facts, self.fact_ids, strict=True)
+        ]
+
+    def _found(self, cited: Sequence[Key]) -> dict[Key, Item]:
+        """Two batch reads where facts are known already, else one."""
+        keys, table = self.scope.keys, self.scope.ports.table
+        refused = [keys.event(one.seq) for one in self.read.refused]
+        about = rows_of_facts(keys, [self._candidate(fact, "UTC") for fact in self.read.facts])
+        wanted = [keys.head, keys.session_head, keys.marker, keys.usage, *cited, *refused, *about]
+        return with_holders(table, keys, table.get_many(list(dict.fromkeys(wanted))))
+
+    def _candidate(self, fact: SaidFact, timezone: str) -> FactCandidate:
+        model = self.observed.model if self.observed else None
+        said = FactCandidate(
+            text=fact.text,
+            category=fact.category,
+            origin=Provenance(fact.by, self.scope.session, fact.seq_from, fact.seq_to, model, fact.trust),
+            importance=fact.importance,
+            relation=fact.relation,
+            target_id=fact.target_id,
+            remembered=fact.remembered,
+            observed_at=iso(parse(fact.said_at)),
+            timezone=timezone,
+        )
+        return screened_candidate(self.scope, said)
+
+    def _beside(self, memory: Memory | None) -> list[WriteOp]:  # noqa: ARG002
+        """What is committed with the pass."""
+        return []
+
+    def _without_taken_back(self, memory: Memory, marker: SessionMarker) -> Memory:
+        """Its range may reach over events that it was not made from."""
+        span = (self.read.first, self.read.covered_to)
+        return replace(memory, provenance=replace(memory.provenance, left_out=common([span], marker.retracted)))
 
     def _memory(self, memory_id: str, observed: Observed, timezone: str) -> Memory | None:
         """None when nothing was worth keeping."""
@@ -170,12 +241,13 @@ class PassCommit:
                 notes.append(Put(row | {"unobservable": {"reason": one.reason}}, Version(row["version"])))
         return notes
 
-    def _moved(self, marker: SessionMarker, memory: Memory | None) -> SessionMarker:
-        marker = self._read_to(marker, memory)
+    def _moved(self, marker: SessionMarker, memory: Memory | None, facts: FactWrites) -> SessionMarker:
+        marker = self._read_to(marker, found=memory is not None or bool(facts.changed))
         if self.read.refused or marker.limit_to is None or marker.observed_seq >= marker.limit_to:
             marker = replace(marker, pass_limit=None, limit_to=None, refused=())
         if memory:
             marker = replace(marker, live=(*marker.live, LiveRow(memory.id, memory.kind, memory.tokens)))
+        marker = replace(marker, live=facts.live(self.scope.session, marker.live))
         if self.observed is None:
             return marker
         return replace(
@@ -185,10 +257,10 @@ class PassCommit:
             thread_title=self.observed.thread_title or marker.thread_title,
         )
 
-    def _read_to(self, marker: SessionMarker, memory: Memory | None) -> SessionMarker:
+    def _read_to(self, marker: SessionMarker, *, found: bool) -> SessionMarker:
         """How far the session is observed and offered. What the observer left to the next pass is neither."""
         covered_to = self.read.covered_to
-        if memory or self.read.advance:
+        if found or self.read.advance:
             return replace(marker, observed_seq=covered_to, offered_seq=covered_to, empty_offers=0)
         empty_offers = marker.empty_offers + 1
         if empty_offers < EMPTY_OFFERS:
@@ -199,11 +271,3 @@ class PassCommit:
 
 def _ids(puts: Sequence[Put]) -> list[str]:
     return [str(put.item["id"]) for put in puts]
-
-
-def _model_usage(observed: Observed) -> dict[str, Any]:
-    return {
-        "model_calls": observed.calls,
-        "model_input_tokens": sum(observed.usage.get(part, 0) for part in ("input", "cache_read", "cache_write")),
-        "model_output_tokens": observed.usage.get("output", 0),
-    }

@@ -5,12 +5,16 @@ redone from fresh rows; the observer is never asked twice for what it has answer
 
 from __future__ import annotations
 
+import contextlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from neve.domain.observe.lines import room_for, up_to
-from neve.domain.records import Event, SessionHead, SessionMarker, UserHead
+from neve.domain.observe.facts import FactRoom, facts_up_to, facts_with_room, said_facts
+from neve.domain.observe.lines import earlier, room_for, up_to
+from neve.domain.records import Event, Memory, SessionHead, SessionMarker, Span, UserHead
 from neve.domain.sessions.rendered_blocks import strip_event
+from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import Pass, images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft, for_ever
 from neve.ports import ContentRefused
@@ -18,10 +22,10 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.usecases.erase.incarnation import UserErased, still_there
-from neve.usecases.observe.commit_pass import PassCommit, PassRead
+from neve.usecases.observe.commit_pass import InputTakenBack, PassCommit, PassRead
 from neve.usecases.observe.images import with_images
 from neve.usecases.observe.lease import place_of, release_lease, take_lease
-from neve.usecases.observe.prior_memories import prior_memories
+from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import (
     REFUSED_IN_A_ROW,
     given_up,
@@ -31,9 +35,11 @@ from neve.usecases.observe.refusals import (
     without_images,
     write_marker,
 )
-from neve.usecases.observe.report import NOTHING_NEW, ObservationReport
+from neve.usecases.observe.report import NOTHING_NEW, ObservationReport, told
+from neve.usecases.privacy.screen_observed import screen_observed
 
 NOTHING_KEPT = "the observer found nothing worth keeping"
+KNOWN_ALREADY = "what was said was known already"
 NOTHING_READABLE = "the observer refused to read these events"
 
 
@@ -92,24 +98,26 @@ def _read(scope: SessionScope) -> tuple[UserHead, SessionHead, SessionMarker]:
     )
 
 
-def _done_justice(observed: Observed, read: PassRead) -> tuple[Observed, PassRead]:
-    """Both up to the last event that the lines do justice to; what is behind it is the next pass's."""
-    if observed.covered_to is None:
+def done_justice(observed: Observed, read: PassRead, room: FactRoom) -> tuple[Observed, PassRead]:
+    """Both up to the last event that lines and facts do justice to; what is behind it is the next pass's."""
+    read = replace(read, facts=room.facts)
+    wanted = earlier(observed.covered_to, room.covered_to)
+    if wanted is None:
         return observed, read
     first, last = read.events[0].seq, read.events[-1].seq
-    covered_to = min(max(observed.covered_to, first), last)
+    covered_to = min(max(wanted, first), last)
     if covered_to == last:
         return observed, read
     covered = [event for event in read.events if event.seq <= covered_to]
     return replace(observed, lines=up_to(observed.lines, covered_to)), replace(
-        read, covered_to=covered_to, events=covered
+        read, covered_to=covered_to, events=covered, facts=tuple(facts_up_to(room.facts, covered_to))
     )
 
 
 @dataclass
 class _Pass:
     """``report.passes`` counts the answers that were accepted. ``ahead``: events that were read and not observed
-    yet."""
+    yet; ``facts``: what other conversations hold, once it was read."""
 
     scope: SessionScope
     incarnation: int
@@ -118,6 +126,7 @@ class _Pass:
     report: ObservationReport
     seconds_left: SecondsLeft
     ahead: list[Event] = field(default_factory=list)
+    facts: list[Memory] | None = None
 
     def run(self) -> bool:
         """One pass; False when there is nothing left to read. Raises ContentRefused when the observer reads nothing at
@@ -131,18 +140,22 @@ class _Pass:
         first = marker.observed_seq + 1
         if not plan.events:  # all of it was our own rendering, or was refused
             last = raw[-1].seq if raw else _read_through(marker)
-            self._commit(None, PassRead(first, last, last, raw, True, marker.refused))
+            self._commit(None, PassRead(first, last, last, (), True, marker.refused))
             return True
+        given = self._input(head, marker, plan.events)
         try:
-            observed = self._ask(head, marker, plan.events)
+            observed = self._screened(self._ask(given))
         except ContentRefused as refusal:
             self._narrow(marker, plan.events, refusal)
             return True
-        self.report.passes += 1
-        self.report.facts_offered += len(observed.facts)
+        room = facts_with_room(said_facts(observed.facts, plan.events), plan.events[0].seq)
         last = plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
-        read = PassRead(first, last, last, plan.events, plan.cut_by_cap or self.closing, marker.refused)
-        self._commit(*_done_justice(observed, read))
+        advance = plan.cut_by_cap or self.closing
+        read = PassRead(first, last, last, plan.events, advance, marker.refused, held=held_by(given))
+        with contextlib.suppress(InputTakenBack):  # asked again without it
+            self._commit(*done_justice(observed, read, room))
+            self.report.passes += 1
+            self.report.facts_left_out += room.left_out
         return True
 
     def left_off_at(self) -> str | None:
@@ -176,8 +189,10 @@ class _Pass:
         return events
 
     def _plan(self, marker: SessionMarker, raw: Sequence[Event]) -> Pass:
-        """What the next pass reads. Where the observer has refused, it is cut to the limit as it is by the cap."""
-        stripped = [event for event in (strip_event(e) for e in raw) if event is not None]
+        """What the next pass reads, without what was taken back. Where the observer has refused, it is cut to the limit
+        as it is by the cap."""
+        meant = (event for event in raw if not holds(marker.retracted, event.seq))
+        stripped = [event for event in (strip_event(e) for e in meant) if event is not None]
         plan = plan_pass(stripped, self.scope.policy.observer_transcript_cap, self.scope.count)
         if marker.pass_limit is None:
             return plan
@@ -188,18 +203,22 @@ class _Pass:
         return PassInput(
             session_id=self.scope.session,
             events=[with_images(self.scope.ports.objects, event) for event in events],
-            prior=prior_memories(self.scope, marker),
+            prior=prior_memories(self.scope, marker, events, self._facts()),
             timezone=head.user_meta.get("timezone", "UTC"),
             output_cap=policy.observer_output_cap,
             max_lines=room_for(events),
             seconds_left=self.seconds_left,
         )
 
+    def _facts(self) -> list[Memory]:
+        if self.facts is None:
+            self.facts = facts_elsewhere(self.scope)
+        return self.facts
+
     # --- asking ---------------------------------------------------------------------------------
 
-    def _ask(self, head: SessionHead, marker: SessionMarker, events: Sequence[Event]) -> Observed:
+    def _ask(self, given: PassInput) -> Observed:
         """Raises ContentRefused for what is refused without its images, too, and OutOfTime before that is asked."""
-        given = self._input(head, marker, events)
         try:
             return self.scope.ports.observer.observe(given)
         except ContentRefused:
@@ -210,6 +229,11 @@ class _Pass:
         observed = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
         self.report.images_left_out += pictured
         return observed
+
+    def _screened(self, observed: Observed) -> Observed:
+        screened, found = screen_observed(self.scope, observed)
+        self.report.redacted = dict(Counter(self.report.redacted) + Counter(found.removed))
+        return screened
 
     def _narrow(self, marker: SessionMarker, events: Sequence[Event], refusal: ContentRefused) -> None:
         """Ask for less the next time, or note an event that was refused alone."""
@@ -233,11 +257,19 @@ class _Pass:
         self.report.observed_seq = done.marker.observed_seq
         self.report.reinforced += done.reinforced
         self.report.unobservable += [{"seq": one.seq, "reason": one.reason} for one in read.refused]
+        self.report.facts += [told(fact) for fact in done.facts]
         if done.written:
             self.report.written.append(done.written)
+        if done.written or any(fact.memory for fact in done.facts):
             self.report.reason = None
-        elif not self.report.written:
-            self.report.reason = NOTHING_KEPT if observed or not read.refused else NOTHING_READABLE
+        elif self.report.found_nothing:
+            nothing_new = KNOWN_ALREADY if self.report.reinforced else NOTHING_KEPT
+            self.report.reason = nothing_new if observed or not read.refused else NOTHING_READABLE
+
+
+def held_by(given: PassInput) -> tuple[Span, ...]:
+    """The parts of the log that an answer may hold words of."""
+    return (*((event.seq, event.seq) for event in given.events), *(one.span for one in given.prior if one.span))
 
 
 def _read_through(marker: SessionMarker) -> int:

@@ -1,22 +1,44 @@
 """What a pass is shown of existing memory, so that it repeats nothing: at most 50 rows and the policy's cap, local
-rows at least half of it, global rows of the frozen pack the rest (docs/rules/observe.md#prior-memories)."""
+rows at least half of it. The rest are facts of other conversations that share words with the events, so that they can
+be corrected, then global rows of the frozen pack (docs/rules/observe.md#prior-memories)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from neve.domain.records import LiveRow, Memory, PackEntry, SessionMarker
+from neve.domain.records import Event, Kind, LiveRow, Memory, PackEntry, Scope, SessionMarker, Span
+from neve.domain.sessions.spans import meets
+from neve.domain.sessions.transcript import event_text
+from neve.domain.words import content_words
 from neve.observing import PriorMemory
+from neve.ports import Index, Item
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.memories import active_memories
+from neve.store.memories import active_memories, memories_of
 
 MAX_ROWS = 50
+MOST_FACTS = 100
+"""Facts of the user that are compared with the events, those that were used last."""
+RANKED = 400
+"""Rows of the rank index among which they are looked for."""
+_SUBJECT = frozenset({"user"})
+"""What every statement is about is shared by all."""
 
 
-def prior_memories(scope: SessionScope, marker: SessionMarker) -> list[PriorMemory]:
-    """Global rows in pack order, then local ones, oldest first. Newest local rows are preferred when not all fit."""
+def facts_elsewhere(scope: SessionScope) -> list[Memory]:
+    """Facts of other conversations, those that were used last, as they are now."""
+    page = scope.ports.table.query(scope.keys.partition, index=Index.RANK, limit=RANKED)
+    ids = [str(item["id"]) for item in page.items if item["kind"] == Kind.FACT and not _own(scope, item)][:MOST_FACTS]
+    return memories_of(scope.ports.table, scope.keys, ids)
+
+
+def prior_memories(
+    scope: SessionScope, marker: SessionMarker, events: Sequence[Event], facts: Sequence[Memory]
+) -> list[PriorMemory]:
+    """Global rows, facts first, each kind in its order, then local ones, oldest first. Newest local rows are preferred
+    when not all fit. ``facts``: ``facts_elsewhere``, be it of a while ago.
+    What was made of events that are taken back is not among them, whether or not it has been superseded yet."""
     table, keys, cap = scope.ports.table, scope.keys, scope.policy.prior_memory_cap
     found = table.get_many([keys.head, keys.epoch])
     gen = rows.read_head(found.get(keys.head)).gen
@@ -25,13 +47,52 @@ def prior_memories(scope: SessionScope, marker: SessionMarker) -> list[PriorMemo
     if epoch.pack:
         manifest = table.get(keys.pack(epoch.pack.pack_version))
         entries = rows.read_manifest(manifest).layers["global"] if manifest else ()
-    shown_global = _fit(partial(active_memories, table, keys, gen=gen), entries, cap // 2, MAX_ROWS // 2)
+    known = _alike(facts, events)
+    listed: list[PackEntry | LiveRow] = [
+        *known,
+        *(entry for entry in entries if entry.id not in {row.id for row in known}),
+    ]
+    read = partial(_still_meant, scope, marker, gen)
+    shown_global = _fit(read, listed, cap // 2, MAX_ROWS // 2)
     room = cap - sum(memory.tokens for memory in shown_global)
     newest = tuple(reversed(marker.live))
-    shown_local = _fit(partial(active_memories, table, keys, gen=gen), newest, room, MAX_ROWS - len(shown_global))
-    return [PriorMemory(m.id, m.text, local=False) for m in shown_global] + [
-        PriorMemory(m.id, m.text, local=True) for m in reversed(shown_local)
+    shown_local = _fit(read, newest, room, MAX_ROWS - len(shown_global))
+    return [_shown(scope, m, local=False) for m in shown_global] + [
+        _shown(scope, m, local=True) for m in reversed(shown_local)
     ]
+
+
+def _alike(facts: Sequence[Memory], events: Sequence[Event]) -> list[LiveRow]:
+    """Those that share a content word with what was said; first those that share most of their words."""
+    said = content_words(" ".join(event_text(event) for event in events)) - _SUBJECT
+    about = [(content_words(fact.text), fact) for fact in facts]
+    alike = [(len(words & said) / len(words), fact) for words, fact in about if words & said]
+    best = sorted(alike, key=lambda one: (-one[0], one[1].id))
+    return [LiveRow(fact.id, fact.kind, fact.tokens) for _, fact in best]
+
+
+def _own(scope: SessionScope, item: Item) -> bool:
+    """Of this session: it is among its live rows."""
+    return item["scope"] == Scope.SESSION and item.get("session_id") == scope.session
+
+
+def _still_meant(scope: SessionScope, marker: SessionMarker, gen: int, ids: Sequence[str]) -> list[Memory]:
+    found = active_memories(scope.ports.table, scope.keys, ids, gen)
+    ranges = ((memory, _range_here(scope, memory)) for memory in found)
+    return [memory for memory, span in ranges if span is None or not meets(marker.retracted, span)]
+
+
+def _range_here(scope: SessionScope, memory: Memory) -> Span | None:
+    """None for what was not made from this session's log."""
+    origin = memory.provenance
+    if origin.session_id != scope.session or origin.seq_from is None or origin.seq_to is None:
+        return None
+    return origin.seq_from, origin.seq_to
+
+
+def _shown(scope: SessionScope, memory: Memory, *, local: bool) -> PriorMemory:
+    span = _range_here(scope, memory)
+    return PriorMemory(memory.id, memory.text, local, memory.kind, span, said_at=memory.observed_at)
 
 
 def _fit(

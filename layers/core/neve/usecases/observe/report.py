@@ -2,58 +2,95 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from neve.usecases.memories.stored_fact import StoredFact
+
 NOTHING_NEW = "nothing new since the last pass"
-_DONE = ("written", "reinforced")
+_DONE = ("written", "reinforced", "facts")
 _LEFT_OUT = ("unobservable", "images_left_out")
+_COUNTED = "facts_left_out"
 
 
 @dataclass(slots=True)
 class ObservationReport:
     """It becomes the job's result. ``unobservable``: ``{seq, reason}`` of the events that were refused alone;
-    ``images_left_out``: seqs of the events that were read without their images. ``left_off_at``: where the worker had
-    no time for one more pass, as a name for that place; None when nothing is left to read. ``told``: how many
-    of both lists an earlier worker of the job has logged."""
+    ``images_left_out``: seqs of the events that were read without their images; ``facts``: what became of each, as
+    ``told`` says it; ``facts_left_out``: how many had no room. ``left_off_at``: where the worker had
+    no time for one more pass, as a name for that place; None when nothing is left to read. ``summary_refused``: of the
+    compaction that followed. ``redacted``: personal data in the observer's answers, by class. ``told``: how many of
+    both lists an earlier worker of the job has logged; ``facts_told``: the same of the facts left out and of those
+    decided; ``counted``: how much of ``redacted`` it has."""
 
     passes: int = 0
     written: list[str] = field(default_factory=list)
     reinforced: list[str] = field(default_factory=list)
     unobservable: list[dict[str, Any]] = field(default_factory=list)
     images_left_out: list[int] = field(default_factory=list)
-    facts_offered: int = 0
+    facts: list[dict[str, Any]] = field(default_factory=list)
+    facts_left_out: int = 0
     observed_seq: int = 0
     reason: str | None = None
     left_off_at: str | None = None
+    summary_refused: bool = False
+    redacted: dict[str, int] = field(default_factory=dict)
     told: tuple[int, int] = (0, 0)
+    facts_told: tuple[int, int] = (0, 0)
+    counted: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def going_on(cls, result: Mapping[str, Any]) -> ObservationReport:
         """From where the last worker of the job stopped."""
         report = cls(
             passes=result.get("passes", 0),
-            facts_offered=result.get("facts_offered", 0),
+            facts_left_out=result.get("facts_left_out", 0),
+            redacted=dict(result.get("redacted", {})),
+            counted=dict(result.get("redacted", {})),
             told=(len(result.get("unobservable", ())), len(result.get("images_left_out", ()))),
+            facts_told=(result.get("facts_left_out", 0), len(result.get("facts", ()))),
         )
         for name in (*_DONE, *_LEFT_OUT):
             getattr(report, name).extend(result.get(name, ()))
         return report
 
     def result(self) -> dict[str, Any]:
-        return {
-            "passes": self.passes,
-            **{name: getattr(self, name) for name in _DONE},
-            "facts_offered": self.facts_offered,
-            "observed_seq": self.observed_seq,
-            **self.left_out(),
-        } | ({"reason": self.reason} if self.reason else {})
+        return (
+            {
+                "passes": self.passes,
+                **{name: getattr(self, name) for name in _DONE},
+                "observed_seq": self.observed_seq,
+                **self.left_out(),
+            }
+            | ({"facts_left_out": self.facts_left_out} if self.facts_left_out else {})
+            | {name: value for name in ("reason", "redacted") if (value := getattr(self, name))}
+        )
+
+    @property
+    def found_nothing(self) -> bool:
+        return not self.written and not any("id" in fact for fact in self.facts)
 
     def untold(self) -> tuple[list[dict[str, Any]], list[int]]:
         """The unobservable events and the left out images of this worker."""
         return self.unobservable[self.told[0] :], self.images_left_out[self.told[1] :]
 
+    def untold_facts(self) -> dict[str, int]:
+        """How many facts of this worker came to each decision; ``left_out``: had no room."""
+        decisions = Counter(str(fact["decision"]) for fact in self.facts[self.facts_told[1] :])
+        return {**decisions, "left_out": self.facts_left_out - self.facts_told[0]}
+
+    def uncounted(self) -> dict[str, int]:
+        """Of ``redacted``, what this worker has taken out."""
+        return dict(Counter(self.redacted) - Counter(self.counted))
+
     def left_out(self) -> dict[str, Any]:
         """What was not observed, where there is such a thing."""
-        return {name: found for name in _LEFT_OUT if (found := getattr(self, name))}
+        return {name: found for name in (*_LEFT_OUT, _COUNTED) if (found := getattr(self, name))}
+
+
+def told(fact: StoredFact) -> dict[str, Any]:
+    """Decision, criteria and reason, with the row's id where there is one: no word of the fact."""
+    found = {"decision": fact.decision, "criteria": asdict(fact.criteria), "reason": fact.reason}
+    return found | ({"id": fact.memory.id} if fact.memory else {})

@@ -96,13 +96,14 @@ def _render(inputs: PackInputs, epoch: SessionEpoch, trigger: Trigger, now: date
     text, layers = inputs.text(), inputs.layers()
     manifest = PackManifest(
         session_id=epoch.session_id,
-        pack_version=epoch.pack.pack_version + 1 if epoch.pack else 1,
+        pack_version=max(epoch.pack.pack_version if epoch.pack else 0, epoch.purged_to) + 1,
         trigger=trigger,
         built_at=iso(now),
         sha256=hashlib.sha256(text.encode()).hexdigest(),
         tokens=inputs.tokens(text),
         inputs_sha=inputs.sha(epoch.epoch),
         layers=layers,
+        left_out=inputs.documents.left_out,
     )
     return BuiltPack(manifest, text)
 

@@ -1,73 +1,92 @@
-"""What a pack is made of: the rows of each layer as one generation sees them.
+"""What a pack is made of: the documents and rows of each layer as one generation sees them.
 
 The global layer walks the rank index, whose sort key is the rank itself, so this costs O(budget) however many memories
-the user has. Token counts are in the index; only the rows that fit are read whole."""
+the user has. Token counts are in the index, and those of documents in their pins; only what fits is read whole, all of
+it in one batch."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from neve.domain.errors import not_found
+from neve.domain.memories.marks import text_with_marks
 from neve.domain.memories.visibility import active, visible
 from neve.domain.pack.fit import candidate_limit, greedy_fit
-from neve.domain.pack.render import PackLayers, render
+from neve.domain.pack.newer_first import newer_first
+from neve.domain.pack.render import render
+from neve.domain.pack.said_once import said_already
 from neve.domain.records import Kind, Memory, PackEntry, SessionEpoch, SessionMarker, UserHead
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
-from neve.ports import Index, Item
+from neve.ports import Index, Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.store.memories import active_memories, memories_of
 from neve.store.partitions import all_rows
+from neve.usecases.pack.pinned_documents import PinnedTexts, chosen_of, rows_of, start_pins, texts_of
 
 T = TypeVar("T")
 
 ATTEMPTS = 8
 """How often a gathering starts again because ``gen`` moved under it. One user has one replacement at a time, so more
 than one repetition is already rare."""
+FILLINGS = 3
+"""How often the room of what is said already is given to the next rows: these may be said already as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackInputs:
-    """The rows of the layers in rendered order."""
+    """The rows of the layers in rendered order. ``repeated``: ids of those that the text is without, because another
+    line says what they say. They are in the pack all the same: recall leaves them out, and a correction is told."""
 
     global_rows: tuple[Memory, ...]
     local_rows: tuple[Memory, ...]
+    documents: PinnedTexts = field(default_factory=PinnedTexts)
+    repeated: frozenset[str] = frozenset()
 
     def text(self) -> str:
         return render(
-            PackLayers(
-                global_=[(memory.text, memory.kind) for memory in self.global_rows],
-                local=[(memory.text, memory.kind) for memory in self.local_rows],
+            replace(
+                self.documents.rendered,
+                global_=[(text_with_marks(m), m.kind) for m in self._said(self.global_rows)],
+                local=[(text_with_marks(m), m.kind) for m in self._said(self.local_rows)],
             )
         )
 
     def layers(self) -> dict[str, tuple[PackEntry, ...]]:
-        return {
-            "always": (),
-            "profile": (),
-            "global": tuple(_entry(m) for m in self.global_rows),
-            "local": tuple(_entry(m) for m in self.local_rows),
+        return self.documents.layers() | {
+            "global": tuple(map(self._entry, self.global_rows)),
+            "local": tuple(map(self._entry, self.local_rows)),
         }
 
     def tokens(self, text: str) -> int:
-        """Of the rendered text. A row counts as it was counted when it was written, by the policy's counter, whose data
-        are not where packs are read; what stands around the rows counts by the estimate (docs/rules/tokens.md)."""
-        rows_ = (*self.global_rows, *self.local_rows)
-        return max(0, estimate(text) + sum(memory.tokens - estimate(memory.text) for memory in rows_))
+        """Of the rendered text. A row and a document count as they were counted when they were written, by the policy's
+        counter, whose data are not where packs are read; what stands around them counts by the estimate
+        (docs/rules/tokens.md)."""
+        counted = [(m.tokens, m.text) for m in self._said((*self.global_rows, *self.local_rows))]
+        counted += [(pin.tokens, shown) for pin, shown in self.documents.whole]
+        return max(0, estimate(text) + sum(tokens - estimate(shown) for tokens, shown in counted))
+
+    def fit(self, scope: UserScope) -> bool:
+        """Whether what is said of the two layers stays within their budgets."""
+        stated = sum(m.tokens for m in self._said(self.local_rows) if m.kind in _STATED)
+        of_all = sum(m.tokens for m in self._said(self.global_rows))
+        return of_all <= scope.policy.global_layer and stated <= scope.policy.local_rows
 
     def sha(self, epoch: int) -> str:
         """Names the inputs: two builds of the same rows in the same epoch are the same build."""
         named = [[layer, [[e.id, e.rev] for e in entries]] for layer, entries in sorted(self.layers().items())]
         return hashlib.sha256(json.dumps([epoch, named]).encode()).hexdigest()
 
+    def _said(self, memories: Iterable[Memory]) -> Iterable[Memory]:
+        return (memory for memory in memories if memory.id not in self.repeated)
 
-def _entry(memory: Memory) -> PackEntry:
-    return PackEntry(memory.id, memory.rev, memory.fingerprint, memory.tokens, memory.kind)
+    def _entry(self, memory: Memory) -> PackEntry:
+        tokens = 0 if memory.id in self.repeated else memory.tokens
+        return PackEntry(memory.id, memory.rev, memory.fingerprint, tokens, memory.kind)
 
 
 def gather_pack(scope: SessionScope) -> tuple[PackInputs, SessionEpoch]:
@@ -80,21 +99,60 @@ def gather_pack(scope: SessionScope) -> tuple[PackInputs, SessionEpoch]:
         if keys.marker not in found or keys.epoch not in found:
             raise not_found("session", scope.session)
         head, marker = rows.read_head(found.get(keys.head)), rows.read_marker(found[keys.marker])
-        global_rows = _global_layer(scope, scope.session, head)
-        local_rows = _local_layer(scope, marker, head.gen)
-        return head, (PackInputs(global_rows, local_rows), rows.read_epoch(found[keys.epoch]))
+        return head, (_gathered(scope, scope.session, head, marker), rows.read_epoch(found[keys.epoch]))
 
     return _of_one_generation(scope, gather)
 
 
 def gather_preview(scope: UserScope) -> PackInputs:
-    """The layers of a user without a session: the global one. Raises StoreUnavailable."""
+    """The layers of a user without a session: all but the local one. Raises StoreUnavailable."""
 
     def gather() -> tuple[UserHead, PackInputs]:
         head = rows.read_head(scope.ports.table.get(scope.keys.head))
-        return head, PackInputs(_global_layer(scope, None, head), ())
+        return head, PackInputs((), ()) if rows.hidden(head) else _gathered(scope, None, head, None)
 
     return _of_one_generation(scope, gather)
+
+
+def gather_documents(scope: UserScope) -> PinnedTexts:
+    """What every pack of the user holds, from the table alone. Raises StoreUnavailable."""
+    head = rows.read_head(scope.ports.table.get(scope.keys.head))
+    chosen = chosen_of(scope, start_pins(scope, head))
+    wanted = rows_of(scope.keys, chosen)
+    found = scope.ports.table.get_many(wanted) if wanted else {}
+    return texts_of(scope, chosen, found)
+
+
+def _gathered(scope: UserScope, session: str | None, head: UserHead, marker: SessionMarker | None) -> PackInputs:
+    """The pins are read beside the rank index; then what fits, in one batch."""
+    pins = start_pins(scope, head)
+    walk = _Walk(
+        scope, session, head.gen, _candidates(scope, session, head, candidate_limit(scope.policy.global_layer))
+    )
+    chosen = chosen_of(scope, pins)
+    live = [row.id for row in marker.live] if marker else []
+    wanted = [scope.keys.memory(i) for i in dict.fromkeys((*walk.fitting(), *live))] + rows_of(scope.keys, chosen)
+    found = scope.ports.table.get_many(wanted) if wanted else {}
+    documents = texts_of(scope, chosen, found)
+    return _filled(walk, _Local(scope, live, head.gen, found), found, documents)
+
+
+def _filled(walk: _Walk, local: _Local, found: Mapping[Key, Item], documents: PinnedTexts) -> PackInputs:
+    """The rows that fit; then, in the room of those that are said already, the next ones."""
+    inputs = _inputs(walk.rows(found), local.rows(), documents)
+    for _ in range(FILLINGS if inputs.repeated else 0):
+        before = len(inputs.global_rows) + len(inputs.local_rows)
+        wider = _inputs(walk.beside(inputs), local.beside(inputs), documents)
+        if len(wider.global_rows) + len(wider.local_rows) == before or not wider.fit(walk.scope):
+            break  # nothing more fits, or what was said already is said no more, and has no room
+        inputs = wider
+    return inputs
+
+
+def _inputs(best_first: Sequence[Memory], local_rows: tuple[Memory, ...], documents: PinnedTexts) -> PackInputs:
+    global_rows = tuple(newer_first(best_first))
+    repeated = said_already([*global_rows, *local_rows], documents.shown)
+    return PackInputs(global_rows, local_rows, documents, repeated)
 
 
 def _of_one_generation(scope: UserScope, gather: Callable[[], tuple[UserHead, T]]) -> T:
@@ -109,19 +167,46 @@ def _of_one_generation(scope: UserScope, gather: Callable[[], tuple[UserHead, T]
 # --- global -------------------------------------------------------------------------------------
 
 
-def _global_layer(scope: UserScope, session: str | None, head: UserHead) -> tuple[Memory, ...]:
+@dataclass
+class _Walk:
     """In rank order, greedily: a row that does not fit is skipped and the walk goes on. The index may lag behind the
-    rows, so a kept row that turns out invisible is left out and the fit is made again without it."""
-    budget = scope.policy.global_layer
-    candidates = _candidates(scope, session, head, candidate_limit(budget))
-    while True:
-        kept = [candidates[i] for i in greedy_fit([int(c["tokens"]) for c in candidates], budget)]
-        read = memories_of(scope.ports.table, scope.keys, [str(c["id"]) for c in kept])
-        good = {m.id for m in read if _in_global(m, session, head.gen)}
-        if len(good) == len(kept):
-            return tuple(read)
-        lost = {str(c["id"]) for c in kept} - good
-        candidates = [c for c in candidates if str(c["id"]) not in lost]
+    rows, so a kept row that turns out invisible is left out and the fit is made again without it. ``chosen``: what
+    stays, with the tokens that it takes up."""
+
+    scope: UserScope
+    session: str | None
+    gen: int
+    candidates: list[Item]
+    chosen: dict[str, int] = field(default_factory=dict)
+    known: dict[Key, Item] = field(default_factory=dict)
+
+    def fitting(self) -> list[str]:
+        """The ids of those that fit, as far as the index says."""
+        ids = [str(candidate["id"]) for candidate in self.candidates]
+        sizes = [self.chosen.get(i, int(c["tokens"])) for i, c in zip(ids, self.candidates, strict=True)]
+        first = {place for place, i in enumerate(ids) if i in self.chosen}
+        return [ids[place] for place in greedy_fit(sizes, self.scope.policy.global_layer, first)]
+
+    def beside(self, inputs: PackInputs) -> list[Memory]:
+        """The rows of the layer, and what fits beside those that are shown. Reads what is new."""
+        sizes = {str(c["id"]): int(c["tokens"]) for c in self.candidates}
+        self.chosen = {m.id: 0 if m.id in inputs.repeated else sizes[m.id] for m in inputs.global_rows}
+        return self.rows({})
+
+    def rows(self, found: Mapping[Key, Item]) -> list[Memory]:
+        """``found``: the rows of those. Those that come instead of an invisible one are read here."""
+        self.known |= found
+        while True:
+            kept = self.fitting()
+            places = {i: self.scope.keys.memory(i) for i in kept}
+            missing = [key for key in places.values() if key not in self.known]
+            self.known |= self.scope.ports.table.get_many(missing) if missing else {}
+            read = [rows.read_memory(self.known[key]) for key in places.values() if key in self.known]
+            good = {m.id: m for m in read if _in_global(m, self.session, self.gen)}
+            if len(good) == len(kept):
+                return read
+            lost = set(kept) - good.keys()
+            self.candidates = [c for c in self.candidates if str(c["id"]) not in lost]
 
 
 def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: int) -> list[Item]:
@@ -140,25 +225,52 @@ def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: in
 
 
 def _eligible(item: Item, session: str | None, gen: int) -> bool:
-    own = item["scope"] == "session" and session is not None and item.get("session_id") == session
+    own = session is not None and item.get("session_id") == session and _stays(item["scope"], item["kind"])
     return not own and visible(int(item["born_gen"]), item.get("died_gen"), gen)
 
 
 def _in_global(memory: Memory, session: str | None, gen: int) -> bool:
-    own = memory.scope == "session" and session is not None and memory.session_id == session
+    own = session is not None and memory.session_id == session and _stays(memory.scope, memory.kind)
     return not own and active(memory, gen)
+
+
+def _stays(scope: str, kind: str) -> bool:
+    """Whether its own session does without it here: it has the row in its local layer, or the whole conversation."""
+    return scope == "session" or kind == "session_summary"
 
 
 # --- local --------------------------------------------------------------------------------------
 
 _CHRONICLE = (Kind.OBSERVATION, Kind.REFLECTION)
+_STATED = (Kind.NOTE, Kind.MANUAL, Kind.FACT)
+"""Not the session's own summary: it is for other sessions, and this one shows what it has."""
 
 
-def _local_layer(scope: UserScope, marker: SessionMarker, gen: int) -> tuple[Memory, ...]:
+@dataclass
+class _Local:
     """Observations and reflections in the order of the conversation, whole; then note, manual and fact rows, newest
-    first, as far as they fit their budget."""
-    shown = active_memories(scope.ports.table, scope.keys, [row.id for row in marker.live], gen)
-    chronicle = [memory for memory in shown if memory.kind in _CHRONICLE]
-    others = [memory for memory in reversed(shown) if memory.kind not in _CHRONICLE]
-    fitting = greedy_fit([memory.tokens for memory in others], scope.policy.local_rows)
-    return tuple(chronicle) + tuple(others[i] for i in fitting)
+    first, as far as they fit their budget. ``found``: the rows of the ``live`` ones."""
+
+    scope: UserScope
+    live: Iterable[str]
+    gen: int
+    found: Mapping[Key, Item]
+
+    def __post_init__(self) -> None:
+        places = [self.scope.keys.memory(i) for i in self.live]
+        read = [rows.read_memory(self.found[key]) for key in places if key in self.found]
+        shown = [memory for memory in read if active(memory, self.gen)]
+        self.chronicle = tuple(memory for memory in shown if memory.kind in _CHRONICLE)
+        self.stated = [memory for memory in reversed(shown) if memory.kind in _STATED]
+
+    def rows(self, chosen: Mapping[str, int] | None = None) -> tuple[Memory, ...]:
+        """``chosen``: ids of rows that stay, with the tokens that they take up."""
+        stays = chosen or {}
+        sizes = [stays.get(memory.id, memory.tokens) for memory in self.stated]
+        first = {place for place, memory in enumerate(self.stated) if memory.id in stays}
+        fitting = greedy_fit(sizes, self.scope.policy.local_rows, first)
+        return self.chronicle + tuple(self.stated[place] for place in fitting)
+
+    def beside(self, inputs: PackInputs) -> tuple[Memory, ...]:
+        """The rows of the layer, and what fits beside those that are shown."""
+        return self.rows({m.id: 0 if m.id in inputs.repeated else m.tokens for m in inputs.local_rows})

@@ -11,14 +11,14 @@ from typing import Literal
 
 from neve.caching import CacheSpec
 from neve.domain.errors import not_found
-from neve.domain.pack.render import PackLayers, render
-from neve.domain.records import PackManifest, SessionEpoch
+from neve.domain.pack.render import render
+from neve.domain.records import PackEntry, PackManifest, SessionEpoch
 from neve.ports import Item, Key, StoreUnavailable
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.usecases.pack.build_pack import BuiltPack, build_pack, known_body
-from neve.usecases.pack.gather_pack import gather_preview
+from neve.usecases.pack.gather_pack import gather_documents, gather_preview
 from neve.usecases.sessions.memory_lag import MemoryLag, progress_rows, read_progress, user_lag
 
 Holds = Callable[[str], bool]
@@ -29,14 +29,17 @@ STALE, PARTIAL, UNAVAILABLE = "pack:stale", "pack:partial", "pack:unavailable"
 @dataclass(frozen=True, slots=True)
 class PackView:
     """``manifest`` is set iff these are the bytes of a version, which then has an ETag. ``text`` is None when there is
-    nothing to send: the caller's copy is current (not_modified) or no store answered (unavailable). ``lag``: how far
-    memory is behind the session, without one behind the user; None when no store says."""
+    nothing to send: the caller's copy is current (not_modified) or no store answered (unavailable). ``always``,
+    ``left_out``: documents of the text, and those that had no room in it. ``lag``: how far memory is behind the
+    session, without one behind the user; None when no store says."""
 
     state: Literal["ready", "not_modified", "partial", "unavailable", "preview"]
     text: str | None = None
     manifest: PackManifest | None = None
     sha256: str | None = None
     degraded: tuple[str, ...] = ()
+    always: tuple[PackEntry, ...] = ()
+    left_out: tuple[PackEntry, ...] = ()
     lag: MemoryLag | None = None
 
 
@@ -57,14 +60,14 @@ def read_pack(
     """The session's current pack, built now if it has none, or an old ``version``. ``holds`` says whether the caller
     has the text of a sha256 already. Raises session_not_found, pack_version_not_found."""
     keys = scope.keys
-    wanted = [keys.epoch, *progress_rows(keys)]
+    wanted = [keys.head, keys.epoch, *progress_rows(keys)]
     if version is not None:
         wanted.append(keys.pack(version))
     try:
         found = scope.ports.table.get_many(wanted)
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
-    if keys.epoch not in found:
+    if keys.epoch not in found or rows.hidden(rows.read_head(found.get(keys.head))):
         raise not_found("session", scope.session)
     view = _view(scope, found, version, holds)
     progress = read_progress(keys, found)
@@ -83,6 +86,11 @@ def _view(scope: SessionScope, found: Mapping[Key, Item], version: int | None, h
     return _current(scope, epoch, holds)
 
 
+def pack_of(scope: SessionScope, epoch: SessionEpoch) -> PackView:
+    """The pack that the session's row names, built now if it names none. Raises session_not_found."""
+    return _first_read(scope) if epoch.pack is None else _current(scope, epoch, _holds_nothing)
+
+
 def _current(scope: SessionScope, epoch: SessionEpoch, holds: Holds) -> PackView:
     pointer, cache = epoch.pack, scope.ports.caches.of(PACKS)
     if pointer is None:
@@ -99,7 +107,7 @@ def _current(scope: SessionScope, epoch: SessionEpoch, holds: Holds) -> PackView
         body = None
     pack = known_body(body, pointer.sha256)
     if pack is None:
-        return _ready(cached, (STALE,)) if cached else _partial()
+        return _ready(cached, (STALE,)) if cached else _partial(scope)
     return _ready(cache.put(scope.keys, pack), degraded)
 
 
@@ -107,7 +115,7 @@ def _first_read(scope: SessionScope) -> PackView:
     try:
         pack = build_pack(scope, "initial")
     except StoreUnavailable as error:
-        return _partial() if error.store == "objects" else PackView("unavailable", degraded=(UNAVAILABLE,))
+        return _partial(scope) if error.store == "objects" else PackView("unavailable", degraded=(UNAVAILABLE,))
     return _ready(scope.ports.caches.of(PACKS).put(scope.keys, pack), ())
 
 
@@ -130,13 +138,22 @@ def preview_pack(scope: UserScope) -> PackView:
         inputs, lag = gather_preview(scope), user_lag(scope)
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
-    return PackView("preview", text=inputs.text(), lag=lag)
+    documents = inputs.documents
+    entries = documents.layers()["always"]
+    return PackView("preview", text=inputs.text(), always=entries, left_out=documents.left_out, lag=lag)
 
 
 def _ready(pack: BuiltPack, degraded: tuple[str, ...]) -> PackView:
-    return PackView("ready", pack.text, pack.manifest, pack.manifest.sha256, degraded)
+    manifest = pack.manifest
+    always = tuple(manifest.layers.get("always", ()))
+    return PackView("ready", pack.text, manifest, manifest.sha256, degraded, always, manifest.left_out)
 
 
-def _partial() -> PackView:
-    """Only what the table itself holds whole: the always and profile layers, which are empty before documents exist."""
-    return PackView("partial", text=render(PackLayers()), degraded=(PARTIAL,))
+def _partial(scope: UserScope) -> PackView:
+    """Only what the table itself holds whole: the always and profile layers."""
+    try:
+        documents = gather_documents(scope)
+    except StoreUnavailable:
+        return PackView("unavailable", degraded=(UNAVAILABLE,))
+    text, always = render(documents.rendered), documents.layers()["always"]
+    return PackView("partial", text=text, degraded=(PARTIAL,), always=always, left_out=documents.left_out)

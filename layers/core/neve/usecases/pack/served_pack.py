@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from neve.caching import CacheSpec
 from neve.domain.records import PackManifest, PackPointer
 from neve.store.keys import SessionKeys
 
+EXCERPT = "excerpt"
+"""The kind of an entry whose document is shown in part: recall may still find it."""
+
 
 @dataclass(frozen=True, slots=True)
 class PackContents:
-    """The ids and text fingerprints of one pack version."""
+    """The ids and text fingerprints of one pack version. ``documents``: the revs of those that it shows whole, by id. A
+    later rev may be found: ``<neve-updates>`` shows no more than the beginning of it."""
 
     version: int
     sha256: str
     ids: frozenset[str]
     fingerprints: frozenset[str]
+    documents: Mapping[str, int] = field(default_factory=dict)
 
     def served_by(self, pointer: PackPointer | None) -> bool:
         return pointer is not None and (pointer.pack_version, pointer.sha256) == (self.version, self.sha256)
 
 
 def contents_of(manifest: PackManifest) -> PackContents:
-    entries = [entry for layer in manifest.layers.values() for entry in layer]
+    entries = [entry for layer in manifest.layers.values() for entry in layer if entry.kind != EXCERPT]
     return PackContents(
         manifest.pack_version,
         manifest.sha256,
         frozenset(entry.id for entry in entries),
         frozenset(entry.fingerprint for entry in entries),
+        {entry.id: entry.rev for entry in entries if entry.path is not None},
     )
 
 

@@ -25,8 +25,7 @@ class PackDiff:
 
 def pack_versions(scope: SessionScope, limit: int, cursor: str | None) -> tuple[list[PackManifest], str | None]:
     """Newest first. Raises session_not_found, ValueError for a foreign cursor."""
-    if scope.ports.table.get(scope.keys.epoch) is None:
-        raise not_found("session", scope.session)
+    _must_be_there(scope)
     keys = scope.keys
     page = scope.ports.table.query(keys.partition, prefix=keys.packs, reverse=True, limit=limit, cursor=cursor)
     return [rows.read_manifest(item) for item in page.items], page.cursor
@@ -34,8 +33,7 @@ def pack_versions(scope: SessionScope, limit: int, cursor: str | None) -> tuple[
 
 def pack_diff(scope: SessionScope, from_version: int, to_version: int) -> PackDiff:
     """Raises session_not_found, pack_version_not_found, store_unavailable."""
-    if scope.ports.table.get(scope.keys.epoch) is None:
-        raise not_found("session", scope.session)
+    _must_be_there(scope)
     old = _version(scope, from_version)
     new = _version(scope, to_version)
     before, after = _by_place(old.manifest), _by_place(new.manifest)
@@ -52,6 +50,13 @@ def pack_diff(scope: SessionScope, from_version: int, to_version: int) -> PackDi
         ],
         unified="\n".join(unified),
     )
+
+
+def _must_be_there(scope: SessionScope) -> None:
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.head, keys.epoch])
+    if keys.epoch not in found or rows.hidden(rows.read_head(found.get(keys.head))):
+        raise not_found("session", scope.session)
 
 
 def _version(scope: SessionScope, version: int) -> BuiltPack:

@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from neve.domain.memories.marks import REPLACED, WAITS, marked
+from neve.domain.memories.passages import passage_trust
 from neve.domain.pack.render import escape, indented
-from neve.domain.records import Provenance
+from neve.domain.recall.query import TextQuery
+from neve.domain.records import DEFAULT_TRUST, Document, Provenance, Trust
 from neve.domain.tokens import estimate, trim_to
 from neve.ports import Passage
+from neve.usecases.documents.document_passages import heading_of
 from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped
 from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.recall.stages.rank_candidates import Ranked
@@ -41,6 +45,7 @@ _DEGRADATIONS = {
     "vector:embed_timeout": "The question was not embedded in time: found by keywords only.",
     "vector:embed_error": "The question could not be embedded: found by keywords only.",
     "vector:dimension_mismatch": "The index holds vectors of another model: found by keywords only.",
+    "documents:error": "The texts of long documents could not be read: they are missing here.",
     "late:error": "The token vectors could not be compared: ranked without them.",
     "late:timeout": "The token vectors were not compared in time: ranked without them.",
     INDEX_BEHIND: "Some of what was said is not in the index yet: it may be missing here.",
@@ -52,7 +57,8 @@ _DEGRADATIONS = {
 @dataclass(frozen=True, slots=True)
 class Hit:
     """``text``: the matched passage, and behind it the head of its row where the passage does not begin the row. ``n``,
-    ``seq_from``, ``seq_to``: the passage's place in the row and its range of the log."""
+    ``seq_from``, ``seq_to``: the passage's place in the row and its range of the log; ``trust``: whose word it is.
+    ``title``, ``summary``: of a document."""
 
     id: str
     source: str
@@ -76,6 +82,9 @@ class Hit:
     group: str | None = None
     tags: tuple[str, ...] = ()
     category: str | None = None
+    title: str | None = None
+    summary: str | None = None
+    trust: Trust = DEFAULT_TRUST
 
     @property
     def slug(self) -> str:
@@ -86,7 +95,8 @@ class Hit:
 @dataclass(frozen=True, slots=True)
 class RecallAnswer:
     """``injection_text`` is ready for a prompt and empty without hits. ``recall_id`` is None when the ledger row could
-    not be written. ``debug`` is set when it was asked for. ``lag``: set with ``index:behind``."""
+    not be written. ``debug`` is set when it was asked for. ``lag``: set with ``index:behind``. ``operators``: lines
+    that say which phrases were required and which words excluded."""
 
     hits: list[Hit]
     result_state: ResultState
@@ -99,6 +109,7 @@ class RecallAnswer:
     recall_id: str | None = None
     debug: Mapping[str, Any] | None = None
     lag: MemoryLag | None = None
+    operators: Sequence[str] = ()
 
     def metrics(self) -> dict[str, float]:
         """What the alarms on recall add up."""
@@ -147,10 +158,20 @@ def injected(hits: Sequence[Hit]) -> tuple[str, list[Hit]]:
     return (f"{opening}{escape(''.join(lines))}{closing}" if lines else ""), shown
 
 
-def transparency(shown: Sequence[Hit], degraded: Sequence[str]) -> list[str]:
-    """What an integrator may show a user: what was put into the prompt, and what was not possible."""
+def transparency(shown: Sequence[Hit], degraded: Sequence[str], operators: Sequence[str]) -> list[str]:
+    """What an integrator may show a user: what was put into the prompt, by which operators of the message it was
+    narrowed, and what was not possible."""
     slugs = ", ".join(hit.slug for hit in shown) or "(none)"
-    return [f"Loaded {len(shown)} relevant entries: {slugs}", *(degradation_line(flag) for flag in degraded)]
+    loaded = f"Loaded {len(shown)} relevant entries: {slugs}"
+    return [loaded, *operators, *(degradation_line(flag) for flag in degraded)]
+
+
+def operator_lines(query: TextQuery) -> list[str]:
+    """A message may hold quotes and words behind a minus without being meant as a query (``ls -la``)."""
+    phrases = " and ".join(f'"{" ".join(words)}"' for words in query.phrases)
+    excluded = " or ".join(query.excluded)
+    required = [f"Searched only for what holds {phrases}, which the message quotes."] if phrases else []
+    return required + ([f"Left out what holds {excluded}, which the message excludes by a minus."] if excluded else [])
 
 
 def degradation_line(flag: str) -> str:
@@ -160,12 +181,15 @@ def degradation_line(flag: str) -> str:
 def _hit(one: Ranked, rank: int) -> Hit:
     row, passage = one.row, one.row.passages[one.n]
     said = row.utterance
+    text = said.parts[one.n] if said else _passage_with_head(row.passages, one.n)
+    if row.document:
+        text = _chunk_with_name(row.document, passage)
     return Hit(
         id=row.id,
         source=passage.source.value,
         kind=passage.kind,
         tier=passage.tier,
-        text=said.parts[one.n] if said else _passage_with_head(row.passages, one.n),
+        text=text,
         n=one.n,
         rank=rank,
         score=one.final,
@@ -183,6 +207,9 @@ def _hit(one: Ranked, rank: int) -> Hit:
         group=passage.group,
         tags=passage.tags,
         category=passage.category,
+        title=row.document.name if row.document else None,
+        summary=row.document.summary if row.document else None,
+        trust=passage_trust(row.memory, one.n) if row.memory else row.provenance.trusted,
     )
 
 
@@ -194,7 +221,15 @@ def _passage_with_head(passages: Sequence[Passage], n: int) -> str:
     return f"{text}\n(from: {head})"
 
 
+def _chunk_with_name(document: Document, passage: Passage) -> str:
+    chunk = passage.text.removeprefix(f"{heading_of(document)}: ")
+    return chunk if document.name in chunk else f"{chunk}\n(from: {document.name})"
+
+
 def _line(hit: Hit) -> str:
-    """``- [id] date, who: text``; further lines of the text are indented below it."""
+    """``- [id] date, who: text``; further lines of the text are indented below it. What a tool said, what waits for a
+    decision and what no longer holds is marked as such."""
     who = f"{hit.speaker} said" if hit.speaker else hit.kind
-    return f"- [{hit.slug}] {hit.observed_at[:10]}, {who}: {indented(hit.text)}\n"
+    marks = {"inbox": WAITS, "superseded": REPLACED}
+    standing = f"{marks[hit.status]} " if hit.status in marks else ""
+    return f"- [{hit.slug}] {hit.observed_at[:10]}, {who}: {standing}{indented(marked(hit.text, hit.trust))}\n"

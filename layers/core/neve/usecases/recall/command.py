@@ -39,7 +39,9 @@ class RecallFilters:
 
 @dataclass(frozen=True, slots=True)
 class RecallCommand:
-    """None = the policy's number for the mode. ``question``: what the vector leg reads instead of ``query``."""
+    """None = the policy's number for the mode. ``question``: what the vector leg reads instead of ``query``.
+    ``beside_history``: the prompt shows the session's history as well, which need not be repeated. ``recorded`` False:
+    nothing is written."""
 
     query: str
     question: str | None = None
@@ -57,6 +59,8 @@ class RecallCommand:
     budget_ms: int | None = None
     rerank: Rerank | None = None
     debug: bool = False
+    beside_history: bool = False
+    recorded: bool = True
 
 
 @dataclass(frozen=True, slots=True)

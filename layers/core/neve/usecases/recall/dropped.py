@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from neve.domain.compile.history import is_hidden
+from neve.domain.records import HistoryCut
+from neve.ports import Passage
+from neve.usecases.indexing.utterances import event_place
 from neve.usecases.pack.served_pack import PackContents
 
 IN_PACK = "in_pack"
+IN_HISTORY = "in_history"
+"""The prompt shows the events that it was made from."""
 EXCLUDED = "excluded"
 BELOW_THRESHOLD = "below_threshold"
 CHANGED = "changed_since_indexed"
@@ -33,23 +39,59 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
+class History:
+    """The events of a session that its prompt shows: all but the hidden ones."""
+
+    session: str
+    hidden: HistoryCut | None
+
+    def shows(self, session: str | None, first: int | None, last: int | None) -> bool:
+        """Whether all of a range is shown."""
+        if session != self.session or first is None or last is None:
+            return False
+        return self.hidden is None or not (first <= self.hidden.seq_to and last >= self.hidden.seq_from)
+
+    def shows_event(self, identifier: str) -> bool:
+        place = event_place(identifier)
+        return place is not None and place[0] == self.session and not is_hidden(place[1], self.hidden)
+
+
+@dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Ids and text fingerprints that are left out from the start, with the reason of each."""
+    """Ids and text fingerprints that are left out from the start, with the reason of each; ``documents`` at no later
+    rev than the pack shows; and what the history beside it shows."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
+    documents: Mapping[str, int] = field(default_factory=dict)
+    history: History | None = None
 
-    def reason(self, identifier: str, fingerprint: str) -> str | None:
-        return self.ids.get(identifier) or self.fingerprints.get(fingerprint)
+    def reason(self, identifier: str, fingerprint: str, rev: int) -> str | None:
+        if self.history is not None and self.history.shows_event(identifier):
+            return IN_HISTORY
+        named = self.ids.get(identifier) or self.fingerprints.get(fingerprint)
+        return named or (IN_PACK if rev <= self.documents.get(identifier, 0) else None)
+
+    def reason_of(self, passages: Sequence[Passage]) -> str | None:
+        """Of an item whose passages are known."""
+        shows = self.history.shows if self.history is not None else None
+        if shows and all(shows(one.session_id, one.seq_from, one.seq_to) for one in passages):
+            return IN_HISTORY
+        return self.reason(passages[0].item_id, passages[0].fingerprint, passages[0].version)
 
 
-def left_out(pack: PackContents | None, ids: Iterable[str], fingerprints: Iterable[str]) -> LeftOut:
-    """What the prompt's pack holds, and the rows that the caller named (``ids`` with the fingerprints of their
-    texts)."""
+def left_out(
+    pack: PackContents | None, ids: Iterable[str], fingerprints: Iterable[str], history: History | None = None
+) -> LeftOut:
+    """What the prompt's pack and its history hold, and the rows that the caller named (``ids`` with the fingerprints of
+    their texts)."""
     in_pack_ids, in_pack_prints = (pack.ids, pack.fingerprints) if pack else (frozenset[str](), frozenset[str]())
+    documents = pack.documents if pack else {}
     return LeftOut(
-        dict.fromkeys(in_pack_ids, IN_PACK) | dict.fromkeys(ids, EXCLUDED),
+        dict.fromkeys(in_pack_ids - documents.keys(), IN_PACK) | dict.fromkeys(ids, EXCLUDED),
         dict.fromkeys(in_pack_prints, IN_PACK) | dict.fromkeys(fingerprints, EXCLUDED),
+        documents,
+        history,
     )
 
 

@@ -12,6 +12,8 @@ from neve.usecases.recall.record_recall import RecallRecord, read_record
 def list_recalls(scope: UserScope, limit: int, cursor: str | None) -> tuple[list[RecallRecord], str | None]:
     """Rows whose 90 days are over are left out, so a page may hold fewer than ``limit``. Raises BadCursor,
     StoreUnavailable."""
+    if rows.hidden(rows.read_head(scope.ports.table.get(scope.keys.head))):
+        return [], None
     page = scope.ports.table.query(scope.keys.ledger, prefix=RECALL, reverse=True, limit=limit, cursor=cursor)
     now = scope.ports.clock.now()
     return [read_record(item) for item in page.items if rows.live(item, now)], page.cursor
@@ -19,7 +21,9 @@ def list_recalls(scope: UserScope, limit: int, cursor: str | None) -> tuple[list
 
 def get_recall(scope: UserScope, recall_id: str) -> RecallRecord:
     """Raises recall_not_found, StoreUnavailable."""
-    item = rows.live(scope.ports.table.get(scope.keys.recall(recall_id)), scope.ports.clock.now())
-    if item is None:
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.head, keys.recall(recall_id)])
+    item = rows.live(found.get(keys.recall(recall_id)), scope.ports.clock.now())
+    if item is None or rows.hidden(rows.read_head(found.get(keys.head))):
         raise not_found("recall", recall_id)
     return read_record(item)

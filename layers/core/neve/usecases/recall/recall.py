@@ -10,7 +10,15 @@ from neve.domain.errors import NeveError
 from neve.domain.times import iso
 from neve.ports import DeadlineExceeded, IndexModel, StoreUnavailable
 from neve.scope import UserScope
-from neve.usecases.recall.answer import RecallAnswer, ResultState, degradation_line, fit, injected, transparency
+from neve.usecases.recall.answer import (
+    RecallAnswer,
+    ResultState,
+    degradation_line,
+    fit,
+    injected,
+    operator_lines,
+    transparency,
+)
 from neve.usecases.recall.command import RecallCommand, ResolvedRequest, resolve
 from neve.usecases.recall.record_recall import RecallRecord, query_hash, record_recall, recorded_hits, recorded_legs
 from neve.usecases.recall.search import Found, nothing_found, search
@@ -35,21 +43,23 @@ def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
         found = search(scope, request, budget)
     hits, unfit = fit(found.ranked, request.k)
     text, shown = injected(hits)
+    operators = [] if request.small_talk else operator_lines(request.shaped.text_query)
     answer = RecallAnswer(
         hits=hits,
         result_state=_state(found, bool(hits)),
         legs=found.reports,
         degraded=found.degraded,
-        transparency=transparency(shown, found.degraded),
+        transparency=transparency(shown, found.degraded, operators),
         injection_text=text,
         budget_ms=request.budget_ms,
         elapsed_ms=round(budget.elapsed_ms, 3),
         lag=found.lag,
+        operators=operators,
     )
     found = replace(found, dropped=[*found.dropped, *unfit])
     if command.debug:
         answer = replace(answer, debug=_debug(scope.ports.embedder.model, request, found, was_warm=was_warm))
-    return _recorded(scope, request, found, answer)
+    return _recorded(scope, request, found, answer) if command.recorded else answer
 
 
 def _state(found: Found, any_hit: bool) -> ResultState:
@@ -59,11 +69,11 @@ def _state(found: Found, any_hit: bool) -> ResultState:
 
 
 def _recorded(scope: UserScope, request: ResolvedRequest, found: Found, answer: RecallAnswer) -> RecallAnswer:
-    """With the id of its ledger row, or with the flag that there is none."""
+    """With the id of its ledger row, or with the flag that there is none. A user who is being erased has neither."""
     now = scope.ports.clock.now()
     recall_id = f"rcl_{scope.ports.ids.ulid(now)}"
 
-    def write() -> None:
+    def write() -> bool:
         record = RecallRecord(
             id=recall_id,
             at=iso(now),
@@ -79,15 +89,15 @@ def _recorded(scope: UserScope, request: ResolvedRequest, found: Found, answer: 
             hits=recorded_hits(answer.hits, found.dropped),
             degraded=answer.degraded,
         )
-        record_recall(scope, found.head, record)
+        return record_recall(scope, found.head, record)
 
     deadline_ms = max(answer.budget_ms - answer.elapsed_ms, 0.0) + LEDGER_MS + scope.ports.clock.monotonic_ms()
     try:
-        scope.ports.tasks.start(write).result(deadline_ms)
+        recorded = scope.ports.tasks.start(write).result(deadline_ms)
     except (StoreUnavailable, NeveError, DeadlineExceeded):
         degraded, told = [*answer.degraded, LEDGER_ERROR], [*answer.transparency, degradation_line(LEDGER_ERROR)]
         return replace(answer, degraded=degraded, transparency=told)
-    return replace(answer, recall_id=recall_id)
+    return replace(answer, recall_id=recall_id) if recorded else answer
 
 
 def _debug(model: IndexModel, request: ResolvedRequest, found: Found, *, was_warm: bool) -> Mapping[str, Any]:

@@ -1,21 +1,27 @@
-"""Rows as recall answers with them: a memory or an utterance, with its passages and the one check that lets it be
-seen."""
+"""Rows as recall answers with them: a memory, a document or an utterance, with its passages and the one check that lets
+it be seen."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from neve.domain.ids import is_document_id, is_memory_id
 from neve.domain.memories.visibility import status_at
-from neve.domain.records import Memory, Provenance, UserHead
+from neve.domain.records import Document, Memory, Provenance, UserHead
 from neve.ports import Item, Key, Passage, SearchFilter
 from neve.store import rows
+from neve.store.documents import HEAD, REVISION, read_document
 from neve.store.keys import UserKeys
+from neve.usecases.documents.document_passages import document_passages
 from neve.usecases.indexing.memory_passages import memory_passages
-from neve.usecases.indexing.utterances import Utterance, event_place, utterance_of, utterance_passages
+from neve.usecases.indexing.utterances import Utterance, event_place, own_passages, utterance_of
 from neve.usecases.recall.filter import allows
 
 GONE = "gone"
 """There is no such row (any more)."""
+TAKEN_BACK = "taken_back"
+"""Its session says so, whatever the index still holds."""
 NOT_YET = "not_yet_visible"
 """It belongs to a replacement that readers do not see yet."""
 FILTERED = "filtered"
@@ -24,11 +30,12 @@ FILTERED = "filtered"
 
 @dataclass(frozen=True, slots=True)
 class RecallRow:
-    """Exactly one of ``memory`` and ``utterance`` is set; ``passages`` is never empty."""
+    """Exactly one of ``memory``, ``document`` and ``utterance`` is set; ``passages`` is never empty."""
 
-    passages: list[Passage]
+    passages: Sequence[Passage]
     memory: Memory | None = None
     utterance: Utterance | None = None
+    document: Document | None = None
 
     @property
     def id(self) -> str:
@@ -44,22 +51,27 @@ class RecallRow:
 
     @property
     def created_at(self) -> str:
-        return self.memory.created_at if self.memory else self.passages[0].observed_at
+        kept = self.memory or self.document
+        return kept.created_at if kept else self.passages[0].observed_at
 
     @property
     def written_at(self) -> str:
         """When it became what it is now."""
+        if self.document:
+            return self.document.updated_at or self.document.created_at
         return (self.memory.rev_at or self.memory.created_at) if self.memory else self.created_at
 
     @property
     def provenance(self) -> Provenance:
-        if self.memory:
-            return self.memory.provenance
+        kept = self.memory or self.document
+        if kept:
+            return kept.provenance
         passage, said = self.passages[0], self.utterance
         by_user = said is not None and said.role == "user"
-        return Provenance(
-            "user_stated" if by_user else "assistant", passage.session_id, passage.seq_from, passage.seq_to
-        )
+        place = (passage.session_id, passage.seq_from, passage.seq_to)
+        if by_user:
+            return Provenance("user_stated", *place, trust="user")
+        return Provenance("assistant", *place, trust="assistant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +82,23 @@ class Hidden:
 
 
 def row_key(keys: UserKeys, identifier: str) -> Key | None:
-    """Where the row of a hit is kept; None for an id of no known form."""
+    """Where the row of a memory or an utterance is kept; None for a document, which is two rows
+    (``stages/documents.py``), and for an id of no known form."""
     if place := event_place(identifier):
         session, seq = place
         return keys.of_session(session).event(seq)
-    return keys.memory(identifier) if identifier.startswith("mem_") else None
+    return keys.memory(identifier) if is_memory_id(identifier) and not is_document_id(identifier) else None
 
 
 def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRow | Hidden:
     """The row as the generation of ``head`` sees it, or why it must not be shown."""
     if item is None:
         return Hidden(GONE)
+    row: RecallRow | None
     if item["type"] == "event":
         row = _utterance_row(item, head)
+    elif item["type"] in (HEAD, REVISION):
+        row = document_row(read_document(item)) if "text" in item else None
     elif item["born_gen"] > head.gen:
         return Hidden(NOT_YET)
     else:
@@ -93,9 +109,14 @@ def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRo
     return row if allows(where, row.passages[0]) else Hidden(FILTERED)
 
 
+def document_row(document: Document) -> RecallRow:
+    """With its text."""
+    return RecallRow(document_passages(document), document=document)
+
+
 def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
     """None for what an earlier incarnation of the user said, and for an event that nobody uttered."""
     if item["incarnation"] != head.incarnation:
         return None
     said = utterance_of(item["session_id"], rows.read_event(item))
-    return RecallRow(utterance_passages([said]), utterance=said) if said else None
+    return RecallRow(own_passages(said), utterance=said) if said else None

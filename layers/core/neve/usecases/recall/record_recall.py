@@ -47,11 +47,15 @@ class RecallRecord:
     degraded: Sequence[str] = ()
 
 
-def record_recall(scope: UserScope, head: UserHead | None, record: RecallRecord) -> None:
+def record_recall(scope: UserScope, head: UserHead | None, record: RecallRecord) -> bool:
     """One plain write, which nothing has to be true for: the second round of an erasure removes the row of a recall
-    that ran into it (docs/rules/erase.md#user). ``head``: as the recall read it. Raises StoreUnavailable."""
+    that ran into it (docs/rules/erase.md#user). False for a user who is being erased: what came behind that round would
+    stay. ``head``: as the recall read it. Raises StoreUnavailable."""
     seen = head or rows.read_head(scope.ports.table.get(scope.keys.head))
+    if seen.state == "erasing":
+        return False
     scope.ports.table.write([put_record(scope.keys, record, seen.incarnation)])
+    return True
 
 
 def recorded_hits(hits: Sequence[Hit], dropped: Sequence[Dropped]) -> list[dict[str, Any]]:

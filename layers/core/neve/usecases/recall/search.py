@@ -16,14 +16,15 @@ from dataclasses import dataclass, replace
 
 from neve.domain.pack.fit import candidate_limit
 from neve.domain.records import UserHead
-from neve.ports import DeadlineExceeded, Item, SearchFilter, StoreUnavailable
+from neve.ports import Candidate, DeadlineExceeded, Item, SearchFilter, StoreUnavailable
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.pack.served_pack import PACK_CONTENTS
 from neve.usecases.recall.answer import INDEX_BEHIND
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import Dropped, LeftOut, by_id, hidden, left_out
-from neve.usecases.recall.recall_rows import RecallRow, read_row
+from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
+from neve.usecases.recall.stages.documents import DOCUMENTS_ERROR, UNREADABLE
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
 from neve.usecases.recall.stages.gate import gate
 from neve.usecases.recall.stages.hydrate import GenerationMoved, Hydrated, hydrate, shown
@@ -35,6 +36,8 @@ from neve.usecases.recall.time_budget import TimeBudget
 from neve.usecases.sessions.memory_lag import MemoryLag
 
 HYDRATE_ERROR = "hydrate:error"
+ANY_REV = 1
+"""Of an utterance: its row is the same whatever rev its passages have."""
 REFILLS = 2
 """How often the legs are read again when what they found was hidden: each time leaves out what was."""
 GENERATIONS = 3
@@ -80,13 +83,14 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Steps 1 and 2: who asks, what must not be answered with, what the legs found, and what is too new for them."""
+    """Steps 1 and 2: who asks, what must not be answered with, what the legs found, and what is too new for them, by
+    id with its rev."""
 
     lag: MemoryLag | None
     seen: UserHead
     out: LeftOut
     reading: Reading
-    new: list[str]
+    new: Mapping[str, int]
     dropped: tuple[Dropped, ...]
 
 
@@ -107,7 +111,9 @@ class _Search:
             return self._found([], (), standing.head)
         out = _left_out(standing, self.request)
         new, dropped = new_candidates(self.request, standing.head, out, new_items)
-        return self._ranked(_Read(lag, standing.head, out, reading, new, tuple(dropped)))
+        revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
+        new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
+        return self._ranked(_Read(lag, standing.head, out, reading, new_revs, tuple(dropped)))
 
     def _read(self) -> tuple[Reading, Standing, list[Item], MemoryLag | None]:
         self.legs.start(self.request.where, self.request.depth + self._pack_allowance())
@@ -150,13 +156,15 @@ class _Search:
     def _rank(self, read: _Read, reading: Reading, known: Hydrated) -> tuple[Ranking, Hydrated]:
         """``known``: rows of an earlier reading; with those that were read now they are returned."""
         gated = gate(self.request, read.out, reading)
-        new = read.new if gated.lexical is not None else []
-        ids = [i for i in (*(c.item_id for c in gated.found), *new) if i not in known]
-        self.late.read(ids)
-        fresh = hydrate(self.scope, self.request, None if self.last else read.seen, ids, self.budget.ends_ms)
+        new = read.new if gated.lexical is not None else {}
+        wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in known}
+        self.late.read(list(wanted))
+        fresh = hydrate(self.scope, self.request, read.seen, wanted, self.budget.ends_ms, whatever_moved=self.last)
+        if any(isinstance(row, Hidden) and row.reason == UNREADABLE for row in fresh.values()):
+            self.legs.degraded.append(DOCUMENTS_ERROR)
         known = {**known, **shown(fresh, read.out)}
         late = self.late.similarities(known)
-        ranking = fuse(self.request, replace(reading, late=late), gated, known, new, self.scope.ports.clock.now())
+        ranking = fuse(self.request, replace(reading, late=late), gated, known, list(new), self.scope.ports.clock.now())
         return replace(ranking, dropped=(*gated.dropped, *ranking.dropped)), known
 
     def _found(self, ranked: Sequence[Ranked], dropped: Iterable[Dropped], head: UserHead) -> Found:
@@ -165,11 +173,19 @@ class _Search:
         return Found(ranked, log, self.legs.reports, self.legs.degraded, self.legs.searched, head)
 
 
+def _revs(found: Iterable[Candidate], new: Mapping[str, int]) -> dict[str, int]:
+    """The newest rev that was found of each item, in the order of the items."""
+    revs: dict[str, int] = {}
+    for candidate in found:
+        revs[candidate.item_id] = max(candidate.version, revs.get(candidate.item_id, 0))
+    return {**revs, **{identifier: max(rev, revs.get(identifier, 0)) for identifier, rev in new.items()}}
+
+
 def _left_out(standing: Standing, request: ResolvedRequest) -> LeftOut:
     everything = SearchFilter(statuses=())
     named = [read_row(item, standing.head, everything) for item in standing.excluded]
     prints = [row.fingerprint for row in named if isinstance(row, RecallRow)]
-    return left_out(standing.pack, request.command.exclude_ids, prints)
+    return left_out(standing.pack, request.command.exclude_ids, prints, standing.history)
 
 
 def _starved(request: ResolvedRequest, reading: Reading, dropped: Iterable[Dropped]) -> bool:

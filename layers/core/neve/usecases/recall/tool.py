@@ -1,20 +1,25 @@
-"""E11: recall as a tool that a language model calls. No tool has a user or tenant argument: both come from the key and
-the path."""
+"""E11: the tools as a language model is told of them, and what those that search ask of recall. No tool has a user or
+tenant argument: both come from the key and the path.
+
+Providers cache prompts that begin with the schemas, so a version's bytes never change: any other word is another
+version (``tests/unit/recall/tools/test_tool_schemas.py`` has the sha256 of each)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from neve.scope import UserScope
-from neve.usecases.recall.answer import RecallAnswer
-from neve.usecases.recall.command import MAX_K, RecallCommand, RecallScope
-from neve.usecases.recall.recall import recall
+from neve.domain.errors import invalid
+from neve.ports import Source
+from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters, RecallScope
 
-TOOLS_VERSION = "1"
-"""Moves with any change of a name, a description or a schema: providers cache prompts that begin with them."""
+Schema = Mapping[str, Any]
+MATCHES = 5
+"""Of ``search_conversation``."""
+TOP_K = 5
+"""Of ``search_knowledge``."""
 
-RECALL_MEMORY: Mapping[str, Any] = {
+RECALL_MEMORY: Schema = {
     "name": "recall_memory",
     "description": (
         "Search what is remembered of this user: earlier conversations and notes that are not in the context. Returns"
@@ -44,12 +49,107 @@ RECALL_MEMORY: Mapping[str, Any] = {
     },
 }
 
+READ_DOCUMENT: Schema = {
+    "name": "read_document",
+    "description": (
+        "Read a document by its path. Use it when the context names one, such as the output of a tool that was saved to"
+        " /artifacts/ and replaced by a note. Returns the exact text, a page of it when it is long: read on with"
+        " next_offset as long as the answer has one. found is false when there is no such document."
+    ),
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "The whole path as it stands in the context."},
+            "offset": {
+                "type": "integer",
+                "minimum": 0,
+                "default": 0,
+                "description": "The character to start at: the next_offset of the page before.",
+            },
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+}
 
-def tools() -> dict[str, Any]:
-    """The tools as providers take them. The same bytes in every process, as long as the version is the same."""
-    schemas = [RECALL_MEMORY]
+SEARCH_CONVERSATION: Schema = {
+    "name": "search_conversation",
+    "description": (
+        "Search one conversation for what was said in it, word by word, with the parts that the context only sums up."
+        " Returns the five best messages with speaker, position and date, best first. Use it when the exact wording,"
+        " number or decision matters. Ask with words that were probably said."
+    ),
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for, in a few words or as a question."},
+            "conversation_id": {"type": "string", "description": "The id of the conversation to search."},
+        },
+        "required": ["query", "conversation_id"],
+        "additionalProperties": False,
+    },
+}
+
+SEARCH_KNOWLEDGE: Schema = {
+    "name": "search_knowledge",
+    "description": (
+        "Search the user's documents and lasting facts: projects, reference material, insights, what was decided or"
+        " preferred. Returns one line for each, best first, with the path of a document: read what you need with"
+        " read_document. Use it when an answer depends on written knowledge that is not in the context. Ask with"
+        " concrete words: names, places, things."
+    ),
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for, in a few words or as a question."},
+            "path_filter": {
+                "type": "string",
+                "description": "Only documents below this path, such as /projects/alpha/.",
+            },
+            "tags": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Only what has all of these tags.",
+            },
+            "top_k": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MAX_K,
+                "default": 5,
+                "description": "How many to return.",
+            },
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+}
+
+READ_ANY_DOCUMENT: Schema = {
+    **READ_DOCUMENT,
+    "description": (
+        "Read a document by its path. Use it when the context or search_knowledge names one, such as a project's notes,"
+        " or the output of a tool that was saved to /artifacts/ and replaced by a note. Returns the exact text, a page"
+        " of it when it is long: read on with next_offset as long as the answer has one. found is false when there is"
+        " no such document."
+    ),
+}
+
+VERSIONS: Mapping[str, tuple[Schema, ...]] = {
+    "1": (RECALL_MEMORY,),
+    "2": (READ_DOCUMENT, RECALL_MEMORY, SEARCH_CONVERSATION),
+    "3": (READ_ANY_DOCUMENT, RECALL_MEMORY, SEARCH_CONVERSATION, SEARCH_KNOWLEDGE),
+}
+"""Every version that was ever published, the tools of each in the order of their names."""
+TOOLS_VERSION = "3"
+
+
+def tools(version: str = TOOLS_VERSION) -> dict[str, Any]:
+    """As providers take them: the same bytes in every process. Raises 422 for a version that there is not."""
+    if version not in VERSIONS:
+        raise invalid("query.version", f"must be one of {', '.join(VERSIONS)}")
+    schemas = VERSIONS[version]
     return {
-        "version": TOOLS_VERSION,
+        "version": version,
         "anthropic": [dict(schema) for schema in schemas],
         "openai": [
             {
@@ -66,14 +166,29 @@ def tools() -> dict[str, Any]:
 
 
 def recall_memory(
-    scope: UserScope,
+    query: str, *, limit: int | None = None, within: RecallScope = "all", session_id: str | None = None
+) -> RecallCommand:
+    """The same engine as E7 with the time of a manual search. ``limit`` None: the policy's."""
+    return RecallCommand(query=query, k=limit, mode="tool", scope=within, session_id=session_id)
+
+
+def search_conversation(query: str, conversation_id: str) -> RecallCommand:
+    """The ``MATCHES`` best utterances of one session, those that a compaction covers included."""
+    return RecallCommand(
+        query=query, k=MATCHES, mode="tool", scope="session", session_id=conversation_id, sources=(Source.EVENT,)
+    )
+
+
+def search_knowledge(
     query: str,
     *,
-    limit: int | None = None,
-    within: RecallScope = "all",
+    path_filter: str | None = None,
+    tags: tuple[str, ...] = (),
+    top_k: int = TOP_K,
     session_id: str | None = None,
-) -> RecallAnswer:
-    """The same engine as E7 with the time of a manual search. ``limit`` None: the policy's. Raises what ``recall``
-    raises."""
-    command = RecallCommand(query=query, k=limit, mode="tool", scope=within, session_id=session_id)
-    return recall(scope, command)
+) -> RecallCommand:
+    """Documents, and memories of the semantic tier: what somebody wrote down or stated, not what was observed of a
+    conversation. A path filter leaves documents only."""
+    filters = RecallFilters(path_prefix=path_filter, tags=tags, tier="semantic")
+    sources = (Source.MEMORY, Source.DOCUMENT)
+    return RecallCommand(query=query, k=top_k, mode="tool", sources=sources, filters=filters, session_id=session_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
 
 from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
@@ -21,13 +22,14 @@ from neve.domain.records import (
 )
 from neve.domain.times import iso
 from neve.observing import Reflected, ReflectGroup, ReflectInput, SecondsLeft, for_ever
-from neve.ports import StoreUnavailable
+from neve.ports import StoreUnavailable, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
 from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
+from neve.usecases.tenants.usage import model_usage, usage_put
 
 FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 """What a reflection replaces; note, manual and fact rows stay."""
@@ -65,14 +67,22 @@ def reflect_session(scope: SessionScope, incarnation: int, seconds_left: Seconds
     new = _new_rows(scope, reflected, sources, timezone)
     if not new:
         return []
-    wanted = Replacement(tuple(new), tuple(memory.id for memory in sources), REASON)
+    usage = partial(_usage, scope, reflected)
+    wanted = Replacement(tuple(new), tuple(sources), REASON, scope.session, usage)
     try:
         ids = replace_rows(scope, incarnation, wanted)
-    except SourcesReplaced:  # while the observer thought, another worker has folded them
+    except SourcesReplaced:  # while the observer thought, another worker has folded them, or a person changed one
         return []
     with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
         build_pack(scope, "reflection")
     return ids
+
+
+def _usage(scope: SessionScope, reflected: Reflected) -> list[WriteOp]:
+    if not reflected.usage:
+        return []
+    counted = model_usage(reflected.calls, reflected.usage)
+    return [usage_put(scope.keys, scope.ports.table.get(scope.keys.usage), counted)]
 
 
 def _folded_tokens(live: Sequence[LiveRow]) -> int:

@@ -3,22 +3,23 @@
 New rows are born, and sources die, in generation ``gen + 1``; one transaction flips ``gen``. Before the flip every
 reader sees the sources, after it the new rows, never both and never neither. One replacement per user at a time, named
 on the user head, with a job row that says what it is doing, so that a crashed one is finished or undone before the
-next begins."""
+next begins. Sources that were edited or deleted since they were read end it: nothing that a person changed is lost in
+what was made of the text before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Literal
 
 from neve.domain.errors import NeveError, not_found
-from neve.domain.memories.visibility import visible
-from neve.domain.records import Job, LiveRow, Memory, Status, UserHead
+from neve.domain.memories.supersede import superseded
+from neve.domain.records import Job, LiveRow, Memory, Scope, Status, UserHead
 from neve.domain.times import iso
 from neve.ports import Check, Conflict, Delete, Item, Version, WriteOp, key_of
-from neve.scope import SessionScope, UserScope
+from neve.scope import UserScope
 from neve.store import rows
 from neve.store.memories import memories_of
 from neve.store.transact import transact
@@ -28,6 +29,8 @@ LEASE_S = 120
 BATCH = 40
 """Rows per transaction: with the head's check and the marker below the limit of 100 actions, and small enough that a
 concurrent usage bump rarely makes one repeat."""
+NOTES = ("takes_back", "foreign_ids", "pinned")
+"""What others set on the user's row once, whatever else is going on."""
 REPLACED_TTL_S = 60
 """Pack builds read the new rows by id until this long after the sweep, because indexes lag
 (docs/rules/reflect.md#replacement)."""
@@ -38,43 +41,72 @@ class ReplacementBusy(Exception):
 
 
 class SourcesReplaced(Exception):
-    """Another replacement has taken some of the sources since they were read."""
+    """Some of the sources were replaced, edited or deleted since they were read."""
+
+
+def _nothing_beside() -> list[WriteOp]:
+    return []
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """``new`` rows (their ``born_gen`` is set here) take the place of the ``old`` ids in the session's live list."""
+    """``new`` rows (their ``born_gen`` is set here) take the place of the ``old`` ones, which are as they were read.
+    ``session``: whose pack is to be rebuilt, if any is; new rows join the live list of their own session, where the
+    first of those that they replace stands. ``order``: seqs by the ids of new rows and of rows in those lists, where
+    the place follows from them instead. ``beside``: what the flip commits with it; read again for each attempt."""
 
     new: tuple[Memory, ...]
-    old: tuple[str, ...]
+    old: tuple[Memory, ...]
     reason: str
+    session: str | None = None
+    beside: Callable[[], list[WriteOp]] = _nothing_beside
+    order: Mapping[str, int] = field(default_factory=dict)
+
+    def sessions(self) -> list[str]:
+        """Whose live lists change."""
+        rows_ = (*self.old, *self.new)
+        named = {m.session_id for m in rows_ if m.scope is Scope.SESSION and m.session_id is not None}
+        return sorted(named | ({self.session} if self.session is not None else set()))
 
 
-def replace_rows(scope: SessionScope, incarnation: int, wanted: Replacement) -> list[str]:
-    """The ids of the new rows once readers see them. Raises ReplacementBusy, SourcesReplaced; StoreUnavailable leaves a
-    state that the next replacement, or the sweep, resolves."""
+def replace_rows(scope: UserScope, incarnation: int, wanted: Replacement) -> list[str]:
+    """The ids of the new rows once readers see them. Raises ReplacementBusy, SourcesReplaced, and what ``beside``
+    raises; StoreUnavailable leaves a state that the next replacement, or the sweep, resolves."""
     head = transact(scope.ports, lambda: _begin(scope, incarnation, wanted))
-    work = _Replacing(scope, head, str(head.replacement_job), tuple(m.id for m in wanted.new), wanted.old)
-    work.write_new(wanted.new)
-    work.stamp_sources()
-    transact(scope.ports, work.flip)
-    work.sweep(wanted.reason)
+    work = _Replacing(
+        scope,
+        head,
+        str(head.replacement_job),
+        tuple(m.id for m in wanted.new),
+        tuple(m.id for m in wanted.old),
+        wanted.session,
+        tuple(wanted.sessions()),
+        {m.id: m.rev for m in wanted.old},
+    )
+    work.write_new(wanted.new, wanted.order)
+    try:
+        work.stamp_sources()
+        transact(scope.ports, lambda: work.flip(wanted.beside))
+    except SourcesReplaced:
+        work.undo("a source was changed meanwhile; undone")
+        raise
+    work.sweep(wanted.reason, wanted.new)
     return list(work.new_ids)
 
 
-def _begin(scope: SessionScope, incarnation: int, wanted: Replacement) -> UserHead:
+def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
     """The user's head, which names the replacement's job from now on. Raises Conflict, ReplacementBusy,
     SourcesReplaced."""
     ports, keys = scope.ports, scope.keys
-    head = rows.read_head(ports.table.get(keys.head))
+    found = ports.table.get_many([keys.head, *(keys.memory(memory.id) for memory in wanted.old)])
+    head = rows.read_head(found.get(keys.head))
     if head.incarnation != incarnation or head.state != "active":
         raise NeveError("erasing", "The user was erased meanwhile.")
     if head.replacement_job:
         resolve_replacement(scope, head)
         raise Conflict  # the head has moved: read it again
-    sources = memories_of(ports.table, keys, wanted.old)
-    if not all(visible(memory.born_gen, memory.died_gen, head.gen) for memory in sources):
-        raise SourcesReplaced(scope.user)  # another ``died_gen`` would let readers see them again
+    sources = [rows.read_memory(item) for key, item in found.items() if key != keys.head]
+    _unchanged(sources, {memory.id: memory.rev for memory in wanted.old})
     now = ports.clock.now()
     job = Job(
         id=f"job_{ports.ids.ulid(now)}",
@@ -82,11 +114,12 @@ def _begin(scope: SessionScope, incarnation: int, wanted: Replacement) -> UserHe
         status="running",
         created_at=iso(now),
         user_id=scope.user,
-        session_id=scope.session,
+        session_id=wanted.session,
         state={
             "gen": head.gen + 1,
             "new": [m.id for m in wanted.new],
-            "old": list(wanted.old),
+            "old": [m.id for m in wanted.old],
+            "sessions": wanted.sessions(),
             "reason": wanted.reason,
             "lease_until": iso(now + timedelta(seconds=LEASE_S)),
         },
@@ -97,6 +130,13 @@ def _begin(scope: SessionScope, incarnation: int, wanted: Replacement) -> UserHe
     return replace(head, replacement_job=job.id, version=head.version + 1)
 
 
+def _unchanged(sources: Sequence[Memory], revs: Mapping[str, int]) -> None:
+    """Raises SourcesReplaced unless all of them are there, as they were read: another ``died_gen`` on a row that was
+    replaced would let readers see it again."""
+    if {memory.id: memory.rev for memory in sources} != dict(revs):
+        raise SourcesReplaced
+
+
 def resolve_replacement(scope: UserScope, head: UserHead) -> None:
     """Finish or undo the replacement that the head names, if its worker is dead. Raises ReplacementBusy if it may
     live, Conflict when somebody else was faster."""
@@ -105,16 +145,18 @@ def resolve_replacement(scope: UserScope, head: UserHead) -> None:
         scope.ports.table.write([rows.put_head(scope.keys, replace(head, replacement_job=None))])
         return
     job = rows.read_job(item)
+    if job.status != "running":  # closed since the head was read
+        raise Conflict
     state = job.state
     if state["lease_until"] > iso(scope.ports.clock.now()):
         raise ReplacementBusy(scope.user)
-    session = scope.of_session(str(job.session_id))
     head = _taken_over(scope, head, job, item)
-    work = _Replacing(session, head, job.id, tuple(state["new"]), tuple(state["old"]))
+    sessions = state.get("sessions", [job.session_id])  # there was one to a replacement once
+    work = _Replacing(scope, head, job.id, tuple(state["new"]), tuple(state["old"]), job.session_id, tuple(sessions))
     if head.gen >= state["gen"]:
         work.sweep(state["reason"])
     else:
-        work.undo()
+        work.undo("the worker died before readers saw anything; undone")
 
 
 def _taken_over(scope: UserScope, head: UserHead, job: Job, item: Item) -> UserHead:
@@ -129,66 +171,71 @@ def _taken_over(scope: UserScope, head: UserHead, job: Job, item: Item) -> UserH
 
 @dataclass
 class _Replacing:
-    scope: SessionScope
+    """``session``: see ``Replacement``; ``sessions``: those whose live lists change. ``revs``: of the sources, as they
+    were read; empty for whoever ends what another has begun. ``head``: its version is the fencing token."""
+
+    scope: UserScope
     head: UserHead
     job_id: str
     new_ids: tuple[str, ...]
     old_ids: tuple[str, ...]
+    session: str | None
+    sessions: tuple[str, ...]
+    revs: Mapping[str, int] = field(default_factory=dict)
 
     # each step may be repeated
 
-    def write_new(self, new: Sequence[Memory]) -> None:
-        """Born in the coming generation, already in the rank index and the live list."""
+    def write_new(self, new: Sequence[Memory], order: Mapping[str, int] | None = None) -> None:
+        """Born in the coming generation, already in the rank index and the live lists."""
         for start in range(0, len(new), BATCH):
             born = [replace(memory, born_gen=self.head.gen + 1) for memory in new[start : start + BATCH]]
             self._write([rows.put_memory(self.scope.keys, memory) for memory in born])
-        added = tuple(LiveRow(memory.id, memory.kind, memory.tokens) for memory in new)
-        self._change_live(lambda live: _insert(live, added, set(self.old_ids)))
+        for session in dict.fromkeys(m.session_id for m in new if m.scope is Scope.SESSION and m.session_id):
+            own = tuple(LiveRow(m.id, m.kind, m.tokens) for m in new if m.session_id == session)
+            self._change_live([session], partial(_insert, added=own, replaced=set(self.old_ids), order=order or {}))
 
     def stamp_sources(self) -> None:
-        self._change_memories(self.old_ids, lambda m: replace(m, died_gen=self.head.gen + 1))
+        """Raises SourcesReplaced for one that was changed since it was read."""
+        self._change_memories(self.old_ids, lambda m: replace(m, died_gen=self.head.gen + 1), whole=True)
 
-    def flip(self) -> None:
+    def flip(self, beside: Callable[[], list[WriteOp]] = _nothing_beside) -> None:
         """From here on readers see the new rows. Raises ReplacementBusy when the head is no longer ours, Conflict when
-        the session's epoch row moved."""
-        keys, now = self.scope.keys, self.scope.ports.clock.now()
-        item = self.scope.ports.table.get(keys.epoch)
-        if item is None:
-            raise not_found("session", self.scope.session)
-        epoch = rows.read_epoch(item)
+        the session's epoch row, or one beside it, moved."""
         flipped = replace(self.head, gen=self.head.gen + 1, replaced_new=self.new_ids, replaced_until=None)
-        due = replace(epoch, rebuild_due=epoch.rebuild_due or "reflection")
+        ops: list[WriteOp] = [rows.put_head(self.scope.keys, flipped), *self._rebuild_due(), *beside()]
         try:
-            self.scope.ports.table.write([rows.put_head(keys, flipped), rows.put_epoch(keys, due, now)])
+            self.scope.ports.table.write(ops)
         except Conflict as conflict:
-            if 0 in conflict.failed:
+            if 0 in conflict.failed and not self._followed():
                 raise ReplacementBusy(self.scope.user) from None
             raise
         self.head = replace(flipped, version=self.head.version + 1)
 
-    def sweep(self, reason: str) -> None:
+    def _rebuild_due(self) -> list[WriteOp]:
+        if self.session is None:
+            return []
+        keys = self.scope.keys.of_session(self.session)
+        item = self.scope.ports.table.get(keys.epoch)
+        if item is None:
+            raise not_found("session", self.session)
+        epoch = rows.read_epoch(item)
+        due = replace(epoch, rebuild_due=epoch.rebuild_due or "reflection")
+        return [rows.put_epoch(keys, due, self.scope.ports.clock.now())]
+
+    def sweep(self, reason: str, new: Sequence[Memory] | None = None) -> None:
         """Mark the sources superseded, which takes them out of the rank index and tells the search index; then let the
-        next replacement in."""
-        now, successor = iso(self.scope.ports.clock.now()), self._successors()
+        next replacement in. ``new``: the new rows, read from the table where they are not known."""
+        now, successor = iso(self.scope.ports.clock.now()), self._successors(new)
         self._change_memories(
             self.old_ids,
-            lambda m: replace(
-                m,
-                status=Status.SUPERSEDED,
-                superseded_by=successor.get(m.id),
-                superseded_at=now,
-                superseded_reason=reason,
-                rev=m.rev + 1,
-                rev_at=now,
-                words_at=None,
-            ),
+            lambda m: superseded(m, by=successor.get(m.id), reason=reason, at=now),
             only=lambda m: m.status is not Status.SUPERSEDED,
         )
         gone = set(self.old_ids)
-        self._change_live(lambda live: tuple(row for row in live if row.id not in gone))
+        self._change_live(self.sessions, lambda live: tuple(row for row in live if row.id not in gone))
         self._close("done", {"new": list(self.new_ids), "superseded": len(self.old_ids)}, seen=True)
 
-    def undo(self) -> None:
+    def undo(self, why: str) -> None:
         """Nothing was shown to anybody yet: take the new rows away again and let the sources live."""
         keys = self.scope.keys
         coming = self.head.gen + 1
@@ -198,26 +245,36 @@ class _Replacing:
                 self._write([Delete(key_of(item), Version(item["version"])), Delete(keys.tokens_of(memory_id))])
         self._change_memories(self.old_ids, lambda m: replace(m, died_gen=None), only=lambda m: m.died_gen == coming)
         gone = set(self.new_ids)
-        self._change_live(lambda live: tuple(row for row in live if row.id not in gone))
-        self._close("failed", {"reason": "the worker died before readers saw anything; undone"}, seen=False)
+        self._change_live(self.sessions, lambda live: tuple(row for row in live if row.id not in gone))
+        self._close("failed", {"reason": why}, seen=False)
 
     # --- parts ----------------------------------------------------------------------------------
 
     def _write(self, ops: list[WriteOp]) -> None:
         """Every write names the head's version, the fencing token of a replacement: a worker that was taken for dead
         while it slept writes nothing more. Raises ReplacementBusy then, else Conflict."""
+        version = self.head.version
         try:
-            self.scope.ports.table.write([Check(self.scope.keys.head, Version(self.head.version)), *ops])
+            self.scope.ports.table.write([Check(self.scope.keys.head, Version(version)), *ops])
         except Conflict:
-            head = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
-            if head.version != self.head.version:
+            if not self._followed():
                 raise ReplacementBusy(self.scope.user) from None
-            raise
+            if self.head.version == version:
+                raise
+            self._write(ops)
 
-    def _successors(self) -> dict[str, str]:
+    def _followed(self) -> bool:
+        """Whether the head is still ours: as we know it, or, from now on known so, with the notes that the first
+        retraction of a user, and others of their kind, leave on it, each with a version of its own."""
+        head = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
+        notes = {name: getattr(head, name) for name in NOTES if getattr(head, name) != getattr(self.head, name)}
+        if notes and head == replace(self.head, **notes, version=self.head.version + len(notes)):
+            self.head = head
+        return head == self.head
+
+    def _successors(self, new: Sequence[Memory] | None) -> dict[str, str]:
         """Source id -> the first new row that names it."""
-        found = self.scope.ports.table.get_many([self.scope.keys.memory(i) for i in self.new_ids])
-        named = [rows.read_memory(item) for item in found.values()]
+        named = new if new is not None else memories_of(self.scope.ports.table, self.scope.keys, self.new_ids)
         return {
             old: memory.id for memory in sorted(named, key=lambda m: m.id, reverse=True) for old in memory.supersedes
         }
@@ -227,33 +284,47 @@ class _Replacing:
         ids: Sequence[str],
         change: Callable[[Memory], Memory],
         only: Callable[[Memory], bool] = lambda _: True,
+        *,
+        whole: bool = False,
     ) -> None:
-        """Optimistic, in batches; a row that was deleted meanwhile is left out, one that moved is read again."""
+        """Optimistic, in batches. A row that moved is read again; one that was deleted meanwhile is left out, unless
+        ``whole``: then any change of its text raises SourcesReplaced."""
         for start in range(0, len(ids), BATCH):
             batch = ids[start : start + BATCH]
-            transact(self.scope.ports, partial(self._change_batch, batch, change, only))
+            transact(self.scope.ports, partial(self._change_batch, batch, change, only, whole))
 
     def _change_batch(
-        self, ids: Sequence[str], change: Callable[[Memory], Memory], only: Callable[[Memory], bool]
+        self, ids: Sequence[str], change: Callable[[Memory], Memory], only: Callable[[Memory], bool], whole: bool
     ) -> None:
         memories = memories_of(self.scope.ports.table, self.scope.keys, ids)
+        if whole:
+            _unchanged(memories, {i: self.revs[i] for i in ids})
         ops: list[WriteOp] = [rows.put_memory(self.scope.keys, change(memory)) for memory in memories if only(memory)]
         if ops:
             self._write(ops)
 
-    def _change_live(self, change: Callable[[tuple[LiveRow, ...]], tuple[LiveRow, ...]]) -> None:
-        def attempt() -> None:
-            item = self.scope.ports.table.get(self.scope.keys.marker)
-            marker = rows.read_marker(item) if item else None
-            live = change(marker.live) if marker else ()
-            if marker and live != marker.live:
-                self._write([rows.put_marker(self.scope.keys, replace(marker, live=live))])
+    def _change_live(
+        self, sessions: Sequence[str], change: Callable[[tuple[LiveRow, ...]], tuple[LiveRow, ...]]
+    ) -> None:
+        for start in range(0, len(sessions), BATCH):
+            transact(self.scope.ports, partial(self._change_lists, sessions[start : start + BATCH], change))
 
-        transact(self.scope.ports, attempt)
+    def _change_lists(
+        self, sessions: Sequence[str], change: Callable[[tuple[LiveRow, ...]], tuple[LiveRow, ...]]
+    ) -> None:
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.of_session(session).marker for session in sessions])
+        ops: list[WriteOp] = [
+            rows.put_marker(keys, replace(marker, live=live))
+            for marker in map(rows.read_marker, found.values())
+            if (live := change(marker.live)) != marker.live
+        ]
+        if ops:
+            self._write(ops)
 
     def _close(self, status: Literal["done", "failed"], result: dict[str, Any], *, seen: bool) -> None:
         keys = self.scope.keys
-        now = self.scope.ports.clock.now()
+        now, version = self.scope.ports.clock.now(), self.head.version
         until = iso(now + timedelta(seconds=REPLACED_TTL_S)) if seen else None
         closed = replace(self.head, replacement_job=None, replaced_until=until)
         item = self.scope.ports.table.get(keys.job(self.job_id))
@@ -262,12 +333,31 @@ class _Replacing:
             job = rows.read_job(item)
             done = replace(job, status=status, finished_at=iso(now), result=result)
             ops.append(rows.put_job(keys, done))
-        self.scope.ports.table.write(ops)
+        try:
+            self.scope.ports.table.write(ops)
+        except Conflict:
+            if not self._followed() or self.head.version == version:
+                raise
+            self._close(status, result, seen=seen)
 
 
-def _insert(live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], replaced: set[str]) -> tuple[LiveRow, ...]:
-    """The new rows stand where the first of their sources stands: the list stays in the order of the conversation."""
+def _insert(
+    live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], replaced: set[str], order: Mapping[str, int]
+) -> tuple[LiveRow, ...]:
+    """The new rows stand where the first of their sources stands, or where their seqs say: the list stays in the order
+    of the conversation."""
     have = {row.id for row in live}
     fresh = tuple(row for row in added if row.id not in have)
+    if order:
+        for row in fresh:
+            live = in_place(live, row, order)
+        return live
     place = next((i for i, row in enumerate(live) if row.id in replaced), len(live))
     return live[:place] + fresh + live[place:]
+
+
+def in_place(live: tuple[LiveRow, ...], row: LiveRow, order: Mapping[str, int]) -> tuple[LiveRow, ...]:
+    """With the row before the first one that begins behind it; ``order``: seqs by id, of those that have one."""
+    behind = (i for i, other in enumerate(live) if order.get(other.id, 0) > order.get(row.id, 0))
+    place = next(behind, len(live))
+    return (*live[:place], row, *live[place:])

@@ -7,11 +7,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
+from neve.domain.compact.due import after_horizon, boundary_reason, outgrows
 from neve.domain.errors import NeveError, invalid, not_found
-from neve.domain.records import Event, EventType, SessionHead, UserHead
+from neve.domain.privacy.screen import Found
+from neve.domain.records import Event, Job, SessionEpoch, SessionHead, UserHead
 from neve.domain.sessions.checkpoints import appended
+from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import completed_to, completes_turn
 from neve.domain.times import iso
 from neve.domain.tokens import event_tokens
@@ -21,95 +24,137 @@ from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import seq_of
 from neve.store.transact import transact
-from neve.usecases.sessions.event_images import store_images
+from neve.usecases.compact.job import Reason, compaction_job, new_job_id
+from neve.usecases.privacy.screen_event import screen_event
+from neve.usecases.sessions.event_images import NewImage, name_images, store_images
+from neve.usecases.sessions.new_event import NewEvent as NewEvent
+from neve.usecases.sessions.note_open import REOPENS
 
 Queued = Literal["queued", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class NewEvent:
-    """One event as the caller sent it. Image blocks hold exactly one of ``data`` (base64), ``url``, ``upload_id``."""
-
-    event_type: EventType
-    content: str | list[dict[str, Any]]
-    client_id: str | None = None
-    name: str | None = None
-    event_data: dict[str, Any] = field(default_factory=dict)
-    created_at: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Appended:
-    """``seqs`` in the order of the request; ``observation`` says whether a pass over them is under way."""
+    """``seqs`` in the order of the request; ``observation`` says whether a pass over them is under way, ``compaction``
+    whether these events have queued one, with its job. ``redacted``: how many of each class of personal data were taken
+    out of them. ``retracted``: those of the seqs that were taken back since an earlier append of the same events."""
 
     seqs: list[int]
     observation: Queued
     compaction: Queued
+    compaction_job_id: str | None = None
+    redacted: dict[str, int] = field(default_factory=dict)
+    retracted: list[int] = field(default_factory=list)
 
 
 def append_events(
     scope: SessionScope, events: Sequence[NewEvent], idempotency_key: IdempotencyKey | None = None
 ) -> Appended:
-    """All of ``events`` or none. Raises NeveError: session_not_found, client_id_conflict, idempotency_mismatch,
-    erasing, user_closed, conflict, and what ``store_images`` raises. Raises StoreUnavailable; the caller may then
-    repeat the call safely if it sent client ids or an idempotency key."""
-    _check_client_ids(events)
-    stored = [
-        replace(event, content=store_images(scope, event.content, f"events[{n}].content"))
-        for n, event in enumerate(events)
-    ]
-    append = _Append(scope, stored, idempotency_key, scope.ports.ids.token())
-    return transact(scope.ports, append.attempt)
+    """All of ``events`` or none, without what the policy takes out of them (docs/rules/privacy.md#events). Raises
+    NeveError: session_not_found, client_id_conflict, retracted, idempotency_mismatch, erasing, user_closed, conflict,
+    and what ``name_images`` and ``store_images`` raise. Raises StoreUnavailable; the caller may then repeat the call
+    safely if it sent client ids or an idempotency key.
+
+    Images are stored when a look at the rows says that the append will be taken, and only those of events that are new:
+    what was deleted or retained away does not come back with a repeat (docs/rules/sessions.md#images)."""
+    screened = [screen_event(event, scope.policy.pii.actions) for event in events]
+    _check_client_ids([event for event, _ in screened])
+    named = [name_images(scope, event.content, f"events[{n}].content") for n, (event, _) in enumerate(screened)]
+    plain = [replace(event, content=content) for (event, _), (content, _) in zip(screened, named, strict=True)]
+    redacted = sum((found for _, found in screened), Found()).removed
+    append = _Append(scope, plain, redacted, idempotency_key, scope.ports.ids.token(), new_job_id(scope.ports))
+    images = [images for _, images in named]
+    return _with_images(append, images) if any(images) else transact(scope.ports, append.attempt)
+
+
+def _with_images(append: _Append, images: Sequence[Sequence[NewImage]]) -> Appended:
+    """``images``: of each event. A commit whose outcome is unknown keeps what it stored: the events may be there."""
+    looked = append.look()
+    if isinstance(looked, Appended):
+        return looked
+    stored = store_images(append.scope, [image for n in looked for image in images[n]])
+    try:
+        answer = transact(append.scope.ports, append.attempt)
+    except NeveError:
+        stored.take_away()
+        raise
+    stored.keep()
+    return answer
 
 
 @dataclass
 class _Append:
-    """``write_id`` names this call on the rows it writes. ``tried``: the first event's row of its last attempt."""
+    """``redacted``: of what was taken out of the events. ``write_id`` names this call on the rows it writes, ``job_id``
+    the compaction that it may queue. ``tried``: the first event's row of its last attempt."""
 
     scope: SessionScope
     events: list[NewEvent]
+    redacted: dict[str, int]
     idempotency_key: IdempotencyKey | None
     write_id: str
+    job_id: str
     tried: Key | None = None
+
+    def look(self) -> Appended | list[int]:
+        """The answer of an earlier call with this idempotency key, or the positions of the events that are new. One
+        read. Raises what refuses the append."""
+        found = self.scope.ports.table.get_many(self._keys_to_read())
+        answered = self._replayed(found, self.scope.ports.clock.now())
+        if answered:
+            return answered
+        _, head = self._writable(found)
+        known = self._known_seqs(found, head)
+        return [n for n, event in enumerate(self.events) if event.client_id not in known]
 
     def attempt(self) -> Appended:
         """One read and at most one transaction. Raises Conflict when another writer won."""
-        found = self.scope.ports.table.get_many(self._keys_to_read())
-        keys, now = self.scope.keys, self.scope.ports.clock.now()
-        if self.idempotency_key:
-            earlier = idempotency.replay(
-                found.get(idempotency.row_key(keys, self.idempotency_key)), self.idempotency_key, now
-            )
-            if earlier:
-                return Appended(**earlier.body)
-        user = rows.read_head(found.get(keys.head))
-        rows.writable(user)
-        row = found.get(keys.session_head)
-        if row is None:
-            raise not_found("session", self.scope.session)
-        head = rows.read_session(row)
+        found, now = self.scope.ports.table.get_many(self._keys_to_read()), self.scope.ports.clock.now()
+        answered = self._replayed(found, now)
+        if answered:
+            return answered
+        user, head = self._writable(found)
         if self.tried and found.get(self.tried, {}).get("write_id") == self.write_id:
             # the response of our own commit was lost: the rows are there
             return self._answer_of(head, seq_of(self.tried), found)
         return self._commit(found, head, user, now)
 
+    def _replayed(self, found: dict[Key, Item], now: datetime) -> Appended | None:
+        if self.idempotency_key is None:
+            return None
+        row = found.get(idempotency.row_key(self.scope.keys, self.idempotency_key))
+        earlier = idempotency.replay(row, self.idempotency_key, now)
+        return Appended(**earlier.body) if earlier else None
+
+    def _writable(self, found: dict[Key, Item]) -> tuple[UserHead, SessionHead]:
+        """Raises erasing, user_closed, session_not_found."""
+        user = rows.read_head(found.get(self.scope.keys.head))
+        rows.writable(user)
+        row = found.get(self.scope.keys.session_head)
+        if row is None:
+            raise not_found("session", self.scope.session)
+        return user, rows.read_session(row)
+
     def _keys_to_read(self) -> list[Key]:
         keys = self.scope.keys
-        wanted = [keys.head, keys.session_head]
+        wanted = [keys.head, keys.session_head, keys.epoch]
         if self.idempotency_key:
             wanted.append(idempotency.row_key(keys, self.idempotency_key))
         if self.tried:
-            wanted.append(self.tried)
+            wanted += [self.tried, keys.job(self.job_id)]
         ids = dict.fromkeys(e.client_id for e in self.events if e.client_id)
         return wanted + [keys.client_id(c) for c in ids]
 
-    def _known_seqs(self, found: dict[Key, Item]) -> dict[str, int]:
-        """client id -> seq of an earlier append. Raises client_id_conflict when its content was another."""
+    def _known_seqs(self, found: dict[Key, Item], head: SessionHead) -> dict[str, int]:
+        """client id -> seq of an earlier append. Raises client_id_conflict when its content was another, and retracted
+        when it was deleted: nobody knows any more what it was."""
         known: dict[str, int] = {}
         for position, event in enumerate(self.events):
             row = event.client_id and found.get(self.scope.keys.client_id(event.client_id))
             if not row or not event.client_id:
                 continue
+            if holds(head.erased, int(row["seq"])):
+                detail = f"events[{position}].client_id: '{event.client_id}' is that of a deleted event."
+                raise NeveError("retracted", detail)
             if row["sha"] != _content_sha(event):
                 raise NeveError(
                     "client_id_conflict",
@@ -121,28 +166,53 @@ class _Append:
 
     def _commit(self, found: dict[Key, Item], head: SessionHead, user: UserHead, now: datetime) -> Appended:
         keys = self.scope.keys
-        seqs, new = _number(self.events, self._known_seqs(found), head.last_seq)
+        seqs, new = _number(self.events, self._known_seqs(found, head), head.last_seq)
         ops: list[WriteOp] = [rows.guard_user(keys, user, now)]
         records = [self._to_event(event, seq, iso(now)) for seq, event in new]
         for record, (seq, event) in zip(records, new, strict=True):
             put = rows.put_event(keys, record, user.incarnation)
-            ops.append(Put(put.item | {"write_id": self.write_id}, Expect.ABSENT))
+            of_append: Item = {"write_id": self.write_id}
+            of_append |= {REOPENS: True} if seq == head.last_seq + 1 and head.status != "open" else {}
+            ops.append(Put(put.item | of_append, Expect.ABSENT))
             if event.client_id:
                 ops.append(self._client_id_row(event.client_id, seq, event))
-        queued: Queued = "none"
+        taken_back = [seq for seq in seqs if holds(head.retracted, seq)]
+        answer = Appended(
+            seqs=seqs, observation="none", compaction="none", redacted=self.redacted, retracted=taken_back
+        )
         if new:
-            if completes_turn([e.event_type for _, e in new], head.last_event_type):
-                queued = "queued"
-            tokens = sum(record.original_tokens for record in records)
-            ops.append(rows.put_session(keys, self._advanced(head, new, tokens, now)))
+            complete = completes_turn([e.event_type for _, e in new], head.last_event_type)
+            advanced = self._advanced(head, new, sum(record.original_tokens for record in records), now)
+            job = self._compaction(head, advanced, rows.read_epoch(found[keys.epoch]), records)
+            ops.append(rows.put_session(keys, advanced))
+            ops += [rows.put_queued_job(keys, job, user.incarnation)] if job else []
+            answer = replace(self._answer(seqs, complete, compacts=job is not None), retracted=taken_back)
             self.tried = keys.event(new[0][0])
-        answer = Appended(seqs=seqs, observation=queued, compaction="none")
         if self.idempotency_key:
             reply = StoredReply(status=201, body=asdict(answer))
             ops.append(idempotency.done(keys, self.idempotency_key, reply, now))
         if len(ops) > 1:
             self.scope.ports.table.write(ops)
         return answer
+
+    def _answer(self, seqs: list[int], complete: bool, *, compacts: bool) -> Appended:
+        return Appended(
+            seqs=seqs,
+            observation="queued" if complete else "none",
+            compaction="queued" if compacts else "none",
+            compaction_job_id=self.job_id if compacts else None,
+            redacted=self.redacted,
+        )
+
+    def _compaction(
+        self, before: SessionHead, after: SessionHead, epoch: SessionEpoch, appended: Sequence[Event]
+    ) -> Job | None:
+        """The job that these events are a reason for; its row is its message (docs/rules/compact.md#triggers)."""
+        reason: Reason | None = boundary_reason(appended)
+        trigger = self.scope.policy.compaction_at
+        if reason is None and outgrows(after_horizon(before, epoch), after_horizon(after, epoch), trigger):
+            reason = "tokens"
+        return compaction_job(self.scope, reason, None, self.job_id) if reason else None
 
     def _to_event(self, event: NewEvent, seq: int, now: str) -> Event:
         return Event(
@@ -160,6 +230,7 @@ class _Append:
         return replace(
             head,
             status="open",
+            outcome=None,
             last_seq=new[-1][0],
             last_event_at=iso(now),
             last_event_type=new[-1][1].event_type,
@@ -177,10 +248,11 @@ class _Append:
     def _answer_of(self, head: SessionHead, first_seq: int, found: dict[Key, Item]) -> Appended:
         """The answer of a commit whose response was lost. Later appends may have moved the head, so whether a turn was
         complete is answered from our own events alone."""
-        own = {c: seq for c, seq in self._known_seqs(found).items() if seq < first_seq}
+        own = {c: seq for c, seq in self._known_seqs(found, head).items() if seq < first_seq}
         seqs, new = _number(self.events, own, first_seq - 1)
         complete = completes_turn([e.event_type for _, e in new], head.last_event_type)
-        return Appended(seqs=seqs, observation="queued" if complete else "none", compaction="none")
+        answer = self._answer(seqs, complete, compacts=self.scope.keys.job(self.job_id) in found)
+        return replace(answer, retracted=[seq for seq in seqs if holds(head.retracted, seq)])
 
 
 def _number(

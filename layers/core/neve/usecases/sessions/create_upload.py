@@ -8,6 +8,7 @@ from datetime import timedelta
 from neve.domain.sessions.images import MAX_IMAGE_BYTES
 from neve.domain.times import iso
 from neve.scope import UserScope
+from neve.store import rows
 from neve.usecases.sessions.event_images import too_large
 
 EXPIRES_S = 900
@@ -26,9 +27,12 @@ class Upload:
 
 
 def create_upload(scope: UserScope, media_type: str, size: int | None = None) -> Upload:
-    """``size``: exactly how many bytes will be sent, signed with the rest. Raises image_too_large."""
+    """``size``: exactly how many bytes will be sent, signed with the rest. An erasure waits longer than the target of a
+    user whom it found is good for, so no target is signed once it has begun. Raises image_too_large, erasing,
+    user_closed, StoreUnavailable."""
     if size is not None and size > MAX_IMAGE_BYTES:
         raise too_large("size", size)
+    rows.writable(rows.read_head(scope.ports.table.get(scope.keys.head)))
     now = scope.ports.clock.now()
     upload_id = f"upl_{scope.ports.ids.ulid(now)}"
     url = scope.ports.objects.presign_put(

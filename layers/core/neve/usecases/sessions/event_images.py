@@ -8,77 +8,161 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
 from neve.domain.sessions.images import MAX_IMAGE_BYTES, START_BYTES, image_type
-from neve.ports import ObjectStart
+from neve.domain.sessions.transcript import images_of
+from neve.ports import ObjectStart, ObjectStore, StoreUnavailable, key_of
 from neve.scope import UserScope
+from neve.store import rows
+from neve.store.keys import EVENT, SESSION, session_of
+from neve.store.partitions import all_rows
 
 Content = str | list[dict[str, Any]]
 
 
-def store_images(scope: UserScope, content: Content, field: str) -> Content:
-    """The content with the key of an object in place of bytes and uploads. ``field``: where the content stands.
+@dataclass(frozen=True, slots=True)
+class NewImage:
+    """``name``: of the object that it becomes. Either the ``data`` was sent, or it was uploaded as ``uploaded``.
+    ``field``: where it stands."""
 
-    Raises NeveError: validation_failed for what is no image or of another type, image_too_large, upload_not_found.
-    Raises StoreUnavailable."""
+    name: str
+    media_type: str
+    field: str
+    data: bytes | None = None
+    upload_id: str = ""
+    uploaded: str = ""
+
+    def check(self, objects: ObjectStore) -> None:
+        """Of an upload: what was sent was checked when it was named. One that an event has named before is where it
+        stays, and may have expired where it was sent to."""
+        if self.data is not None:
+            return
+        found = objects.peek(self.uploaded, START_BYTES) or objects.peek(self.name, START_BYTES)
+        if found is None:
+            raise not_found("upload", self.upload_id)
+        _check(found, self.media_type, self.field)
+
+    def store(self, objects: ObjectStore) -> bool:
+        """Whether it was not there before."""
+        if self.data is not None:
+            return objects.put_new(self.name, self.data, content_type=self.media_type)
+        if objects.peek(self.name, START_BYTES) is not None:
+            return False
+        if not objects.copy(self.uploaded, self.name):
+            raise not_found("upload", self.upload_id)
+        return True
+
+
+def name_images(scope: UserScope, content: Content, field: str) -> tuple[Content, list[NewImage]]:
+    """The content with the key of an object in place of bytes and uploads, and what is to be stored for it; nothing is
+    stored or looked for yet. ``field``: where the content stands. Raises NeveError: validation_failed for what is no
+    image or of another type, image_too_large."""
     if isinstance(content, str):
-        return content
-    return [
-        _Image(scope, block, f"{field}[{n}]").stored() if block["type"] == "image" else block
-        for n, block in enumerate(content)
-    ]
+        return content, []
+    images: list[NewImage] = []
+    named: list[dict[str, Any]] = []
+    for n, block in enumerate(content):
+        if block["type"] != "image":
+            named.append(block)
+            continue
+        kept = {"type": "image", "media_type": block["media_type"]}
+        if "url" in block:
+            named.append(kept | {"url": block["url"]})
+            continue
+        images.append(_named(scope, block, f"{field}[{n}]"))
+        named.append(kept | {"object": images[-1].name})
+    return named, images
 
 
 @dataclass(frozen=True, slots=True)
-class _Image:
-    """``block`` holds exactly one of ``data`` (base64), ``url``, ``upload_id``."""
+class StoredImages:
+    """What an append that is not written yet has stored. ``brought``: what was not there before; ``borrowed``: what
+    was, and what is somebody else's to keep."""
 
     scope: UserScope
-    block: dict[str, Any]
-    field: str
+    brought: Sequence[NewImage]
+    borrowed: Sequence[NewImage]
 
-    def stored(self) -> dict[str, Any]:
-        kept = {"type": "image", "media_type": self.block["media_type"]}
-        if "url" in self.block:
-            return kept | {"url": self.block["url"]}
-        return kept | {"object": self._uploaded() if "upload_id" in self.block else self._sent()}
+    def keep(self) -> None:
+        """The append is written. What was borrowed is stored again if whoever brought it has taken it away meanwhile.
+        Raises StoreUnavailable."""
+        for image in self.borrowed:
+            image.store(self.scope.ports.objects)
 
-    def _uploaded(self) -> str:
-        """An upload is copied to where it does not expire; one that was named before is there already."""
-        objects, keys, upload_id = self.scope.ports.objects, self.scope.keys, self.block["upload_id"]
-        kept, sent = keys.image_object(upload_id), keys.upload_object(upload_id)
-        for name in (sent, kept):
-            found = objects.peek(name, START_BYTES)
-            if found is None:
-                continue
-            self._check(found, f"{self.field}.upload_id")
-            if name == kept or objects.copy(sent, kept):
-                return kept
-        raise not_found("upload", upload_id)
+    def take_away(self) -> None:
+        """The append was refused: what it brought goes, unless an event names it. One that was written between the look
+        and the removal gets it back; one that is written later finds it gone (``keep``). Raises StoreUnavailable."""
+        if not self.brought:
+            return
+        objects = self.scope.ports.objects
+        gone = _without(self.brought, _named_by_events(self.scope, {image.name for image in self.brought}))
+        for image in gone:
+            objects.delete(image.name)
+        named = _named_by_events(self.scope, {image.name for image in gone})
+        for image in gone:
+            if image.name in named:
+                image.store(objects)
 
-    def _sent(self) -> str:
-        field = f"{self.field}.data"
-        try:
-            data = base64.b64decode(self.block["data"], validate=True)
-        except (binascii.Error, ValueError):
-            raise invalid(field, "is not base64") from None
-        media_type = self.block["media_type"]
-        self._check(ObjectStart(len(data), media_type, data[:START_BYTES]), field)
-        name = self.scope.keys.image_object(hashlib.sha256(data).hexdigest())
-        self.scope.ports.objects.put(name, data, content_type=media_type)
-        return name
 
-    def _check(self, found: ObjectStart, field: str) -> None:
-        if found.size > MAX_IMAGE_BYTES:
-            raise too_large(field, found.size)
-        declared, kind = self.block["media_type"], image_type(found.start)
-        if kind is None:
-            raise invalid(field, f"is no image: its first bytes are those of no {declared}")
-        if kind != declared:
-            raise invalid(field, f"is {kind}, not {declared}")
+def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:
+    """All of ``images`` or none. Raises NeveError: validation_failed, image_too_large, upload_not_found. Raises
+    StoreUnavailable."""
+    for image in images:
+        image.check(scope.ports.objects)
+    brought: list[NewImage] = []
+    borrowed: list[NewImage] = []
+    try:
+        for image in {image.name: image for image in images}.values():
+            (brought if image.store(scope.ports.objects) else borrowed).append(image)
+    except (NeveError, StoreUnavailable):
+        StoredImages(scope, brought, []).take_away()
+        raise
+    return StoredImages(scope, brought, borrowed)
+
+
+def _named(scope: UserScope, block: dict[str, Any], field: str) -> NewImage:
+    media_type, keys = block["media_type"], scope.keys
+    if "upload_id" in block:
+        upload_id, where = block["upload_id"], f"{field}.upload_id"
+        uploaded = keys.upload_object(upload_id)
+        return NewImage(keys.image_object(upload_id), media_type, where, upload_id=upload_id, uploaded=uploaded)
+    field = f"{field}.data"
+    try:
+        data = base64.b64decode(block["data"], validate=True)
+    except (binascii.Error, ValueError):
+        raise invalid(field, "is not base64") from None
+    _check(ObjectStart(len(data), media_type, data[:START_BYTES]), media_type, field)
+    return NewImage(keys.image_object(hashlib.sha256(data).hexdigest()), media_type, field, data)
+
+
+def _check(found: ObjectStart, declared: str, field: str) -> None:
+    if found.size > MAX_IMAGE_BYTES:
+        raise too_large(field, found.size)
+    kind = image_type(found.start)
+    if kind is None:
+        raise invalid(field, f"is no image: its first bytes are those of no {declared}")
+    if kind != declared:
+        raise invalid(field, f"is {kind}, not {declared}")
+
+
+def _without(images: Iterable[NewImage], names: Collection[str]) -> list[NewImage]:
+    return [image for image in images if image.name not in names]
+
+
+def _named_by_events(scope: UserScope, names: Collection[str]) -> set[str]:
+    """Those of ``names`` that an event of any of the user's sessions shows. Reads all of them, as far as it has to."""
+    table, keys, found = scope.ports.table, scope.keys, set[str]()
+    for session in all_rows(table, keys.partition, prefix=SESSION) if names else ():
+        log = keys.of_session(session_of(key_of(session)) or "").log
+        for item in all_rows(table, log, prefix=EVENT):
+            found |= {block["object"] for block in images_of(rows.read_event(item)) if block.get("object") in names}
+            if len(found) == len(names):
+                return found
+    return found
 
 
 def too_large(field: str, size: int) -> NeveError:

@@ -5,28 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neve.domain.errors import not_found
-from neve.domain.records import Event
+from neve.domain.records import Event, Spans
 from neve.scope import SessionScope
 from neve.store import rows
 
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """``covers``: the seqs that a compaction has summarised; events inside it are ``archived``."""
+    """``covers``: the seqs that a compaction has summarised; events inside it are ``archived``. ``removed``: those of
+    them that are gone for good, because their time was over. ``retracted``: what was taken
+    back."""
 
     events: list[Event]
     covers: tuple[int, int] | None
+    removed: tuple[int, int] | None
     next_from_seq: int | None
+    retracted: Spans = ()
 
 
 def list_events(scope: SessionScope, from_seq: int, limit: int) -> EventPage:
     """Events ``from_seq`` and later, at most ``limit``. Raises session_not_found."""
     keys = scope.keys
-    found = scope.ports.table.get_many([keys.session_head, keys.epoch])
-    if keys.session_head not in found:
+    found = scope.ports.table.get_many([keys.head, keys.session_head, keys.epoch])
+    if keys.session_head not in found or rows.hidden(rows.read_head(found.get(keys.head))):
         raise not_found("session", scope.session)
     page = scope.ports.table.query(keys.log, between=keys.events(from_seq), limit=limit)
     events = [rows.read_event(item) for item in page.items]
     epoch = rows.read_epoch(found[keys.epoch])
     covers = (epoch.covers_from, epoch.covers_to) if epoch.covers_from and epoch.covers_to else None
-    return EventPage(events, covers, events[-1].seq + 1 if page.cursor and events else None)
+    removed = (epoch.covers_from, epoch.removed_to) if epoch.covers_from and epoch.removed_to else None
+    next_seq = events[-1].seq + 1 if page.cursor and events else None
+    return EventPage(events, covers, removed, next_seq, epoch.retracted)

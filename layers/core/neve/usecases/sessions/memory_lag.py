@@ -15,7 +15,7 @@ from neve.domain.times import parse
 from neve.ports import Conflict, Index, Item, Key, Table
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import SessionKeys, UserKeys, behind_prefix, due_partition, lacking_since, lacks_words
+from neve.store.keys import SessionKeys, UserKeys, behind_prefix, due_partition, due_shard, lacking_since, lacks_words
 from neve.store.partitions import all_rows
 from neve.usecases.indexing.indexed_row import IndexedRow, read_indexed
 
@@ -87,7 +87,7 @@ def read_progress(keys: SessionKeys, found: Mapping[Key, Item]) -> Progress | No
 
 def sessions_behind(table: Table, keys: UserKeys) -> list[SessionKeys]:
     """Those of one user; the index may be a moment late. Raises StoreUnavailable."""
-    partition = due_partition("behind", rows.due_shard(keys))
+    partition = due_partition("behind", due_shard(keys))
     found = all_rows(table, partition, index=Index.DUE, prefix=behind_prefix(keys))
     return [keys.of_session(item["session_id"]) for item in found]
 

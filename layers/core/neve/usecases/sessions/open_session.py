@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from neve.domain.records import SessionEpoch, SessionHead, SessionMarker
+from neve.domain.privacy.structured import Walk
+from neve.domain.records import PackEntry, SessionEpoch, SessionHead, SessionMarker
 from neve.domain.times import iso
-from neve.ports import DeadlineExceeded
+from neve.ports import DeadlineExceeded, Item
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.transact import transact
@@ -16,8 +18,6 @@ from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.read_sessions import SessionView, session_rows, view_of
 
 DEADLINE = "deadline"
-NO_ENTRIES = "Loaded 0 MemoryVault always-load entries: (none)"
-"""The wording that integrators of the recall loop expect (docs/rules/sessions.md#open). Documents bring the entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,39 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     Raises erasing, user_closed, and StoreUnavailable when the session row cannot be written. A pack that cannot be
     served within the budget degrades the answer instead."""
     start = scope.ports.clock.monotonic_ms()
+    wanted = _screened(scope, wanted)
     budget = wanted.budget_ms if wanted.budget_ms is not None else scope.policy.session_start_budget_ms
     view, created = _ensure(scope, wanted)
     pack = _pack_within(scope.of_session(view.head.session_id), start, budget)
     if pack.manifest:  # this very call may have built it
         view = replace(view, epoch=replace(view.epoch, pack=pointer_to(pack.manifest)))
     degraded = list(pack.degraded)
-    transparency = [NO_ENTRIES]
+    transparency = _loaded(pack)
     if DEADLINE in degraded:
         transparency.append(f"Session start budget of {budget} ms used up: the pack was left out.")
     transparency += [f"Degraded: {what}" for what in degraded if what != DEADLINE]
     elapsed = round(scope.ports.clock.monotonic_ms() - start)
     return OpenedSession(view, pack, transparency, degraded, created, elapsed)
+
+
+def _loaded(pack: PackView) -> list[str]:
+    """In the wording that integrators of the recall loop expect (docs/rules/sessions.md#open)."""
+    lines = [f"Loaded {len(pack.always)} MemoryVault always-load entries: {_slugs(pack.always)}"]
+    if pack.left_out:
+        lines.append(f"Left out for want of room: {_slugs(pack.left_out)}")
+    return lines
+
+
+def _slugs(entries: Iterable[PackEntry]) -> str:
+    """By the last segment of their paths."""
+    return ", ".join((entry.path or entry.id).rpartition("/")[2] for entry in entries) or "(none)"
+
+
+def _screened(scope: UserScope, wanted: OpenSession) -> OpenSession:
+    """Without what the policy takes out (docs/rules/privacy.md#events)."""
+    walk = Walk(scope.policy.pii.actions)
+    title = walk.text(wanted.title) if wanted.title else wanted.title
+    return replace(wanted, title=title, user_meta=walk.value(wanted.user_meta))
 
 
 def _pack_within(scope: SessionScope, start: float, budget: int) -> PackView:
@@ -80,15 +101,17 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool]:
 
     def attempt() -> tuple[SessionView, bool]:
         now = ports.clock.now()
-        found = ports.table.get_many([keys.head, *session_rows(keys)])
+        found = ports.table.get_many([keys.head, *session_rows(keys), keys.newest_session])
         head = rows.read_head(found.get(keys.head))
         rows.writable(head)
         view = view_of(keys, found, now)
         guard = rows.guard_user(keys, head, now)
         if view is None:
-            view = _new_view(session, wanted, iso(now))
+            newest = found.get(keys.newest_session)
+            view = _new_view(session, wanted, iso(now), _ended_at(scope, newest))
             marker, epoch = rows.put_marker(keys, view.marker), rows.put_epoch(keys, view.epoch, now)
-            ports.table.write([guard, rows.put_session(keys, view.head), marker, epoch])
+            last = rows.put_newest_session(keys, session, newest)
+            ports.table.write([guard, rows.put_session(keys, view.head), marker, epoch, last])
             return view, True
         updated = replace(
             view.head,
@@ -102,6 +125,18 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool]:
     return transact(ports, attempt)
 
 
-def _new_view(session: str, wanted: OpenSession, now: str) -> SessionView:
-    head = SessionHead(session, "open", started_at=now, title=wanted.title, user_meta=wanted.user_meta)
+def _ended_at(scope: UserScope, newest: Item | None) -> str | None:
+    """When the session that was opened before had its last event, or else began; one more read, for a new session
+    only."""
+    row = scope.ports.table.get(scope.keys.of_session(newest["session_id"]).session_head) if newest else None
+    if row is None:
+        return None
+    before = rows.read_session(row)
+    return before.last_event_at or before.started_at
+
+
+def _new_view(session: str, wanted: OpenSession, now: str, previous_at: str | None) -> SessionView:
+    head = SessionHead(
+        session, "open", started_at=now, title=wanted.title, user_meta=wanted.user_meta, previous_at=previous_at
+    )
     return SessionView(head, SessionMarker(session), SessionEpoch(session), indexed_seq=0, lag=MemoryLag())

@@ -7,22 +7,26 @@ from datetime import datetime
 
 from neve.domain.errors import not_found
 from neve.domain.records import SessionEpoch, SessionHead, SessionMarker
+from neve.domain.tenants.prompt_cache import SessionPrompts
 from neve.ports import Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import SESSION, SessionKeys
+from neve.store.prompt_usage import read_session_prompts
 from neve.usecases.sessions.memory_lag import MemoryLag, progress_rows, read_progress
 
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """A session from its rows. ``indexed_seq``: utterances up to here are in the search index."""
+    """A session from its rows. ``indexed_seq``: utterances up to here are in the search index. ``prompts``: None when
+    nothing was reported of its prompts, and where that was not read."""
 
     head: SessionHead
     marker: SessionMarker
     epoch: SessionEpoch
     indexed_seq: int
     lag: MemoryLag
+    prompts: SessionPrompts | None = None
 
 
 def session_rows(keys: SessionKeys) -> list[Key]:
@@ -34,15 +38,23 @@ def view_of(keys: SessionKeys, found: dict[Key, Item], now: datetime) -> Session
     progress, epoch = read_progress(keys, found), found.get(keys.epoch)
     if progress is None or epoch is None:
         return None
+    reported = found.get(keys.session_prompts)
     return SessionView(
-        progress.head, progress.marker, rows.read_epoch(epoch), progress.indexed.indexed_seq, progress.lag(now)
+        progress.head,
+        progress.marker,
+        rows.read_epoch(epoch),
+        progress.indexed.indexed_seq,
+        progress.lag(now),
+        read_session_prompts(reported) if reported else None,
     )
 
 
 def get_session(scope: SessionScope) -> SessionView:
     """Raises session_not_found."""
-    view = view_of(scope.keys, scope.ports.table.get_many(session_rows(scope.keys)), scope.ports.clock.now())
-    if view is None:
+    wanted = [scope.keys.head, *session_rows(scope.keys), scope.keys.session_prompts]
+    found = scope.ports.table.get_many(wanted)
+    view = view_of(scope.keys, found, scope.ports.clock.now())
+    if view is None or rows.hidden(rows.read_head(found.get(scope.keys.head))):
         raise not_found("session", scope.session)
     return view
 
@@ -51,7 +63,10 @@ def list_sessions(scope: UserScope, limit: int, cursor: str | None) -> tuple[lis
     """By session id, ascending. Raises ValueError for a cursor that is not one of ours."""
     page = scope.ports.table.query(scope.keys.partition, prefix=SESSION, limit=limit, cursor=cursor)
     sessions = [scope.keys.of_session(str(item["session_id"])) for item in page.items]
-    found = scope.ports.table.get_many([key for keys in sessions for key in session_rows(keys)])
+    wanted = [key for keys in sessions for key in (*session_rows(keys), keys.session_prompts)]
+    found = scope.ports.table.get_many([scope.keys.head, *wanted])
+    if rows.hidden(rows.read_head(found.get(scope.keys.head))):
+        return [], None
     now = scope.ports.clock.now()
     views = [view_of(keys, found, now) for keys in sessions]
     return [view for view in views if view is not None], page.cursor

@@ -1,11 +1,13 @@
-"""E16: what a tenant's memory has cost in model calls and embeddings."""
+"""E16: what a tenant's memory has cost in model calls and embeddings, and what was reported of its prompts."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 
+from neve.domain.tenants.prompt_cache import PromptTotals
 from neve.ports import Index, Item, key_of
 from neve.scope import TenantScope
+from neve.usecases.tenants.prompt_usage import ByDay, tenant_days, tenant_prompts
 
 PAGE = 500
 
@@ -25,10 +27,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class TenantUsage:
-    """``users``: how many have cost anything."""
+    """``users``: how many have cost anything. ``days``: of the last ones those with reports."""
 
     users: int
     usage: Usage
+    prompts: PromptTotals = field(default_factory=PromptTotals)
+    days: ByDay = field(default_factory=dict)
 
 
 def usage_of(item: Item | None) -> Usage:
@@ -36,7 +40,7 @@ def usage_of(item: Item | None) -> Usage:
     return Usage(**{f.name: int((item or {}).get(f.name, 0)) for f in fields(Usage)})
 
 
-def tenant_usage(scope: TenantScope) -> TenantUsage:
+def tenant_usage(scope: TenantScope, days: int = 0) -> TenantUsage:
     """Summed from the users' rows, in pages of ``PAGE``; the index may be a moment behind. Raises StoreUnavailable."""
     users, total = 0, dict.fromkeys((f.name for f in fields(Usage)), 0)
     cursor: str | None = None
@@ -49,4 +53,4 @@ def tenant_usage(scope: TenantScope) -> TenantUsage:
         cursor = listed.cursor
         if cursor is None:
             break
-    return TenantUsage(users, Usage(**total))
+    return TenantUsage(users, Usage(**total), tenant_prompts(scope), tenant_days(scope, days))

@@ -19,6 +19,15 @@ def usage_put(keys: UserKeys, current: Item | None, added: Mapping[str, int]) ->
     return Put(item, Version(int(current["version"])) if current else Expect.ABSENT)
 
 
+def model_usage(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
+    """The counters that ``calls`` of a model with these ``input, cache_read, cache_write, output`` tokens move."""
+    return {
+        "model_calls": calls,
+        "model_input_tokens": sum(usage.get(part, 0) for part in ("input", "cache_read", "cache_write")),
+        "model_output_tokens": usage.get("output", 0),
+    }
+
+
 MODEL_METRICS = {"model_input_tokens": "ModelInputTokens", "model_output_tokens": "ModelOutputTokens"}
 
 

@@ -11,11 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from neve.domain.memories.visibility import status_at, visible
+from neve.domain.records import Status
+from neve.domain.tenants.prompt_cache import PromptTotals
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import MEMORY, SESSION
 from neve.store.partitions import all_rows
+from neve.store.prompt_usage import read_totals
 from neve.usecases.sessions.memory_lag import MemoryLag, user_lag
+from neve.usecases.tenants.prompt_usage import ByDay, user_days
 from neve.usecases.tenants.tenant_usage import Usage, usage_of
 
 PAGE = 500
@@ -24,8 +28,9 @@ PAGE = 500
 @dataclass(frozen=True, slots=True)
 class UserStats:
     """``memories_by_*`` count every memory row that can be read by id, whatever its status, by the generation in
-    force. ``embeddings`` counts those rows by embedding state. ``vectors``: stored (text, model) pairs.
-    ``encoded``: memories and utterances with token vectors."""
+    force; ``active_by_tier`` the active ones. ``embeddings`` counts those rows by embedding state. ``vectors``: stored
+    (text, model) pairs. ``encoded``: memories and utterances with token vectors. ``days``: of the last ones those with
+    reports."""
 
     sessions: int
     events: int
@@ -33,22 +38,29 @@ class UserStats:
     memories_by_kind: Mapping[str, int] = field(default_factory=dict)
     memories_by_tier: Mapping[str, int] = field(default_factory=dict)
     memories_by_status: Mapping[str, int] = field(default_factory=dict)
+    active_by_tier: Mapping[str, int] = field(default_factory=dict)
     embeddings: Mapping[str, int] = field(default_factory=dict)
     vectors: int = 0
     encoded: int = 0
     usage: Usage = field(default_factory=Usage)
     lag: MemoryLag = field(default_factory=MemoryLag)
+    prompts: PromptTotals = field(default_factory=PromptTotals)
+    days: ByDay = field(default_factory=dict)
 
 
-def user_stats(scope: UserScope) -> UserStats:
+def user_stats(scope: UserScope, days: int = 0) -> UserStats:
     """All zero for a user never seen before. Raises StoreUnavailable."""
     table, keys = scope.ports.table, scope.keys
-    found = table.get_many([keys.head, keys.usage])
-    gen = rows.read_head(found.get(keys.head)).gen
+    found = table.get_many([keys.head, keys.usage, keys.user_prompts])
+    head = rows.read_head(found.get(keys.head))
+    if rows.hidden(head):
+        return UserStats(sessions=0, events=0, memories=0)
+    gen = head.gen
     sessions = [rows.read_session(item) for item in all_rows(table, keys.partition, prefix=SESSION, page=PAGE)]
     kinds: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
+    active_tiers: Counter[str] = Counter()
     embeddings: Counter[str] = Counter()
     for item in all_rows(table, keys.partition, prefix=MEMORY, page=PAGE):
         memory = rows.read_memory(item)
@@ -57,6 +69,7 @@ def user_stats(scope: UserScope) -> UserStats:
         kinds[memory.kind] += 1
         tiers[memory.tier] += 1
         statuses[status_at(memory, gen)] += 1
+        active_tiers[memory.tier] += status_at(memory, gen) is Status.ACTIVE
         embeddings[memory.embedding_state] += 1
     return UserStats(
         sessions=len(sessions),
@@ -65,9 +78,12 @@ def user_stats(scope: UserScope) -> UserStats:
         memories_by_kind=kinds,
         memories_by_tier=tiers,
         memories_by_status=statuses,
+        active_by_tier=active_tiers,
         embeddings=embeddings,
         vectors=sum(1 for _ in all_rows(table, keys.vectors, page=PAGE)),
         encoded=sum(1 for _ in all_rows(table, keys.token_vectors, page=PAGE)),
         usage=usage_of(found.get(keys.usage)),
         lag=user_lag(scope),
+        prompts=read_totals(found.get(keys.user_prompts)),
+        days=user_days(scope, days),
     )

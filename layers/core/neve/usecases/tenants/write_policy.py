@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from neve.domain.errors import NeveError
+from neve.domain.errors import FieldError, NeveError
 from neve.domain.tenants.policy import Policy
+from neve.domain.tenants.static_prefix import StaticPrefix, version_order
 from neve.scope import TenantScope
 from neve.store import tenants
 from neve.store.keys import tenant_row
+from neve.store.tenants import KnownPrefix
 from neve.store.transact import transact
 from neve.usecases.tenants.read_policy import PolicyAt
 
@@ -19,11 +21,23 @@ def write_policy(scope: TenantScope, policy: Policy, expected: Collection[int] |
     within 60 s.
 
     Raises 422 ``invalid_policy`` with every number that does not fit, 412 ``precondition_failed`` when the rev is not
-    one of ``expected``, 409 ``conflict``, and StoreUnavailable."""
+    one of ``expected``, 409 ``static_prefix_version`` when the static prefix changed without a higher version, 409
+    ``conflict``, and StoreUnavailable."""
     if problems := policy.problems():
         raise NeveError("invalid_policy", "; ".join(f"{p.field}: {p.message}" for p in problems), errors=problems)
     scope.ports.counter(policy.token_counter)  # refused now if its table is not installed, not at the next append
     return transact(scope.ports, lambda: _write_once(scope, policy, expected))
+
+
+def _known(before: KnownPrefix | None, prefix: StaticPrefix | None) -> KnownPrefix | None:
+    """One version, one text: prompts that were cached under it are never meant by another. Raises 409."""
+    if prefix is None or (before is not None and before.sha256 == prefix.sha256):
+        return before
+    if before is not None and prefix.order <= version_order(before.version):
+        message = f"the text changed, so it must be above {before.version}"
+        field = FieldError("static_prefix.version", message)
+        raise NeveError("static_prefix_version", f"static_prefix.version: {message}.", errors=[field])
+    return KnownPrefix(prefix.version, prefix.sha256)
 
 
 def _write_once(scope: TenantScope, policy: Policy, expected: Collection[int] | None) -> PolicyAt:
@@ -32,6 +46,7 @@ def _write_once(scope: TenantScope, policy: Policy, expected: Collection[int] | 
         raise NeveError("precondition_failed", f"The policy is at rev {row.policy_rev}.")
     if tenants.set_numbers(policy) == tenants.set_numbers(row.policy):
         return PolicyAt(row.policy, row.policy_rev)
-    written = replace(row, policy=policy, policy_rev=row.policy_rev + 1)
+    prefix = _known(row.prefix, policy.static_prefix)
+    written = replace(row, policy=policy, policy_rev=row.policy_rev + 1, prefix=prefix)
     scope.ports.table.write([tenants.put_tenant(written)])
     return PolicyAt(policy, written.policy_rev)

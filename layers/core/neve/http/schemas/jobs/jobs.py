@@ -1,7 +1,8 @@
-"""E3, E4, E14: pieces of asynchronous work."""
+"""E3, E4, E5, E14: pieces of asynchronous work."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -15,6 +16,11 @@ SESSION = "/v1/users/{user_id}/sessions/{session_id}"
 WAIT = "Poll up to 20 s for the end of the job."
 
 
+class StageOut(View):
+    stage: Literal["analyse", "extract", "embed", "upsert", "ready"]
+    state: Literal["done", "running", "waiting", "failed"]
+
+
 class JobOut(View):
     id: str
     kind: str
@@ -24,9 +30,12 @@ class JobOut(View):
     created_at: str
     finished_at: str | None
     result: dict[str, Any] | None = Field(description="What was done, or why nothing was.")
+    stages: list[StageOut] | None = Field(
+        default=None, description="Of work on a session, when the job is read: from what was said to what can be found."
+    )
 
     @classmethod
-    def of(cls, job: Job) -> JobOut:
+    def of(cls, job: Job, stages: Sequence[Mapping[str, str]] = ()) -> JobOut:
         return cls(
             id=job.id,
             kind=job.kind,
@@ -36,6 +45,7 @@ class JobOut(View):
             created_at=job.created_at,
             finished_at=job.finished_at,
             result=job.result or None,
+            stages=[StageOut.model_validate(stage) for stage in stages] or None,
         )
 
 
@@ -45,7 +55,16 @@ class ObserveBody(Body):
 
 class CompactBody(Body):
     reason: Literal["tokens", "task", "topic", "end", "manual"] = "manual"
+    verbosity: Literal["brief", "standard", "detailed"] | None = Field(
+        default=None, description="How long the summary may be; the policy's when absent."
+    )
     wait: bool = Field(default=False, description=WAIT)
+
+
+class EndBody(Body):
+    outcome: Literal["SUCCESS", "PARTIAL", "INTERRUPTED"] | None = Field(
+        default=None, description="How the conversation ended."
+    )
 
 
 class DrainBody(Body):
@@ -83,10 +102,25 @@ COMPACT = Operation(
     path=SESSION + "/compact",
     id="compactSession",
     tag="jobs",
-    summary="Move the horizon of a session and rebuild its pack.",
+    summary="Summarise the middle of a session, move its horizon and rebuild its pack.",
     scope="chat",
     query=Nothing,
     body=CompactBody,
+    responses=_JOB,
+    codes=(*USER_WRITE, "session_not_found"),
+    idempotent=True,
+)
+
+END = Operation(
+    method="POST",
+    path=SESSION + "/end",
+    id="endSession",
+    tag="jobs",
+    summary="Close a session: it is observed to its end, compacted, and filed in documents and a summary.",
+    description="One job for each state of the log, done when all of it is. A later append opens the session again.",
+    scope="chat",
+    query=Nothing,
+    body=EndBody,
     responses=_JOB,
     codes=(*USER_WRITE, "session_not_found"),
     idempotent=True,

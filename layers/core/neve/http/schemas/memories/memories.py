@@ -2,53 +2,80 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from neve.domain.errors import invalid
-from neve.domain.records import Kind, Memory, MemoryPassage, Priority, Scope, Status, Trust
-from neve.http.json_body import check_model, parse_json
-from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, TextBody, View
+from neve.domain.ids import MEMORY_ID, is_document_id, is_memory_id
+from neve.domain.memories.statements import statements
+from neve.domain.memories.storage_decision import FactCandidate
+from neve.domain.observe.text import relative_date
+from neve.domain.records import (
+    Category,
+    Criteria,
+    Judged,
+    Kind,
+    Memory,
+    MemoryPassage,
+    Outcome,
+    Pii,
+    Priority,
+    Provenance,
+    Relation,
+    Route,
+    Scope,
+    Status,
+    Trust,
+    Via,
+)
+from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
 from neve.usecases.memories.create_memory import NewMemory
 from neve.usecases.memories.delete_memory import Deleted
-from neve.usecases.memories.import_memories import ImportedRow, ImportReport
+from neve.usecases.memories.import_memories import ImportedRow
 from neve.usecases.memories.list_memories import MemoryFilter
 from neve.usecases.memories.mark_used import Marked
 from neve.usecases.memories.update_memory import MemoryChange
 
 MAX_TEXT = 64_000
-MAX_LINES = 5_000
-_ID = re.compile(r"mem_[0-7][0-9A-HJKMNP-TV-Z]{25}")
+MAX_REASON = 2_000
 
 
 def _memory_id(text: str) -> str:
-    if not _ID.fullmatch(text):
-        raise ValueError("must be mem_ and a ULID")
+    if not is_memory_id(text):
+        raise ValueError("must be 1 to 64 of A-Z a-z 0-9 _ -")
     return text
 
 
-MemoryId = Annotated[str, AfterValidator(_memory_id), Field(json_schema_extra={"pattern": f"^{_ID.pattern}$"})]
+MemoryId = Annotated[
+    str,
+    AfterValidator(_memory_id),
+    Field(min_length=1, max_length=64, json_schema_extra={"pattern": f"^{MEMORY_ID}$"}),
+]
 Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
 Label = Annotated[str, Field(min_length=1, max_length=128)]
 Tags = Annotated[list[Label], Field(max_length=32)]
-WritableKind = Literal["observation", "reflection", "note", "manual"]
-"""Every kind that there is so far: facts and session summaries go through the storage decision, which this version does
-not have yet."""
+KindName = Literal["observation", "reflection", "fact", "session_summary", "note", "manual"]
+Topics = Annotated[list[Label], Field(max_length=32)]
+Tone = Annotated[str, Field(min_length=1, max_length=200)]
 PriorityName = Literal["high", "medium", "low"]
 StatusName = Literal["active", "resolved", "inbox", "superseded", "archived"]
 ScopeName = Literal["session", "global"]
 Importance = Annotated[int, Field(ge=1, le=5)]
-Confidence = Annotated[float, Field(ge=0, le=1)]
+Confidence = Annotated[
+    float, Field(ge=0, le=1, description="Kept to six places."), AfterValidator(lambda given: round(given, 6))
+]
 
 
 class ListQuery(Parameters):
-    kind: WritableKind | None = None
+    kind: KindName | None = None
     tier: Literal["semantic", "episodic"] | None = None
+    category: Category | None = None
     status: StatusName | None = Field(default=None, description="Default: active, resolved and inbox.")
     scope: ScopeName | None = None
     session_id: Identifier | None = None
@@ -59,17 +86,42 @@ class ListQuery(Parameters):
 
     def filter(self) -> MemoryFilter:
         return MemoryFilter(
-            self.kind, self.tier, self.status, self.scope, self.session_id, self.group, (self.tag,) if self.tag else ()
+            kind=self.kind,
+            tier=self.tier,
+            category=self.category,
+            status=self.status,
+            scope=self.scope,
+            session_id=self.session_id,
+            group=self.group,
+            tags=(self.tag,) if self.tag else (),
         )
 
 
 class CreateQuery(Parameters):
     wait: Literal["embedded"] | None = Field(default=None, description="Answer when the search index has it, or 20 s.")
+    split: bool = Field(default=False, description="Of a fact: keep each of its statements by itself.")
+
+
+_FIELDS_OF = {
+    "fact": ("category", "by"),
+    "session_summary": ("outcome", "emotional_tone", "key_topics"),
+}
+_NEEDED_BY = {"fact": ("category",), "session_summary": ("outcome", "session_id")}
 
 
 class CreateBody(Body):
+    """A `fact` needs a `category`, a `session_summary` an `outcome` and a `session_id`; no other kind has those two
+    fields."""
+
     text: Text
-    kind: WritableKind = "manual"
+    kind: KindName = "manual"
+    category: Category | None = None
+    by: Literal["user_stated", "user_confirmed", "human_edit", "assistant", "tool"] | None = Field(
+        default=None, description="Of a fact: whose word it is; default human_edit."
+    )
+    outcome: Outcome | None = None
+    emotional_tone: Tone | None = None
+    key_topics: Topics | None = None
     session_id: Identifier | None = Field(default=None, description="Its session; without one the memory is global.")
     scope: ScopeName | None = Field(default=None, description="Default: session with a session_id, else global.")
     priority: PriorityName | None = Field(default=None, description="Default: high for manual, medium for others.")
@@ -81,11 +133,14 @@ class CreateBody(Body):
     observed_at: Time | None = Field(default=None, description="When it was said or true; default now.")
 
     def command(self) -> NewMemory:
-        if self.scope == "session" and self.session_id is None:
-            raise invalid("session_id", "is required when scope is session")
+        """Of every kind but ``fact``."""
+        check_fields(self, "")
         return NewMemory(
             text=self.text,
             kind=Kind(self.kind),
+            outcome=self.outcome,
+            emotional_tone=self.emotional_tone,
+            key_topics=tuple(self.key_topics or ()),
             session_id=self.session_id,
             scope=Scope(self.scope) if self.scope else None,
             priority=Priority(self.priority) if self.priority else None,
@@ -97,10 +152,44 @@ class CreateBody(Body):
             observed_at=self.observed_at,
         )
 
+    def facts(self, *, split: bool) -> list[FactCandidate]:
+        """Of the kind ``fact``. ``split``: one for each statement of the text."""
+        check_fields(self, "")
+        if self.category is None:
+            raise invalid("category", "is required for the kind fact")
+        fact = FactCandidate(
+            text=self.text,
+            category=self.category,
+            origin=Provenance(self.by or "human_edit", self.session_id),
+            importance=self.importance,
+            confidence=self.confidence if "confidence" in self.model_fields_set else None,
+            scope=Scope(self.scope) if self.scope else None,
+            priority=Priority(self.priority) if self.priority else None,
+            label=self.label,
+            group=self.group,
+            tags=tuple(self.tags),
+            observed_at=self.observed_at,
+        )
+        return [replace(fact, text=one) for one in statements(self.text)] if split else [fact]
+
+
+def check_fields(given: CreateBody | ImportLine, at: str) -> None:
+    """Raises 422 for a field that the kind needs and that is missing, or that it does not have. ``at``: what the names
+    of fields begin with."""
+    if given.scope == "session" and given.session_id is None:
+        raise invalid(f"{at}session_id", "is required when scope is session")
+    for kind, names in _FIELDS_OF.items():
+        for name in names:
+            if given.kind != kind and getattr(given, name, None) is not None:
+                raise invalid(f"{at}{name}", f"is a field of the kind {kind}")
+    for name in _NEEDED_BY.get(given.kind, ()):
+        if getattr(given, name) is None and not (name == "session_id" and isinstance(given, ImportLine)):
+            raise invalid(f"{at}{name}", f"is required for the kind {given.kind}")
+
 
 Unset = SkipJsonSchema[None]
 """A field that is not there. Sent as null it is refused by name, which pydantic alone cannot tell from absent."""
-CLEARED_BY_NULL = {"label", "group"}
+CLEARED_BY_NULL = {"label", "group", "emotional_tone"}
 
 
 def _without_default(schema: dict[str, Any]) -> None:
@@ -118,6 +207,10 @@ class UpdateBody(Body):
     importance: Importance | Unset = _KEPT
     confidence: Confidence | Unset = _KEPT
     status: Literal["active", "resolved", "archived"] | Unset = _KEPT
+    category: Category | Unset = _KEPT
+    outcome: Outcome | Unset = _KEPT
+    emotional_tone: Tone | None = None
+    key_topics: Topics | Unset = _KEPT
     label: Label | None = None
     group: Label | None = None
     tags: Tags | Unset = _KEPT
@@ -129,27 +222,22 @@ class UpdateBody(Body):
         for name in sorted(fields.keys() - CLEARED_BY_NULL):
             if fields[name] is None:
                 raise invalid(name, "must not be null; leave it out to keep it")
-        casts: dict[str, Any] = {"priority": Priority, "status": Status, "tags": tuple}
+        casts: dict[str, Any] = {"priority": Priority, "status": Status, "tags": tuple, "key_topics": tuple}
         return MemoryChange({name: casts.get(name, lambda same: same)(value) for name, value in fields.items()})
+
+
+class DeleteQuery(Parameters):
+    purge_packs: bool = Field(
+        default=False, description="Take the frozen pack versions that hold it away, too; the next read builds anew."
+    )
+    cascade: bool = Field(default=False, description="Delete the reflections that were made of it, too.")
+
+    def options(self) -> dict[str, bool]:
+        return {"purge_packs": self.purge_packs, "cascade": self.cascade}
 
 
 class UsedBody(Body):
     ids: list[MemoryId] = Field(min_length=1, max_length=50)
-
-
-class ImportText(TextBody):
-    """One JSON object a line, each an ``ImportLine``; at most 1 MiB."""
-
-    media_type: ClassVar[str] = "application/jsonl"
-
-    def command(self) -> list[ImportedRow]:
-        """Raises 400 or 422 that names the line; then nothing is imported."""
-        lines = [(n, line) for n, line in enumerate(self.root.split("\n"), start=1) if line.strip()]
-        if not lines:
-            raise invalid("body", "holds no line")
-        if len(lines) > MAX_LINES:
-            raise invalid("body", f"holds {len(lines)} lines; {MAX_LINES} are accepted")
-        return [_import_line(n, line) for n, line in lines]
 
 
 class PassageLine(Body):
@@ -171,15 +259,27 @@ class ProvenanceLine(Body):
 
 
 class ImportLine(Body):
-    id: MemoryId | None = None
+    type: Literal["memory"] = "memory"
+    id: MemoryId | None = Field(
+        default=None, description="Its own. Without one it follows from the line, so that a repeat adds nothing."
+    )
     text: Text
-    kind: WritableKind = "manual"
+    kind: KindName = "manual"
     session_id: Identifier | None = None
     scope: ScopeName | None = None
     priority: PriorityName | None = None
     importance: Importance = 3
     confidence: Confidence = 1.0
-    status: Literal["active", "resolved", "inbox", "archived"] = "active"
+    status: StatusName = "active"
+    category: Category | None = None
+    outcome: Outcome | None = None
+    emotional_tone: Tone | None = None
+    key_topics: Topics | None = None
+    occurrences: Annotated[int, Field(ge=1, le=10**9)] = 1
+    supersedes: list[MemoryId] = Field(default_factory=list, max_length=1_000)
+    superseded_by: MemoryId | None = None
+    superseded_at: Time | None = None
+    superseded_reason: Annotated[str, Field(max_length=MAX_REASON)] | None = None
     label: Label | None = None
     group: Label | None = None
     tags: Tags = Field(default_factory=list)
@@ -189,21 +289,31 @@ class ImportLine(Body):
     observed_at: Time | None = None
     last_used_at: Time | None = None
 
-    def row(self, at: str) -> ImportedRow:
-        """``at``: where the line stands, for what is wrong with it."""
-        if self.scope == "session" and self.session_id is None:
-            raise invalid(f"{at}.session_id", "is required when scope is session")
+    def row(self, at: str, own_id: str) -> ImportedRow:
+        """``at``: where the line stands, for what is wrong with it. ``own_id``: for a line without one."""
+        check_fields(self, f"{at}.")
+        if self.id is not None and is_document_id(self.id):
+            raise invalid(f"{at}.id", "has the form of a document's")
         origin = self.provenance or ProvenanceLine()
         return ImportedRow(
             text=self.text,
             kind=Kind(self.kind),
-            id=self.id,
+            id=self.id or own_id,
             session_id=self.session_id,
             scope=Scope(self.scope) if self.scope else None,
             priority=Priority(self.priority) if self.priority else None,
             importance=self.importance,
             confidence=self.confidence,
             status=Status(self.status),
+            category=self.category,
+            outcome=self.outcome,
+            emotional_tone=self.emotional_tone,
+            key_topics=tuple(self.key_topics or ()),
+            occurrences=self.occurrences,
+            supersedes=tuple(self.supersedes),
+            superseded_by=self.superseded_by,
+            superseded_at=self.superseded_at,
+            superseded_reason=self.superseded_reason,
             label=self.label,
             group=self.group,
             tags=tuple(self.tags),
@@ -215,12 +325,8 @@ class ImportLine(Body):
             seq_to=origin.seq_to,
             model=origin.model,
             trust=origin.trust,
+            at=at,
         )
-
-
-def _import_line(number: int, line: str) -> ImportedRow:
-    at = f"lines[{number}]"
-    return check_model(ImportLine, parse_json(line, at), at).row(at)
 
 
 # --- answers ------------------------------------------------------------------------------------
@@ -248,6 +354,40 @@ class ProvenanceView(View):
     )
 
 
+class CriteriaView(View):
+    """What the storage decision looked at."""
+
+    pii: Pii
+    provenance: bool = Field(description="Whether the source may state facts.")
+    importance: bool = Field(description="Whether it reaches the policy's minimum, or was to be remembered.")
+    novelty: bool = Field(description="Whether nothing that is kept says the same.")
+    contradiction: Relation
+
+    @classmethod
+    def of(cls, criteria: Criteria) -> Self:
+        return cls(**asdict(criteria))
+
+
+class JudgedView(View):
+    """Why a fact is kept as it is."""
+
+    criteria: CriteriaView
+    route: Route
+    reason: str
+    via: Via
+    target_id: str | None = Field(default=None, description="The memory that it reinforces or corrects.")
+
+    @classmethod
+    def of(cls, judged: Judged) -> Self:
+        return cls(
+            criteria=CriteriaView.of(judged.criteria),
+            route=judged.route,
+            reason=judged.reason,
+            via=judged.via,
+            target_id=judged.target_id,
+        )
+
+
 class MemoryView(View):
     id: str
     kind: str
@@ -255,6 +395,11 @@ class MemoryView(View):
     scope: str
     session_id: str | None = None
     text: str
+    category: str | None = None
+    outcome: str | None = None
+    emotional_tone: str | None = None
+    key_topics: list[str] | None = None
+    judged: JudgedView | None = None
     passages: list[PassageView] | None = None
     priority: str
     importance: int
@@ -273,6 +418,7 @@ class MemoryView(View):
     observed_date: str | None = None
     time_of_day: str | None = None
     referenced_date: str | None = None
+    relative_date: str | None = None
     created_at: str
     observed_at: str
     last_used_at: str
@@ -284,12 +430,20 @@ class MemoryView(View):
 
     @classmethod
     def of(cls, memory: Memory) -> Self:
-        plain = {name: getattr(memory, name) for name in cls.model_fields if name not in ("provenance", "passages")}
+        return cls(**cls.fields_of(memory))
+
+    @classmethod
+    def fields_of(cls, memory: Memory) -> dict[str, Any]:
         origin = memory.provenance
-        return cls(
-            **plain | {"tags": list(memory.tags), "supersedes": list(memory.supersedes)},
-            passages=[PassageView.of(passage) for passage in memory.passages] or None,
-            provenance=ProvenanceView(
+        plain = {name: getattr(memory, name) for name in MemoryView.model_fields if name not in _OF_ITS_OWN}
+        return plain | {
+            "tags": list(memory.tags),
+            "supersedes": list(memory.supersedes),
+            "relative_date": relative_date(memory.observed_date, memory.referenced_date),
+            "key_topics": list(memory.key_topics) if memory.kind is Kind.SESSION_SUMMARY else None,
+            "judged": JudgedView.of(memory.judged) if memory.judged else None,
+            "passages": [PassageView.of(passage) for passage in memory.passages] or None,
+            "provenance": ProvenanceView(
                 by=origin.by,
                 session_id=origin.session_id,
                 seq_from=origin.seq_from,
@@ -297,7 +451,10 @@ class MemoryView(View):
                 model=origin.model,
                 trust=origin.trusted,
             ),
-        )
+        }
+
+
+_OF_ITS_OWN = ("provenance", "passages", "judged", "key_topics", "relative_date")
 
 
 class MemoryPage(Page):
@@ -319,12 +476,23 @@ class PackVersionRef(View):
 class DeletedView(View):
     id: str
     in_packs: list[PackVersionRef] = Field(description="Frozen pack versions that still hold the text.")
-    derived: list[str] = Field(description="Memories that were made from it.")
+    derived: list[str] = Field(description="Reflections and copies that were made from it and are still there.")
+    purged_packs: list[PackVersionRef] = Field(description="Pack versions that held it and went with it.")
+    deleted_derived: list[str] = Field(description="What was made from it and went with it.")
 
     @classmethod
     def of(cls, deleted: Deleted) -> Self:
-        packs = [PackVersionRef(session_id=session, version=version) for session, version in deleted.in_packs]
-        return cls(id=deleted.id, in_packs=packs, derived=deleted.derived)
+        return cls(
+            id=deleted.id,
+            in_packs=_versions(deleted.in_packs),
+            derived=deleted.derived,
+            purged_packs=_versions(deleted.purged_packs),
+            deleted_derived=deleted.deleted_derived,
+        )
+
+
+def _versions(held: Iterable[tuple[str, int]]) -> list[PackVersionRef]:
+    return [PackVersionRef(session_id=session, version=version) for session, version in held]
 
 
 class UsedView(View):
@@ -336,23 +504,13 @@ class UsedView(View):
         return cls(used=marked.used, unknown=marked.unknown)
 
 
-class ImportView(View):
-    imported: list[str]
-    unchanged: list[str] = Field(description="Ids that were here already with the same text.")
-    conflicting: list[str] = Field(description="Ids that were here already with another text, which stays.")
-
-    @classmethod
-    def of(cls, report: ImportReport) -> Self:
-        return cls(imported=report.imported, unchanged=report.unchanged, conflicting=report.conflicting)
-
-
 # --- calls --------------------------------------------------------------------------------------
 
-_MEMORIES = "/v1/users/{user_id}/memories"
+MEMORIES = "/v1/users/{user_id}/memories"
 
 LIST_MEMORIES = Operation(
     method="GET",
-    path=_MEMORIES,
+    path=MEMORIES,
     id="listMemories",
     tag="memories",
     summary="List a user's memories, oldest first.",
@@ -361,22 +519,9 @@ LIST_MEMORIES = Operation(
     body=Nothing,
     responses={200: Response("One page.", MemoryPage)},
 )
-CREATE_MEMORY = Operation(
-    method="POST",
-    path=_MEMORIES,
-    id="createMemory",
-    tag="memories",
-    summary="Keep one memory.",
-    scope="records",
-    query=CreateQuery,
-    body=CreateBody,
-    responses={201: Response("The stored memory.", MemoryView)},
-    codes=("session_not_found", "memory_not_found", *USER_WRITE),
-    idempotent=True,
-)
 GET_MEMORY = Operation(
     method="GET",
-    path=_MEMORIES + "/{memory_id}",
+    path=MEMORIES + "/{memory_id}",
     id="readMemory",
     tag="memories",
     summary="Read one memory, whatever its status.",
@@ -388,7 +533,7 @@ GET_MEMORY = Operation(
 )
 UPDATE_MEMORY = Operation(
     method="PATCH",
-    path=_MEMORIES + "/{memory_id}",
+    path=MEMORIES + "/{memory_id}",
     id="updateMemory",
     tag="memories",
     summary="Change one memory in place.",
@@ -396,18 +541,18 @@ UPDATE_MEMORY = Operation(
     query=Nothing,
     body=UpdateBody,
     responses={200: Response("The memory as it is now.", MemoryView, headers={"ETag": "The rev, in quotes."})},
-    codes=("memory_not_found", *USER_WRITE),
+    codes=("memory_not_found", "pii_blocked", *USER_WRITE),
     if_match=True,
     idempotent=True,
 )
 DELETE_MEMORY = Operation(
     method="DELETE",
-    path=_MEMORIES + "/{memory_id}",
+    path=MEMORIES + "/{memory_id}",
     id="deleteMemory",
     tag="memories",
     summary="Delete one memory for good.",
     scope="records",
-    query=Nothing,
+    query=DeleteQuery,
     body=Nothing,
     responses={200: Response("Deleted; where its words may still stand.", DeletedView)},
     codes=("memory_not_found", *USER_WRITE),
@@ -416,7 +561,7 @@ DELETE_MEMORY = Operation(
 )
 MARK_USED = Operation(
     method="POST",
-    path=_MEMORIES + "/used",
+    path=MEMORIES + "/used",
     id="markMemoriesUsed",
     tag="memories",
     summary="Say which memories an answer cited.",
@@ -424,19 +569,6 @@ MARK_USED = Operation(
     query=Nothing,
     body=UsedBody,
     responses={200: Response("Which of them moved.", UsedView)},
-    codes=USER_WRITE,
-    idempotent=True,
-)
-IMPORT_MEMORIES = Operation(
-    method="POST",
-    path=_MEMORIES + "/import",
-    id="importMemories",
-    tag="memories",
-    summary="Bring memories in with their ids and times.",
-    scope="records",
-    query=Nothing,
-    body=ImportText,
-    responses={200: Response("What was imported.", ImportView)},
     codes=USER_WRITE,
     idempotent=True,
 )

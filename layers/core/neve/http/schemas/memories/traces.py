@@ -1,9 +1,10 @@
-"""E9 trace: which recalls surfaced a memory."""
+"""E9 trace: what a memory replaced and was replaced by, and which recalls surfaced it."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
+from neve.domain.records import Memory
 from neve.http.operations import Nothing, Operation, Response, View
 from neve.usecases.memories.trace_memory import Trace
 
@@ -16,8 +17,39 @@ class SurfacedView(View):
     score: float
 
 
+class StatementView(View):
+    id: str
+    text: str
+    status: str
+    created_at: str
+    by: str
+    occurrences: int
+    supersedes: list[str]
+    superseded_by: str | None = None
+    superseded_at: str | None = None
+    superseded_reason: str | None = None
+
+    @classmethod
+    def of(cls, memory: Memory) -> StatementView:
+        return cls(
+            id=memory.id,
+            text=memory.text,
+            status=memory.status,
+            created_at=memory.created_at,
+            by=memory.provenance.by,
+            occurrences=memory.occurrences,
+            supersedes=list(memory.supersedes),
+            superseded_by=memory.superseded_by,
+            superseded_at=memory.superseded_at,
+            superseded_reason=memory.superseded_reason,
+        )
+
+
 class TraceView(View):
     memory_id: str
+    history: list[StatementView] = Field(
+        description="Every statement linked to it by supersession, itself included, oldest first; at most 100."
+    )
     summary: str = Field(description="In words, also when it was never recalled.")
     recalls_examined: int = Field(description="The user's newest recalls, at most 200.")
     surfaced: list[SurfacedView] = Field(description="Newest first.")
@@ -26,6 +58,7 @@ class TraceView(View):
     def of(cls, trace: Trace) -> TraceView:
         return cls(
             memory_id=trace.memory_id,
+            history=[StatementView.of(memory) for memory in trace.history],
             summary=trace.summary,
             recalls_examined=trace.recalls_examined,
             surfaced=[
@@ -40,7 +73,7 @@ TRACE_MEMORY = Operation(
     path="/v1/users/{user_id}/memories/{memory_id}/trace",
     id="traceMemory",
     tag="memories",
-    summary="Which of the last 200 recalls answered with a memory, and in which place.",
+    summary="What a memory replaced, what replaced it, and which of the last 200 recalls answered with it.",
     scope="records",
     query=Nothing,
     body=Nothing,

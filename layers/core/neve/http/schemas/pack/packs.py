@@ -24,12 +24,20 @@ class PackEntryOut(View):
     id: str
     rev: int
     fingerprint: str
-    tokens: int
-    kind: str
+    tokens: int = Field(description="In the text; 0 of a fact that another line of the pack says.")
+    kind: str = Field(description="A memory's kind; `document`, or `excerpt` of one that is shown in part.")
+    path: str | None = Field(default=None, description="Of a document.")
 
     @classmethod
     def of(cls, entry: PackEntry) -> PackEntryOut:
-        return cls(id=entry.id, rev=entry.rev, fingerprint=entry.fingerprint, tokens=entry.tokens, kind=entry.kind)
+        return cls(
+            id=entry.id,
+            rev=entry.rev,
+            fingerprint=entry.fingerprint,
+            tokens=entry.tokens,
+            kind=entry.kind,
+            path=entry.path,
+        )
 
 
 class PackLayersOut(View):
@@ -55,6 +63,9 @@ class PackVersionOut(View):
     sha256: str = Field(description="Of the text in UTF-8.")
     tokens: int = Field(description="Of the text.")
     layers: PackLayersOut
+    left_out: list[PackEntryOut] | None = Field(
+        default=None, description="Documents of the always and profile layers that did not fit their budgets."
+    )
 
     @classmethod
     def of(cls, manifest: PackManifest) -> PackVersionOut:
@@ -66,6 +77,7 @@ class PackVersionOut(View):
             sha256=manifest.sha256,
             tokens=manifest.tokens,
             layers=PackLayersOut.of(manifest.layers),
+            left_out=[PackEntryOut.of(entry) for entry in manifest.left_out] or None,
         )
 
 
@@ -82,6 +94,7 @@ class PackOut(View):
     sha256: str | None = None
     tokens: int | None = None
     layers: PackLayersOut | None = None
+    left_out: list[PackEntryOut] | None = None
     text: str | None = None
     degraded: list[str] | None = None
 

@@ -1,4 +1,4 @@
-"""E7, E11, E12: recall, recall as a tool, and the ledger of recalls."""
+"""E7, E12: recall and the ledger of recalls."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from neve.domain.records import Provenance
+from neve.domain.records import Category, Provenance, Trust
 from neve.domain.tenants.policy import Rerank
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
+from neve.http.schemas.documents.addresses import DocumentPrefix
+from neve.http.schemas.fields import Cursor, Identifier, Limit, Time
 from neve.http.schemas.sessions.sessions import MemoryLagOut
 from neve.ports import Source
 from neve.usecases.recall.answer import Hit, RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
 from neve.usecases.recall.record_recall import RecallRecord
 from neve.usecases.recall.stages.legs import LegReport
-from neve.usecases.recall.tool import tools
 
 MAX_QUERY = 8_000
 MAX_EXCLUDED = 100
@@ -27,9 +27,8 @@ Query = Annotated[str, Field(max_length=MAX_QUERY)]
 K = Annotated[int, Field(ge=1, le=MAX_K)]
 ScopeName = Literal["all", "session", "global"]
 SourceName = Literal["memory", "document", "event"]
-SearchedName = Literal["memory", "event"]
 LegName = Literal["lexical", "vector"]
-_EVERY_SOURCE: tuple[SearchedName, ...] = ("memory", "event")
+_EVERY_SOURCE: tuple[SourceName, ...] = ("memory", "document", "event")
 _BOTH_LEGS: tuple[LegName, ...] = ("lexical", "vector")
 Word = Annotated[str, Field(min_length=1, max_length=128)]
 
@@ -38,7 +37,11 @@ class FiltersBody(Body):
     group: Word | None = None
     tags: Annotated[list[Word], Field(max_length=32, description="All of them.")] = Field(default_factory=list)
     tier: Literal["semantic", "episodic"] | None = None
-    kind: Literal["observation", "reflection", "note", "manual", "event"] | None = None
+    path_prefix: DocumentPrefix | None = None
+    category: Category | None = None
+    kind: (
+        Literal["observation", "reflection", "fact", "session_summary", "note", "manual", "document", "event"] | None
+    ) = None
     after: Time | None = Field(default=None, description="Observed at this time or later.")
     before: Time | None = Field(default=None, description="Observed before this time.")
 
@@ -46,7 +49,9 @@ class FiltersBody(Body):
         return RecallFilters(
             group=self.group,
             tags=tuple(self.tags),
+            path_prefix=self.path_prefix,
             tier=self.tier,
+            category=self.category,
             kind=self.kind,
             after=self.after,
             before=self.before,
@@ -60,7 +65,7 @@ class RecallBody(Body):
     question: Query | None = Field(default=None, description="What is compared by meaning; default `query`.")
     k: K | None = Field(default=None, description="Default: 5 in mode prompt, 8 in mode tool.")
     mode: Literal["prompt", "tool"] = "prompt"
-    sources: Annotated[list[SearchedName], Field(min_length=1, max_length=2)] = Field(
+    sources: Annotated[list[SourceName], Field(min_length=1, max_length=3)] = Field(
         default_factory=lambda: list(_EVERY_SOURCE)
     )
     scope: ScopeName = Field(default="all", description="`session` needs a session_id; `global` is all outside it.")
@@ -102,17 +107,6 @@ class RecallBody(Body):
             rerank=self.rerank,
             debug=self.debug,
         )
-
-
-class RecallMemoryArguments(Body):
-    query: Annotated[Filled, Field(max_length=MAX_QUERY)]
-    limit: K | None = Field(default=None, description="Default 8.")
-    scope: ScopeName = "all"
-
-
-class RecallMemoryBody(Body):
-    session_id: Identifier | None = None
-    arguments: RecallMemoryArguments
 
 
 class RecallsQuery(Parameters):
@@ -164,10 +158,12 @@ class HitProvenanceView(View):
     seq_from: int | None
     seq_to: int | None
     model: str | None
+    trust: Trust = Field(description="Whose word the passage is.")
 
     @classmethod
-    def of(cls, given: Provenance) -> HitProvenanceView:
+    def of(cls, given: Provenance, trust: Trust) -> HitProvenanceView:
         return cls(
+            trust=trust,
             by=given.by,
             session_id=given.session_id,
             seq_from=given.seq_from,
@@ -214,7 +210,7 @@ class HitView(View):
             rank=hit.rank,
             score=hit.score,
             components=ComponentsView.model_validate(hit.components),
-            provenance=HitProvenanceView.of(hit.provenance),
+            provenance=HitProvenanceView.of(hit.provenance, hit.trust),
             group=hit.group,
             tags=list(hit.tags) or None,
             category=hit.category,
@@ -333,22 +329,10 @@ class RecallPage(Page):
         return cls(recalls=[RecallRecordView.of(record) for record in records], next_cursor=next_cursor)
 
 
-class ToolsView(View):
-    """Ready for a provider's `tools`. The same bytes as long as `version` is the same."""
-
-    version: str
-    anthropic: list[dict[str, JsonValue]]
-    openai: list[dict[str, JsonValue]]
-
-    @classmethod
-    def current(cls) -> ToolsView:
-        return cls.model_validate(tools())
-
-
 # --- calls --------------------------------------------------------------------------------------
 
-_FOUND = {200: Response("Candidates, best first. A memory failure is told in `degraded`.", RecallView)}
-_REFUSED = ("session_not_found", "user_closed")
+FOUND = {200: Response("Candidates, best first. A memory failure is told in `degraded`.", RecallView)}
+REFUSED = ("session_not_found", "user_closed")
 
 RECALL = Operation(
     method="POST",
@@ -359,36 +343,8 @@ RECALL = Operation(
     scope="chat",
     query=Nothing,
     body=RecallBody,
-    responses=_FOUND,
-    codes=_REFUSED,
-    answers_without_stores=True,
-)
-
-RECALL_MEMORY = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/tools/recall_memory",
-    id="recallMemory",
-    tag="recall",
-    summary="The tool recall_memory, called by a language model.",
-    description="The engine of `recall` with the time budget of a manual search.",
-    scope="chat",
-    query=Nothing,
-    body=RecallMemoryBody,
-    responses=_FOUND,
-    codes=_REFUSED,
-    answers_without_stores=True,
-)
-
-LIST_TOOLS = Operation(
-    method="GET",
-    path="/v1/tools",
-    id="listTools",
-    tag="recall",
-    summary="The schemas of the tools, as providers take them.",
-    scope="chat",
-    query=Nothing,
-    body=Nothing,
-    responses={200: Response("Versioned; the same bytes every time.", ToolsView)},
+    responses=FOUND,
+    codes=REFUSED,
     answers_without_stores=True,
 )
 

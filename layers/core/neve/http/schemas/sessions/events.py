@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
 from neve.domain.errors import FieldError, NeveError
-from neve.domain.records import Event, EventType
+from neve.domain.records import Event, EventType, RetractReason, Spans
 from neve.domain.sessions.images import MAX_IMAGE_BYTES
+from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.fields import Filled, Identifier, Limit, Name, Seq, Time
@@ -19,6 +20,7 @@ from neve.store.keys import image_name
 from neve.usecases.sessions.append_events import Appended, NewEvent
 from neve.usecases.sessions.create_upload import Upload
 from neve.usecases.sessions.list_events import EventPage
+from neve.usecases.sessions.retract_events import Retract, Retracted
 
 EVENTS = "/v1/users/{user_id}/sessions/{session_id}/events"
 UPLOADS = "/v1/users/{user_id}/uploads"
@@ -123,10 +125,22 @@ class ToolResultEvent(_Event):
     event_data: ToolResultData
 
 
+class BoundaryData(BaseModel):
+    """Further members are kept as they are."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: Literal["task", "topic"] = Field(
+        default="task", description="A task is done, or the conversation turns to another topic."
+    )
+
+
 class BoundaryEvent(_Event):
+    """Asks for a compaction of what lies behind."""
+
     event_type: Literal["task_boundary"]
     content: Shown
-    event_data: dict[str, Any] = Field(default_factory=dict)
+    event_data: BoundaryData = BoundaryData()
 
 
 NewEventBody = Annotated[
@@ -176,11 +190,27 @@ def _content(content: str | list[TextBlock | ImageBlock]) -> str | list[dict[str
 class AppendedOut(View):
     seqs: list[int] = Field(description="In the order of the request.")
     observation: Literal["queued", "none"]
-    compaction: Literal["queued", "none"]
+    compaction: Literal["queued", "none"] = Field(description="`queued`: these events are a reason for one.")
+    compaction_job_id: str | None = Field(description="Its job, when one was queued.")
+    redacted: dict[str, int] | None = Field(
+        description="How many of each class of personal data were taken out of these events; absent when none were."
+    )
+    retracted: Literal[True] | None = Field(
+        description="Some of the events were appended before and taken back since: `retracted_seqs`. They stay so."
+    )
+    retracted_seqs: list[int] | None
 
     @classmethod
     def of(cls, appended: Appended) -> AppendedOut:
-        return cls(seqs=appended.seqs, observation=appended.observation, compaction=appended.compaction)
+        return cls(
+            seqs=appended.seqs,
+            observation=appended.observation,
+            compaction=appended.compaction,
+            compaction_job_id=appended.compaction_job_id,
+            redacted=appended.redacted or None,
+            retracted=True if appended.retracted else None,
+            retracted_seqs=appended.retracted or None,
+        )
 
 
 class Unobservable(View):
@@ -200,11 +230,13 @@ class EventOut(View):
     pruned: bool
     artifact_path: str | None
     archived: bool = Field(description="A compaction has summarised it.")
+    retracted: bool = Field(description="It was taken back: no prompt shows it and no recall finds it.")
+    erased: Literal[True] | None = Field(description="It was deleted, and nothing of what it said is kept any more.")
     unobservable: Unobservable | None = Field(description="The observer would not read it; the passes went on without.")
     created_at: str
 
     @classmethod
-    def of(cls, event: Event, covers: tuple[int, int] | None) -> EventOut:
+    def of(cls, event: Event, covers: tuple[int, int] | None, retracted: Spans) -> EventOut:
         return cls(
             seq=event.seq,
             client_id=event.client_id,
@@ -216,6 +248,8 @@ class EventOut(View):
             pruned=event.pruned,
             artifact_path=event.artifact_path,
             archived=covers is not None and covers[0] <= event.seq <= covers[1],
+            retracted=holds(retracted, event.seq),
+            erased=True if event.erased else None,
             unobservable=Unobservable(**event.unobservable) if event.unobservable else None,
             created_at=event.created_at,
         )
@@ -229,15 +263,26 @@ def _shown_block(block: dict[str, Any]) -> dict[str, Any]:
     return shown | {"upload_id": image_name(block["object"])}
 
 
+class RemovedOut(View):
+    seq_from: int
+    seq_to: int
+
+
 class EventsPage(Page):
     listed = "events"
 
     events: list[EventOut]
+    removed: RemovedOut | None = Field(
+        default=None,
+        description="Archived events that are gone for good, because the policy's `retention_days` are over.",
+    )
     next_from_seq: int | None = Field(description="`from_seq` of the next page; absent on the last one.")
 
     @classmethod
     def of(cls, page: EventPage) -> EventsPage:
-        return cls(events=[EventOut.of(e, page.covers) for e in page.events], next_from_seq=page.next_from_seq)
+        removed = RemovedOut(seq_from=page.removed[0], seq_to=page.removed[1]) if page.removed else None
+        events = [EventOut.of(event, page.covers, page.retracted) for event in page.events]
+        return cls(events=events, removed=removed, next_from_seq=page.next_from_seq)
 
 
 class EventsQuery(Parameters):
@@ -249,11 +294,39 @@ class EventsQuery(Parameters):
         """A log is read from a seq."""
 
 
+class RetractBody(Body):
+    from_seq: Seq = Field(description="The first event that is taken back.")
+    to_seq: Seq | None = Field(
+        description="The last one; null: to the end of the log as it is. A repeat of the call means the same end."
+    )
+    reason: RetractReason = Field(
+        description="`edited` (regenerated answers, too) and `branched` keep the words in the log, marked; `deleted`"
+        " erases them, and what was made of them, for good."
+    )
+
+    def command(self) -> Retract:
+        return Retract(self.from_seq, self.to_seq, self.reason)
+
+
+class RetractedOut(View):
+    from_seq: int
+    to_seq: int
+    epoch: int = Field(description="The session's history goes on in this epoch, without the events.")
+    job_id: str = Field(description="Of the job that sees to what was made of them.")
+
+    @classmethod
+    def of(cls, retracted: Retracted) -> RetractedOut:
+        return cls(from_seq=retracted.from_seq, to_seq=retracted.to_seq, epoch=retracted.epoch, job_id=retracted.job_id)
+
+
 class UploadBody(Body):
     media_type: MediaType
     size: int | None = Field(
         default=None, ge=1, description=f"Exactly how many bytes will be sent, at most {MAX_IMAGE_BYTES}; then signed."
     )
+
+    def wanted(self) -> tuple[str, int | None]:
+        return self.media_type, self.size
 
 
 class UploadOut(View):
@@ -277,11 +350,12 @@ APPEND_EVENTS = Operation(
     id="appendEvents",
     tag="events",
     summary="Append events to a session's log: all of them or none.",
+    description="What the policy's `pii` does not allow is taken out of them, in place.",
     scope="chat",
     query=Nothing,
     body=AppendBody,
     responses={201: Response("The events are durable.", AppendedOut)},
-    codes=(*USER_WRITE, "session_not_found", "upload_not_found", "client_id_conflict", *_TOO_LARGE),
+    codes=(*USER_WRITE, "session_not_found", "upload_not_found", "client_id_conflict", "retracted", *_TOO_LARGE),
     idempotent=True,
 )
 
@@ -296,6 +370,21 @@ LIST_EVENTS = Operation(
     body=Nothing,
     responses={200: Response("A page of events.", EventsPage)},
     codes=("session_not_found",),
+)
+
+RETRACT_EVENTS = Operation(
+    method="POST",
+    path=f"{EVENTS}/retract",
+    id="retractEvents",
+    tag="events",
+    summary="Take events back: edited, deleted, or left for another branch.",
+    description="Prompts and recall are without them once this is answered; what was made of them follows by the job.",
+    scope="chat",
+    query=Nothing,
+    body=RetractBody,
+    responses={200: Response("They are taken back.", RetractedOut)},
+    codes=(*USER_WRITE, "session_not_found"),
+    idempotent=True,
 )
 
 CREATE_UPLOAD = Operation(

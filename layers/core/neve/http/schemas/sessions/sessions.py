@@ -11,6 +11,7 @@ from neve.http.operations import Body, Nothing, Operation, Parameters, Response,
 from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Name, Timezone
 from neve.http.schemas.pack.packs import PackOut
+from neve.http.schemas.tenants.usage import SessionPromptsOut
 from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.open_session import OpenedSession, OpenSession
 from neve.usecases.sessions.read_sessions import SessionView
@@ -73,6 +74,7 @@ class SessionOut(View):
     status: Literal["open", "closed", "extracted"]
     title: str | None
     user_meta: dict[str, str]
+    outcome: str | None = Field(description="What the caller said of it when it was ended.")
     started_at: str
     last_event_at: str | None
     last_seq: int = Field(description="Seq of the newest event; 0 before the first.")
@@ -86,6 +88,9 @@ class SessionOut(View):
     thread_title: str | None = Field(description="What the observer would call the conversation.")
     total_tokens: int = Field(description="Sum of `original_tokens` over all events.")
     memory_lag: MemoryLagOut = Field(description="Of this session.")
+    usage: SessionPromptsOut | None = Field(
+        description="What was reported of its prompts; absent before the first report and in the answer to its opening."
+    )
 
     @classmethod
     def of(cls, view: SessionView) -> SessionOut:
@@ -98,6 +103,7 @@ class SessionOut(View):
             status=head.status,
             title=head.title,
             user_meta=head.user_meta,
+            outcome=head.outcome,
             started_at=head.started_at,
             last_event_at=head.last_event_at,
             last_seq=head.last_seq,
@@ -111,6 +117,7 @@ class SessionOut(View):
             thread_title=marker.thread_title,
             total_tokens=head.total_tokens,
             memory_lag=MemoryLagOut.of(view.lag),
+            usage=SessionPromptsOut.of_session(view.prompts) if view.prompts else None,
         )
 
 

@@ -7,11 +7,14 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from neve.domain.compile.cacheable import CACHEABLE_TOKENS
 from neve.domain.tenants.policy import Policy
+from neve.domain.tenants.prices import price_table
 from neve.domain.times import iso
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled, Time
 from neve.http.schemas.sessions.sessions import MemoryLagOut
+from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
 from neve.store.tenants import set_numbers
 from neve.usecases.tenants.create_key import CreatedKey
 from neve.usecases.tenants.read_policy import PolicyAt
@@ -113,10 +116,17 @@ class UsageOut(View):
 class TenantUsageOut(View):
     users: int = Field(description="Users that have cost anything.")
     usage: UsageOut
+    prompt_cache: PromptCacheOut
+    prompt_cache_days: list[PromptDayOut] = Field(description="Days with reports, oldest first.")
 
     @classmethod
     def of(cls, found: TenantUsage) -> TenantUsageOut:
-        return cls(users=found.users, usage=UsageOut.of(found.usage))
+        return cls(
+            users=found.users,
+            usage=UsageOut.of(found.usage),
+            prompt_cache=PromptCacheOut.of(found.prompts),
+            prompt_cache_days=days_out(found.days),
+        )
 
 
 class ShortTermOut(View):
@@ -143,17 +153,34 @@ class EmbeddingsOut(View):
     encoded: int
 
 
+class TierOut(View):
+    memories: int
+    active: int
+
+
 class StatsOut(View):
+    working: Literal["per_request"] = Field(description="A request's `task_state` lives as long as the request.")
     short_term: ShortTermOut
+    semantic: TierOut
+    episodic: TierOut
     memories: MemoriesOut
     embeddings: EmbeddingsOut
     usage: UsageOut
+    prompt_cache: PromptCacheOut
+    prompt_cache_days: list[PromptDayOut] = Field(description="Days with reports, oldest first.")
     memory_lag: MemoryLagOut = Field(description="Over all sessions and memories of the user.")
 
     @classmethod
     def of(cls, stats: UserStats) -> StatsOut:
         by_state = {state: stats.embeddings.get(state, 0) for state in ("pending", "ready", "failed", "skipped")}
+        semantic, episodic = (
+            TierOut(memories=stats.memories_by_tier.get(tier, 0), active=stats.active_by_tier.get(tier, 0))
+            for tier in ("semantic", "episodic")
+        )
         return cls(
+            working="per_request",
+            semantic=semantic,
+            episodic=episodic,
             short_term=ShortTermOut(sessions=stats.sessions, events=stats.events),
             memories=MemoriesOut(
                 total=stats.memories,
@@ -163,6 +190,8 @@ class StatsOut(View):
             ),
             embeddings=EmbeddingsOut(**by_state, vectors=stats.vectors, encoded=stats.encoded),
             usage=UsageOut.of(stats.usage),
+            prompt_cache=PromptCacheOut.of(stats.prompts),
+            prompt_cache_days=days_out(stats.days),
             memory_lag=MemoryLagOut.of(stats.lag),
         )
 
@@ -194,9 +223,14 @@ def in_force(policy: Policy) -> dict[str, Any]:
         "compaction_trigger": policy.compaction_at,
         "global_budget": policy.global_layer,
         "local_rows_budget": policy.local_rows,
+        "always_budget": policy.always_layer,
+        "profile_budget": policy.profile_layer,
         "kept_verbatim": policy.kept_verbatim,
+        "price_table": {name: price.model_dump(mode="json") for name, price in price_table(policy.prices).items()},
+        "window": policy.effective_window,
+        "cacheable_minimums": {**CACHEABLE_TOKENS, **policy.cacheable_tokens},
     }
-    return policy.model_dump(mode="json") | derived
+    return policy.model_dump(mode="json", exclude_none=True) | derived
 
 
 class CreateKeyBody(Body):
@@ -258,7 +292,7 @@ STATS = Operation(
     summary="What is kept of one user, counted from the rows.",
     description="The cost grows with the user's memories; not meant for every turn.",
     scope="admin",
-    query=Nothing,
+    query=DaysQuery,
     body=Nothing,
     responses={200: Response("The counts.", StatsOut)},
 )
@@ -268,9 +302,9 @@ USAGE = Operation(
     path="/v1/usage",
     id="tenantUsage",
     tag="service",
-    summary="What the tenant's memory has cost in model calls and embeddings.",
+    summary="What the tenant's memory has cost in model calls and embeddings, and what was reported of its prompts.",
     scope="admin",
-    query=Nothing,
+    query=DaysQuery,
     body=Nothing,
     responses={200: Response("The totals.", TenantUsageOut)},
 )
@@ -298,7 +332,7 @@ WRITE_POLICY = Operation(
     query=Nothing,
     body=Policy,
     responses={200: Response("The policy.", PolicyOut)},
-    codes=("invalid_policy", "conflict"),
+    codes=("invalid_policy", "conflict", "static_prefix_version"),
     idempotent=True,
     if_match=True,
 )

@@ -57,7 +57,8 @@ class _Rewriter:
 
     ``_awaiting`` is the form that the next verb must agree with; ``_joined`` says that an everyday verb behind an "and"
     still belongs to the named subject: "lives in Bergen and works at the port". ``_state``: what came before tells what
-    the subject is or has, so that a verb behind a "to" is an infinitive."""
+    the subject is or has, so that a verb behind a "to" is an infinitive. ``_told``: the subject's own verb was in the
+    past, and what it does "and now" is not: "left the port and now works in Bergen"."""
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
@@ -66,6 +67,7 @@ class _Rewriter:
         self._conjugating = False
         self._joined = False
         self._state = False
+        self._told = False
 
     def mention(self) -> None:
         """The subject has been named in what comes before."""
@@ -96,12 +98,12 @@ class _Rewriter:
             if any(mark in token for mark in ",;:("):
                 self._joined = self._conjugating and token.rstrip().endswith(",")
             return token
-        return self._verb(token, word)
+        return self._verb(token, word, following)
 
     def _first_person(self, word: str, following: str) -> str:
         first = not self._named
         who, be, have = (self._name(), "is", "has") if first else ("they", "are", "have")
-        self._conjugating = self._joined = False
+        self._conjugating = self._joined = self._told = False
         if word in ("i'm", "im", "i've", "ive"):
             self._conjugating = self._state = first
             return f"{who} {have if word.endswith('ve') else be}"
@@ -119,7 +121,7 @@ class _Rewriter:
             return "them" if self._named else self._name()
         return "theirs" if word == "mine" else "themselves"
 
-    def _verb(self, token: str, word: str) -> str:
+    def _verb(self, token: str, word: str, following: str) -> str:
         if self._awaiting and _may_stand_before_a_verb(word):
             return token
         if self._awaiting == "plural":
@@ -129,11 +131,12 @@ class _Rewriter:
             self._awaiting = ""
             self._state = word in ("am", "have")
             self._conjugating = self._state or (third_person_form(word) != word and word not in _AUXILIARIES)
+            self._told = not self._conjugating
             return third_person_form(word)
         if word in _JOINERS:
-            self._joined = self._conjugating
+            self._joined = self._conjugating or (self._told and following == "now")
         elif word in _OTHER_SUBJECTS or (word == "to" and self._state):
-            self._conjugating = self._joined = False
+            self._conjugating = self._joined = self._told = False
         elif self._joined and word not in ADVERBS:
             self._joined = False
             return third_person_form(word) if is_common_present(word) else token
@@ -173,7 +176,7 @@ def from_assistant(sentence: str) -> str:
 
 _REMEMBER = re.compile(
     r"^(?:please\s+)?(?:can you\s+)?(?:just\s+)?(?:remember|don't forget|do not forget|keep in mind|note|make a note"
-    r"|bear in mind|important|for the record|fyi|note to self)(?:\s*[:,]\s*|\s+)(?:that\s+|this:?\s*)?",
+    r"|bear in mind|important|for the record|fyi|note to self)(?:\s*[:,]\s*|\s+)(?:that\s+|this\b\s*[:,]?\s*)?",
     re.IGNORECASE,
 )
 _REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+)?remind me\s*", re.IGNORECASE)

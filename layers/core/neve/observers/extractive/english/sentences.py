@@ -17,8 +17,9 @@ _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _ASIDE = re.compile(r"\[[^\[\]\n]*\](?!\()")
 _BULLET = re.compile(r"^\s*(?:[-*•‣]|\d{1,2}[.)])\s+")
 _EMOJI = re.compile("\\s*[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0e\ufe0f\u200d\u20e3]+\\s*")
-_EMOTICON = re.compile(r"(?:^|(?<=\s))[:;=]['-]?[()DPp/|]+(?=\s|$)")
-_BOUNDARY = re.compile(r"""(?<=\S)(?:[.!?…]+["'”’)]*|;)\s+(?=\S)""")
+_EMOTICON = re.compile(r"[:;=](?<!\S[:;=])['-]?[()DPp/|]+(?=\s|$)")
+_BOUNDARY = re.compile(r"""[.!?…;](?<=\S[.!?…;])(?:(?<!;)[.!?…]*["'”’)]*|(?<=;))\s+(?=\S)""")
+"""Both begin with the characters that are looked for: a pattern that first looks behind is tried at every place."""
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|inc|ltd|jr|sr|u\.s|u\.k)|\b[A-Z])\.$",
     re.IGNORECASE,
@@ -102,7 +103,7 @@ def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
 def _split(line: str) -> list[str]:
     """At sentence ends that end one: not behind an abbreviation, nor at three dots that run on in lower case."""
     line = _EMOTICON.sub("", " ".join(line.split()))
-    line = _EMOJI.sub(_as_stop, line).strip()
+    line = line.strip() if line.isascii() else _EMOJI.sub(_as_stop, line).strip()
     parts, start = [], 0
     for boundary in _BOUNDARY.finditer(line):
         end = boundary.end()

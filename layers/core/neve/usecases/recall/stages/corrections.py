@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from neve.domain.recall.corrections import WITHIN, Statement, corrections_first
+from neve.domain.terms import terms
 from neve.usecases.recall.stages.rank_candidates import Ranked
 
 
@@ -13,7 +14,7 @@ def with_corrections_first(best_first: Sequence[Ranked]) -> list[Ranked]:
     """A correction that stood behind gets the score of the one that it now stands before. Its component ``corrects`` is
     what was added."""
     order = list(best_first)
-    for newer_id, older_id in corrections_first([_statement(one) for one in best_first[:WITHIN]]):
+    for newer_id, older_id in corrections_first([_statement(one) for one in best_first[:WITHIN]], terms):
         places = {one.row.id: place for place, one in enumerate(order[:WITHIN])}
         here, there = places[newer_id], places[older_id]
         if here > there:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
@@ -42,7 +42,7 @@ def new_candidates(
         if isinstance(row, Hidden):
             continue
         share = _best_passage(asked, row).share
-        if share and (reason := out.reason(row.id, row.fingerprint)):
+        if share and (reason := out.reason_of(row.passages)):
             dropped.append(Dropped(row.id, reason))
         elif share:
             placed.append(Placed(row.id, share, row.written_at))
@@ -54,7 +54,7 @@ def fuse(
 ) -> Ranking:
     """``new``: rows that may be too new for the index; they compete in the keyword leg where it completed. ``rows``
     holds every candidate of ``gated`` and every one of them."""
-    asked = query_terms(request.shaped.text_query)
+    asked = _Asked(query_terms(request.shaped.text_query))
     vector, not_near = _vector_leg(asked, gated, rows, reading)
     lexical, not_by_words = _keyword_leg(request, asked, gated, rows, new)
     visible = {i: row for i, row in rows.items() if isinstance(row, RecallRow)}
@@ -89,13 +89,26 @@ Leg = tuple[dict[str, Match] | None, list[Dropped]]
 """What a leg found, in its order, None when it did not complete; and what of it cannot be answered with."""
 
 
-def _vector_leg(asked: QueryTerms, gated: Gated, rows: Hydrated, reading: Reading) -> Leg:
+@dataclass
+class _Asked:
+    """The query against passages that both legs may have found: each is read once."""
+
+    terms: QueryTerms
+    _shares: dict[tuple[str, int], float] = field(default_factory=dict)
+
+    def share_of(self, row: RecallRow, n: int) -> float:
+        if (row.id, n) not in self._shares:
+            self._shares[row.id, n] = self.terms.share_of(row.passages[n].text)
+        return self._shares[row.id, n]
+
+
+def _vector_leg(asked: _Asked, gated: Gated, rows: Hydrated, reading: Reading) -> Leg:
     if gated.vector is None:
         return None, []
     return _matches("vector", asked, gated.vector, rows, reading.similarity)
 
 
-def _keyword_leg(request: ResolvedRequest, asked: QueryTerms, gated: Gated, rows: Hydrated, new: Sequence[str]) -> Leg:
+def _keyword_leg(request: ResolvedRequest, asked: _Asked, gated: Gated, rows: Hydrated, new: Sequence[str]) -> Leg:
     """What the index found, and by their share of the query's terms the rows that are too new."""
     if gated.lexical is None:
         return None, []
@@ -106,7 +119,7 @@ def _keyword_leg(request: ResolvedRequest, asked: QueryTerms, gated: Gated, rows
         row = rows[identifier]
         if identifier in matches or isinstance(row, Hidden):
             continue
-        best = _best_passage(asked, row)
+        best = _best_passage(asked.terms, row)
         if best.share > 0:
             matches[identifier] = best
             placed.append(Placed(identifier, best.share, row.written_at))
@@ -125,7 +138,7 @@ def _state(candidate: Candidate, rows: Hydrated) -> str | None:
 
 def _matches(
     leg: str,
-    asked: QueryTerms,
+    asked: _Asked,
     candidates: Iterable[Candidate],
     rows: Hydrated,
     similarity: Callable[[Candidate], float] | None = None,
@@ -137,11 +150,10 @@ def _matches(
     for candidate in candidates:
         row, reason = rows[candidate.item_id], _state(candidate, rows)
         if isinstance(row, RecallRow) and reason is None:
-            text = row.passages[candidate.n].text
-            reason = asked.refusal(text)
+            reason = asked.terms.refusal(row.passages[candidate.n].text)
             if reason is None:
                 calibrated = similarity(candidate) if similarity else None
-                share = asked.share_of(text)
+                share = asked.share_of(row, candidate.n)
                 matches[row.id] = Match(candidate.n, share, candidate.length, candidate.score, calibrated)
         if reason is not None:
             dropped.append(Dropped(candidate.item_id, reason, {leg: candidate.score}))

@@ -41,7 +41,7 @@ def _kept(candidates: list[Candidate] | None, request: ResolvedRequest, out: Lef
     """The best ``depth`` that are not left out."""
     if candidates is None:
         return None
-    return [c for c in candidates if out.reason(c.item_id, c.fingerprint) is None][: request.depth]
+    return [c for c in candidates if out.reason(c.item_id, c.fingerprint, c.version) is None][: request.depth]
 
 
 def _left_out(
@@ -49,6 +49,6 @@ def _left_out(
 ) -> Iterator[Dropped]:
     """Those within the first ``depth`` places: they are what the caller would have got."""
     for candidate in (candidates or ())[: request.depth]:
-        reason = out.reason(candidate.item_id, candidate.fingerprint)
+        reason = out.reason(candidate.item_id, candidate.fingerprint, candidate.version)
         if reason is not None:
             yield Dropped(candidate.item_id, reason, {leg: candidate.score})

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from neve.domain.observe.text import statement_fingerprint
 from neve.domain.recall.fusion import (
     SCORE_DIGITS,
     Fused,
@@ -69,13 +70,15 @@ def rank_candidates(
 
 
 def without_repeats(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
-    """Of rows with the same text the best placed one, and the others."""
+    """Of rows with the same text, and of memories that matched by the same statement (a fact and the line that it was
+    drawn from), the best placed one, and the others."""
     seen: set[str] = set()
     kept: list[Ranked] = []
     repeats: list[Ranked] = []
     for one in ranked:
-        (repeats if one.row.fingerprint in seen else kept).append(one)
-        seen.add(one.row.fingerprint)
+        said = {one.row.fingerprint, *([statement_fingerprint(one.row.passages[one.n].text)] if one.row.memory else [])}
+        (kept if said.isdisjoint(seen) else repeats).append(one)
+        seen |= said
     return kept, repeats
 
 
@@ -118,7 +121,8 @@ def _shown(words: Match | None, rank_lex: int | None, near: Match | None, rank_v
 
 def _priors(row: RecallRow, now: datetime, time_bound: bool) -> dict[str, float]:
     passage, memory = row.passages[0], row.memory
-    stored = memory.importance if memory else NEUTRAL_IMPORTANCE
+    kept = memory or row.document
+    stored = kept.importance if kept else NEUTRAL_IMPORTANCE
     last_used_at = memory.last_used_at if memory else passage.observed_at
     recency = recency_prior(passage.observed_at, now, time_bound=time_bound)
     importance = importance_prior(effective_importance(stored, passage.kind, last_used_at, now))

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from neve.domain.compile.history import hidden
 from neve.domain.errors import not_found
-from neve.domain.records import SessionEpoch, UserHead
+from neve.domain.records import SessionEpoch, Spans, UserHead
+from neve.domain.sessions.spans import holds
 from neve.domain.times import iso
 from neve.ports import Index, Item, Source, Task
 from neve.scope import SessionScope, UserScope
@@ -15,7 +17,9 @@ from neve.store.keys import EVENT, recent_since
 from neve.usecases.indexing.indexed_row import JUST_NOW, read_indexed
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents, contents_of
 from neve.usecases.recall.command import ResolvedRequest
+from neve.usecases.recall.dropped import History
 from neve.usecases.recall.recall_rows import row_key
+from neve.usecases.recall.stages.documents import with_texts
 from neve.usecases.sessions.memory_lag import MemoryLag, progress_of, sessions_behind, user_lag
 
 NEW_ROWS = 200
@@ -28,7 +32,8 @@ TAIL_EVENTS = 50
 @dataclass(frozen=True, slots=True)
 class Standing:
     """``indexed_seq``: utterances of the session up to here are in the search index; up to ``found_to`` they were when
-    this recall began. ``last_seq``: of its log. ``excluded``: the rows of the ids that the caller named."""
+    this recall began. ``last_seq``: of its log. ``excluded``: the rows of the ids that the caller named. ``history``:
+    what the prompt shows of the session, where it does. ``retracted``: what was taken back of it."""
 
     head: UserHead
     pack: PackContents | None
@@ -36,6 +41,8 @@ class Standing:
     found_to: int
     last_seq: int
     excluded: list[Item]
+    history: History | None = None
+    retracted: Spans = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,8 @@ class Reads:
         tail = self.tail.result(deadline_ms) if self.tail else []
         missed = self.missed.result(deadline_ms) or _missed_here(self.request, standing)
         lag = self.scope.ports.tasks.start(lambda: user_lag(self.scope)).result(deadline_ms) if missed else None
-        return standing, new_rows + [item for item in tail if item["seq"] > standing.found_to], lag
+        told = [item for item in tail if item["seq"] > standing.found_to]
+        return standing, new_rows + [item for item in told if not holds(standing.retracted, item["seq"])], lag
 
 
 def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
@@ -83,11 +91,13 @@ def _standing(scope: UserScope, request: ResolvedRequest) -> Standing:
         return Standing(head, None, 0, 0, 0, excluded)
     if session.keys.session_head not in found:
         raise not_found("session", session.session)
-    epoch, indexed = found.get(session.keys.epoch), found.get(session.keys.indexed)
-    pack = _pack(session, rows.read_epoch(epoch)) if epoch else None
+    item, indexed = found.get(session.keys.epoch), found.get(session.keys.indexed)
+    epoch = rows.read_epoch(item) if item else None
+    pack = _pack(session, epoch) if epoch else None
+    history = History(session.session, hidden(epoch)) if epoch and request.command.beside_history else None
     row, log = read_indexed(session.session, indexed), rows.read_session(found[session.keys.session_head])
     found_to = row.surely_found(scope.ports.clock.now())
-    return Standing(head, pack, row.indexed_seq, found_to, log.last_seq, excluded)
+    return Standing(head, pack, row.indexed_seq, found_to, log.last_seq, excluded, history, log.retracted)
 
 
 def _pack(scope: SessionScope, epoch: SessionEpoch) -> PackContents | None:
@@ -103,13 +113,14 @@ def _pack(scope: SessionScope, epoch: SessionEpoch) -> PackContents | None:
 
 def _new_rows(scope: UserScope) -> list[Item]:
     since = iso(scope.ports.clock.now() - JUST_NOW)
-    return scope.ports.table.query(
+    page = scope.ports.table.query(
         scope.keys.partition,
         index=Index.RECENT,
         between=recent_since(since),
         reverse=True,
         limit=NEW_ROWS,
-    ).items
+    )
+    return with_texts(scope.ports.table, scope.keys, page.items)
 
 
 def _tail(scope: UserScope, request: ResolvedRequest) -> list[Item]:

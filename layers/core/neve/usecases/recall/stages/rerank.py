@@ -50,7 +50,7 @@ def _raised(one: Ranked, lent: float) -> Ranked:
 
 
 def _scored(one: Ranked, final: float, name: str, component: float) -> Ranked:
-    return _with(replace(one, final=final), name, component)
+    return replace(one, final=final, components={**one.components, name: component})
 
 
 def _with(one: Ranked, name: str, component: float) -> Ranked:

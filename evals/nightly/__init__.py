@@ -1,0 +1,1 @@
+"""One night over many users, killed and started again, with readers beside it."""

@@ -1,0 +1,14 @@
+"""The reflect queue: condense what is old enough of a user, or tell the users of a tenant one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neve import wiring
+from neve.workers.nights import process_nightly
+
+wiring.prepare()
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    return process_nightly(wiring.ports(), event, context)

@@ -1,0 +1,101 @@
+"""English words that tell under which heading of a summary a sentence belongs (docs/rules/compact.md#extract)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+Cues = Mapping[str, tuple[tuple[int, re.Pattern[str]], ...]]
+"""By heading, each weight with its pattern, the heaviest first."""
+
+LIKELY, PLAIN = 2, 3
+"""How much a cue counts."""
+
+_DAY = (
+    r"(?:next |the )?"
+    r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|tonight|week|month|\d)"
+)
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+USER_CUES: Cues = {
+    "preferences": (
+        (
+            PLAIN,
+            _any(
+                r"\bi(?:'d| would)? (?:\w+ )?prefer\b",
+                r"\bi (?:\w+ )?(?:hate|dislike|love|can't stand|don't like|do not like)\b",
+                r"\bmy (?:favou?rite|preference)\b",
+                r"^(?:please,? )?(?:always|never|from now on)\b",
+                r"\bi always (?:want|use|take|need)\b",
+                r"\bcall me\b",
+                r"\bi(?:'m| am) (?:allergic|vegan|vegetarian|not a fan)\b",
+            ),
+        ),
+        (LIKELY, _any(r"\bi like\b", r"\bi(?:'d| would) rather\b", r"\bplease (?:don't|do not|use|keep|write)\b")),
+    ),
+    "decisions": (
+        (
+            PLAIN,
+            _any(
+                r"\b(?:i|we)(?:'ve| have)? (?:\w+ )?(?:decided|chose|chosen|settled|agreed|picked|opted|rejected)\b",
+                r"\blet's (?:go|stick|stay|start|use|do|keep|take|drop|skip)\b",
+                r"\b(?:i|we)(?:'ll| will|'m going to| are going to|'re going to) (?:go with|use|take|drop|skip|keep)\b",
+                r"\bdecision\b",
+                r"^(?:no|actually|correction)\b[,:]",
+            ),
+        ),
+        (LIKELY, _any(r"\bgo(?:ing)? with\b", r"\binstead of\b", r"\b(?:i|we) (?:want|booked|bought|ordered)\b")),
+    ),
+    "action_items": (
+        (
+            PLAIN,
+            _any(
+                r"\b(?:to-?do|action items?|next steps?|deadline|follow[- ]up|still open)\b",
+                r"\b(?:remind me|don't forget|do not forget|remember to)\b",
+                r"\b(?:i|we|you) (?:\w+ )?(?:need|have|ought|plan|intend) to\b",
+                rf"\b(?:due|before|by|until) {_DAY}",
+            ),
+        ),
+        (LIKELY, _any(r"\b(?:i|we)(?:'ll| will| must| should|'m going to| are going to|'re going to)\b")),
+    ),
+    "insights": (
+        (
+            PLAIN,
+            _any(
+                r"\b(?:turns? out|root cause|the (?:problem|issue|cause|reason|trick|catch|bug) (?:is|was))\b",
+                r"\b(?:i|we)(?:'ve| have)? (?:\w+ )?(?:found|learn(?:ed|t)|reali[sz]ed|noticed|discovered)\b",
+                r"\b(?:fails?|failed|crash(?:es|ed)?|broken|blocked|fixed|solved|works now)\b",
+            ),
+        ),
+        (LIKELY, _any(r"\bbecause\b", r"\b(?:i'm|i am|my|we're|our)\b", r"\bmeans that\b")),
+    ),
+}
+
+ASSISTANT_CUES: Cues = {
+    "decisions": (
+        (
+            LIKELY,
+            _any(
+                r"\bwe (?:\w+ )?(?:decided|chose|settled|agreed)\b",
+                r"\bas (?:agreed|decided|you (?:asked|wished))\b",
+            ),
+        ),
+    ),
+    "action_items": ((LIKELY, _any(r"\b(?:next steps?|to-?do|action items?|remaining|still (?:open|to do))\b")),),
+    "insights": (
+        (
+            LIKELY,
+            _any(
+                r"\b(?:turns? out|root cause|the (?:problem|issue|cause|reason|bug) (?:is|was))\b",
+                r"\bi(?:'ve| have)? (?:\w+ )?"
+                r"(?:found|fixed|booked|sent|created|updated|added|removed|changed|wrote|saved)\b",
+                r"\b(?:in summary|to sum up|the result)\b",
+            ),
+        ),
+    ),
+}
+"""An assistant has no preferences of the user's to state, and what it proposes is not decided."""

@@ -1,0 +1,191 @@
+"""A summary without a model (docs/rules/compact.md#extract): the sentences of the covered turns that English cue words
+put under one of the four headings, chosen by how plain the cue is and then newest first, until the target.
+
+What somebody said is quoted with its speaker and its day, never rephrased: an extract cannot misunderstand. Tool
+results are left out, because what a page or a program prints is nobody's decision or preference. Where no cue is found,
+as in another language, the first sentence of what the user asked stands in under insights."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from neve.domain.compact.cues import ASSISTANT_CUES, PLAIN, USER_CUES, Cues
+from neve.domain.compact.headings import (
+    HEADINGS,
+    ITEM_CHARACTERS,
+    FourHeadings,
+    SummaryText,
+    items_of,
+    summary_target,
+    summary_text,
+)
+from neve.domain.compact.render import render_summary
+from neve.domain.records import Event, EventType, Verbosity
+from neve.domain.sessions.rendered_blocks import strip_rendered
+from neve.domain.sessions.transcript import NAME_CHARACTERS, event_text, one_line
+from neve.domain.tokens import Counter, estimate
+
+DEFAULT_TRIGGER = 100_000
+"""The compaction trigger of a tenant that set none."""
+_LONGEST_SENTENCE = 600
+"""Longer is pasted material, not something that was said."""
+_OPENING_WORDS = 4
+"""A first sentence says what a turn is about from so many words on; "ok, thanks" does not."""
+_MISFITS = 20
+"""After so many items in a row that have no room, the rest is not tried."""
+
+_TOPIC = 1
+"""The weight of a sentence without a cue; that of cues is above it."""
+
+_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_LIST_MARK = re.compile(r"^\s*(?:[-*•‣]|\d{1,2}[.)]|#+)\s+")
+_BOUNDARY = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+(?=\S)|(?<=[。！？])")
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """``at``: its place among all candidates, the oldest first."""
+
+    heading: str
+    weight: int
+    at: int
+    text: str
+
+
+def extract_summary(
+    events: Sequence[Event],
+    verbosity: Verbosity,
+    *,
+    target: int | None = None,
+    before: FourHeadings | None = None,
+    count: Counter = estimate,
+) -> SummaryText:
+    """What ``events`` say, under four headings; the same events give the same summary. ``target``: tokens that it may
+    have as ``render_summary`` shows it, headings included; None = that of ``verbosity`` and the default window. What
+    it cannot hold is left out, but the headings never are. ``before``: the summary of the turns before these; it gets
+    up to half of the room."""
+    room = summary_target(verbosity, DEFAULT_TRIGGER) if target is None else target
+    empty = count(render_summary(SummaryText()))
+    said = _without_repeats(_candidates(events))
+    folded = _chosen(_earlier(before), (room - empty) // 2, count) if before else []
+    spent = sum(_cost(one, count) for one in folded)
+    kept = [*folded, *_chosen(_unsaid(said, folded), room - empty - spent, count)]
+    summary = _summary(kept)
+    # a counter other than the estimate may count the whole above its parts
+    while kept and count(render_summary(summary)) > room:
+        kept.pop()
+        summary = _summary(kept)
+    return summary
+
+
+def _summary(kept: Sequence[_Candidate]) -> SummaryText:
+    """In the order in which it was said; what was folded in comes first."""
+    in_order = sorted(kept, key=lambda one: one.at)
+    return summary_text({heading: [one.text for one in in_order if one.heading == heading] for heading in HEADINGS})
+
+
+# --- candidates -----------------------------------------------------------------------------------
+
+
+def _candidates(events: Sequence[Event]) -> list[_Candidate]:
+    found: list[_Candidate] = []
+    for event in events:
+        cues = USER_CUES if event.event_type is EventType.USER_MESSAGE else ASSISTANT_CUES
+        if event.event_type not in (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE):
+            continue
+        for n, sentence in enumerate(_sentences(strip_rendered(event_text(event)))):
+            judged = _judged(sentence, cues)
+            if judged is None and n == 0 and cues is USER_CUES and _is_topic(sentence):
+                judged = ("insights", _TOPIC)
+            if judged:
+                found.append(_Candidate(judged[0], judged[1], len(found), _quoted(event, sentence)))
+    return found
+
+
+def _earlier(before: FourHeadings) -> list[_Candidate]:
+    """The items of the summary before, which stand before everything that is new."""
+    items = [(heading, text) for heading, texts in items_of(before).items() for text in texts]
+    return [_Candidate(heading, PLAIN, n - len(items), text) for n, (heading, text) in enumerate(items)]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'")))
+    for line in bare.splitlines():
+        for part in _BOUNDARY.split(_LIST_MARK.sub("", line)):
+            sentence = " ".join(part.split()) if len(part) <= _LONGEST_SENTENCE else ""
+            if any(map(str.isalnum, sentence)):
+                yield sentence
+
+
+def _judged(sentence: str, cues: Cues) -> tuple[str, int] | None:
+    """The heading with the plainest cue, the first of equals. A question states nothing."""
+    if sentence.endswith(("?", "？")):
+        return None
+    best: tuple[str, int] | None = None
+    for heading, graded in cues.items():
+        weight = next((weight for weight, pattern in graded if pattern.search(sentence)), 0)
+        if weight > (best[1] if best else 0):
+            best = (heading, weight)
+    return best
+
+
+def _is_topic(sentence: str) -> bool:
+    """Scripts without spaces have no words to count, and say as much in as many characters."""
+    return len(sentence.split()) >= _OPENING_WORDS or (not sentence.isascii() and len(sentence) >= 2 * _OPENING_WORDS)
+
+
+def _quoted(event: Event, sentence: str) -> str:
+    role = "user" if event.event_type is EventType.USER_MESSAGE else "assistant"
+    speaker = one_line(event.name)[:NAME_CHARACTERS] if event.name else role
+    room = ITEM_CHARACTERS - len(speaker) - len("():  2026-03-10")
+    said = sentence if len(sentence) <= room else f"{sentence[: room - 1].rstrip()}…"
+    return f"{speaker} ({event.created_at[:10]}): {said}"
+
+
+# --- choice ---------------------------------------------------------------------------------------
+
+
+def _without_repeats(found: Sequence[_Candidate]) -> list[_Candidate]:
+    """What was said twice stands where it was said last."""
+    last = {_said(one): one for one in found}
+    return [one for one in found if last[_said(one)] is one]
+
+
+def _unsaid(found: Sequence[_Candidate], folded: Sequence[_Candidate]) -> list[_Candidate]:
+    known = {_said(one) for one in folded}
+    return [one for one in found if _said(one) not in known]
+
+
+def _said(one: _Candidate) -> tuple[str, str]:
+    """The heading and the words, without speaker and day."""
+    return one.heading, one.text.partition("): ")[2].casefold() or one.text.casefold()
+
+
+def _chosen(found: Sequence[_Candidate], room: int, count: Counter) -> list[_Candidate]:
+    """The headings take turns, each with its plainest and then newest candidate, so that none of them takes all of the
+    room; what does not fit is skipped."""
+    queues = [
+        sorted((one for one in found if one.heading == heading), key=lambda one: (one.weight, one.at))
+        for heading in HEADINGS
+    ]
+    kept: list[_Candidate] = []
+    misfits = 0
+    while any(queues) and misfits < _MISFITS:
+        for queue in filter(None, queues):
+            one = queue.pop()
+            cost = _cost(one, count)
+            if cost <= room:
+                kept.append(one)
+                room -= cost
+                misfits = 0
+            else:
+                misfits += 1
+    return kept
+
+
+def _cost(one: _Candidate, count: Counter) -> int:
+    """Tokens of an item's line. ``&lt;`` may take the place of a ``<``."""
+    return count(f"- {one.text.replace('<', '&lt;')}\n")

@@ -1,0 +1,42 @@
+"""From how many tokens on a provider caches a prefix at all: below that nothing is cached, and nothing says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+CACHEABLE_TOKENS: Mapping[str, int] = {
+    "claude-opus-5": 512,
+    "claude-fable-5": 512,
+    "claude-mythos-5": 512,
+    "claude-opus-4-8": 1_024,
+    "claude-opus-4-7": 2_048,
+    "claude-opus-4-6": 4_096,
+    "claude-opus-4-5": 4_096,
+    "claude-opus-4-1": 1_024,
+    "claude-opus-4": 1_024,
+    "claude-sonnet-5": 1_024,
+    "claude-sonnet-4-6": 1_024,
+    "claude-sonnet-4-5": 1_024,
+    "claude-sonnet-4": 1_024,
+    "claude-haiku-4-5": 4_096,
+    "claude-3-7-sonnet": 1_024,
+    "claude-3-5-haiku": 2_048,
+    "claude-3-haiku": 2_048,
+    "gpt": 1_024,
+}
+"""By model family, as the providers published them in 2026. A tenant's policy may say otherwise."""
+UNKNOWN = 4_096
+"""Of a Claude model that is not in the table: the most that any asks for."""
+DEFAULT_FAMILY = {"anthropic": "claude", "openai": "gpt"}
+"""Where the policy names no model: by the format that was asked for."""
+_DATED = re.compile(r"-20\d{6}$")
+
+
+def cacheable_from(model: str, own: Mapping[str, int]) -> int:
+    """``own``: what the policy says by family. A family is a model without its date; OpenAI's have one number."""
+    table = {**CACHEABLE_TOKENS, **own}
+    family = _DATED.sub("", model)
+    if family in table:
+        return table[family]
+    return table["gpt"] if family.startswith(("gpt", "o1", "o3", "o4", "chatgpt")) else UNKNOWN

@@ -1,0 +1,233 @@
+"""The log as the messages of a prompt, whatever the provider (docs/rules/compile.md#history): roles that alternate,
+tool calls with their results directly behind them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from neve.domain.records import Event, EventType
+from neve.domain.sessions.rendered_blocks import strip_event
+from neve.domain.tokens import estimate
+
+Role = Literal["user", "assistant"]
+
+NO_RESULT = "[no result was recorded]"
+ASSISTANT_FIRST = "(The assistant speaks first.)"
+"""Stands before a log that an assistant's message opens: providers want a user's message first."""
+NAME_LIMIT = 64
+"""Of a tool, at OpenAI; Anthropic takes 128."""
+_FIT_FOR_AN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """Exactly one of ``url`` and ``data`` (base64)."""
+
+    media_type: str
+    url: str | None = None
+    data: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    id: str
+    name: str
+    input: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    id: str
+    content: tuple[Text | Image, ...]
+    is_error: bool = False
+
+
+Block = Text | Image | ToolUse | ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Results stand before everything else in a user's message."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+
+
+def shown_tokens(event: Event) -> int:
+    """Of an event in a prompt: what was counted when it was appended, and by the estimate what stands around it. The
+    content of a pruned result is another one than was counted."""
+    frame = 0
+    if event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT):
+        frame = estimate(f"{event.event_data.get('tool_use_id', '')}{event.event_data.get('name', '')}")
+    elif event.event_type is EventType.USER_MESSAGE and event.name:
+        frame = estimate(f"{event.name}: ")
+    elif event.event_type is EventType.TASK_BOUNDARY:
+        return 0
+    if event.pruned:
+        texts = [event.content] if isinstance(event.content, str) else [b.get("text", "") for b in event.content]
+        return frame + sum(estimate(text) for text in texts)
+    return frame + event.original_tokens
+
+
+def content_blocks(content: str | Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> list[Text | Image]:
+    """``images``: base64 by object key of those that are shown; another stored one becomes a line of text. Blank texts
+    are left out: no provider takes them."""
+    if isinstance(content, str):
+        return [Text(content)] if content.strip() else []
+    blocks: list[Text | Image] = []
+    for block in content:
+        if block.get("type") == "text" and block["text"].strip():
+            blocks.append(Text(block["text"]))
+        elif block.get("type") == "image":
+            blocks.append(_image(block, images))
+    return blocks
+
+
+def _image(block: Mapping[str, Any], images: Mapping[str, str]) -> Text | Image:
+    if "url" in block:
+        return Image(block["media_type"], url=block["url"])
+    data = block.get("data") or images.get(block.get("object", ""))
+    if data is None:
+        return Text(f"[an image ({block['media_type']}) that is not shown]")
+    return Image(block["media_type"], data=data)
+
+
+# --- messages -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Conversation:
+    """Built piece by piece, in the order of the prompt. ``images``: as ``content_blocks`` takes them.
+
+    The same pieces give the same messages, and further pieces only add blocks behind those that are there: what was
+    sent stays a prefix of what is sent next."""
+
+    images: Mapping[str, str] = field(default_factory=dict)
+    messages: list[tuple[Role, list[Block]]] = field(default_factory=list)
+    _open: dict[str, str] = field(default_factory=dict)
+    _late: list[Block] = field(default_factory=list)
+    _answered: bool = False
+    _used: set[str] = field(default_factory=set)
+
+    def say(self, role: Role, *blocks: Block) -> None:
+        """Joined to the message before when that is of the same role."""
+        if not blocks:
+            return
+        if not self.messages and role == "assistant":
+            self.messages.append(("user", [Text(ASSISTANT_FIRST)]))
+        if not self.messages or self.messages[-1][0] != role:
+            self.messages.append((role, []))
+        self.messages[-1][1].extend(blocks)
+
+    def add(self, event: Event) -> None:
+        """Without what Neve rendered into it. A boundary says nothing."""
+        kept = strip_event(event)
+        if kept is None or kept.event_type is EventType.TASK_BOUNDARY:
+            return
+        if kept.event_type is EventType.TOOL_CALL:
+            self._call(kept)
+        elif kept.event_type is EventType.TOOL_RESULT:
+            self._result(kept)
+        else:
+            blocks = content_blocks(kept.content, self.images)
+            if not blocks:
+                return
+            self.close_round()
+            if kept.event_type is EventType.ASSISTANT_RESPONSE:
+                self.say("assistant", *_in_words(blocks))
+            else:
+                self.say("user", *_spoken(kept.name, blocks))
+
+    def close_round(self) -> None:
+        """No result comes any more for the calls that are open: each gets one that says so. Results whose call is not
+        here are shown as text behind the others."""
+        for identifier in self._open.values():
+            self.say("user", ToolResult(identifier, (Text(NO_RESULT),), is_error=True))
+        self._open, self._answered = {}, False
+        late, self._late = self._late, []
+        self.say("user", *late)
+
+    def _call(self, event: Event) -> None:
+        said = str(event.event_data["tool_use_id"])
+        if self._answered or not self._open or said in self._open:
+            self.close_round()
+        self.say("assistant", *_in_words(content_blocks(event.content, self.images)))
+        identifier = self._identifier(said, event.seq)
+        self.say("assistant", ToolUse(identifier, tool_name(event), _arguments(event.event_data.get("args"))))
+        self._open[said] = identifier
+
+    def _result(self, event: Event) -> None:
+        content = tuple(content_blocks(event.content, self.images))
+        identifier = self._open.pop(str(event.event_data["tool_use_id"]), None)
+        if identifier is None:
+            self._late += [Text(f"[result of {tool_name(event)}, whose call is not here]"), *content]
+            if not self._open:
+                self.close_round()
+            return
+        self._answered = True
+        self.say("user", ToolResult(identifier, content, is_error=bool(event.event_data.get("is_error"))))
+        if not self._open:
+            self.close_round()
+
+    def _identifier(self, said: str, seq: int) -> str:
+        """As it was said where a provider takes it and it is not used yet; else made of it, the same every time."""
+        fit = said if _FIT_FOR_AN_ID.fullmatch(said) else f"toolu_{hashlib.sha256(said.encode()).hexdigest()[:24]}"
+        if fit in self._used:
+            fit = f"{fit[:53]}_{seq}"
+        self._used.add(fit)
+        return fit
+
+    def parts(self) -> tuple[list[Message], tuple[Block, ...]]:
+        """The history, which ends with a message of the assistant, and what stands behind it: the blocks that the last
+        message of the user begins with."""
+        self.close_round()
+        last: tuple[Block, ...] = ()
+        said = self.messages
+        if said and said[-1][0] == "user":
+            said, last = said[:-1], tuple(said[-1][1])
+        return [Message(role, tuple(blocks)) for role, blocks in said], last
+
+
+def tool_name(event: Event) -> str:
+    """As providers take it."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", str(event.event_data["name"]))[:NAME_LIMIT]
+
+
+def _spoken(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:
+    """With the name of who speaks, where the log has one."""
+    if not name:
+        return list(blocks)
+    first, *rest = blocks
+    named = [Text(f"{name}: {first.text}")] if isinstance(first, Text) else [Text(f"{name}:"), first]
+    return [*named, *rest]
+
+
+def _in_words(blocks: Sequence[Text | Image]) -> list[Block]:
+    """No provider takes an image that an assistant is to have said."""
+    return [block if isinstance(block, Text) else Text(f"[an image ({block.media_type})]") for block in blocks]
+
+
+def _arguments(args: Any) -> Mapping[str, Any]:
+    """A provider takes an object only."""
+    if isinstance(args, Mapping):
+        return args
+    if args is None:
+        return {}
+    if isinstance(args, str):
+        try:
+            read = json.loads(args)
+        except ValueError:
+            read = None
+        if isinstance(read, dict):
+            return read
+    return {"value": args}

@@ -1,0 +1,223 @@
+"""Which turns of a session a prompt shows, and where its history is cut (docs/rules/compile.md#cut).
+
+A cut that moved with every turn would change the prompt's beginning with every turn, and nothing of it would be cached.
+So a cut is made rarely and leaves room to spare: it is kept with the session until the next epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from neve.domain.compile.conversation import shown_tokens
+from neve.domain.records import Event, EventType, HistoryCut, SessionEpoch
+from neve.domain.sessions.transcript import FIRST_TURNS_KEPT, LAST_TURNS_KEPT
+
+SMALLEST_SUMMARY = 100
+"""Tokens: the headings alone take most of them. A history with less room for one is cut without."""
+SUMMARY_SHARE = 4
+"""A stand-in for the summary takes at most one part in so many of the history's tokens."""
+_FROM_THE_USER = (EventType.USER_MESSAGE, EventType.TOOL_RESULT, EventType.TASK_BOUNDARY)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is shown or hidden as a whole: a turn, or a round of tool calls of the turn that goes on. ``turn``: its
+    number."""
+
+    first: int
+    last: int
+    tokens: int
+    turn: int
+    is_round: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A history without what the model has to answer now. ``head`` stands before what is ``hidden``, ``tail`` behind
+    it; where nothing is hidden all of it is ``tail``. ``kept``: the message of a turn that was cut inside. ``opens``:
+    the seq of the message whose turn goes on, which is always shown and in none of these."""
+
+    head: tuple[Unit, ...]
+    tail: tuple[Unit, ...]
+    summary_tokens: int = 0
+    kept: Unit | None = None
+    hidden: HistoryCut | None = None
+    opens: int | None = None
+
+    @property
+    def tokens(self) -> int:
+        return self.summary_tokens + _sum((*self.head, *self.tail)) + (self.kept.tokens if self.kept else 0)
+
+    @property
+    def turns(self) -> int:
+        opening = {self.kept.turn} if self.kept else set[int]()
+        return len({unit.turn for unit in (*self.head, *self.tail)} | opening)
+
+    def parted(self) -> tuple[tuple[Unit, ...], tuple[Unit, ...]]:
+        """The first two turns apart from the others, also where nothing is hidden yet. Where a cut took them they are
+        gone."""
+        if self.hidden is not None:
+            return self.head, self.tail
+        opening = [n for n, unit in enumerate(self.tail) if unit.turn >= FIRST_TURNS_KEPT]
+        at = opening[0] if opening else len(self.tail)
+        return self.tail[:at], self.tail[at:]
+
+    def joined(self) -> tuple[Unit, ...]:
+        """What nothing hidden stands between, to the end."""
+        return self.tail if self.hidden is not None else (*self.head, *self.tail)
+
+    def opening(self, newest: Sequence[Unit]) -> Unit | None:
+        """The message that was kept, where these units are of its turn."""
+        return self.kept if self.kept is not None and newest and newest[0].turn == self.kept.turn else None
+
+
+def _sum(units: Iterable[Unit]) -> int:
+    return sum(unit.tokens for unit in units)
+
+
+# --- what is hidden -------------------------------------------------------------------------------
+
+
+def hidden(epoch: SessionEpoch) -> HistoryCut | None:
+    """The events that this epoch's prompts do not show: what a compaction covered, and what was cut since."""
+    cut = epoch.cut
+    if cut is not None and cut.epoch == epoch.epoch:
+        return cut
+    if epoch.covers_from is None or epoch.covers_to is None:
+        return None
+    return HistoryCut(epoch.epoch, epoch.covers_from, epoch.covers_to)
+
+
+def answered_to(events: Sequence[Event]) -> int:
+    """How many of the events are history: behind them is what the model has to answer now, messages without an answer,
+    or the last round of tool calls with its results."""
+    at = len(events)
+    while at and events[at - 1].event_type in _FROM_THE_USER:
+        at -= 1
+    if any(event.event_type is EventType.TOOL_RESULT for event in events[at:]):
+        while at and events[at - 1].event_type is EventType.TOOL_CALL:
+            at -= 1
+    return at
+
+
+def units_of(events: Sequence[Event], *, goes_on: bool = False, first_turn: int = 0) -> tuple[Unit, ...]:
+    """``goes_on``: the last turn has more events than these; its message is in no unit."""
+    starts = [n for n, event in enumerate(events) if event.event_type is EventType.USER_MESSAGE]
+    bounds = [0, *[n for n in starts if n > 0], len(events)]
+    turns = [list(events[start:end]) for start, end in pairwise(bounds) if end > start]
+    units: list[Unit] = []
+    for n, turn in enumerate(turns):
+        if goes_on and n == len(turns) - 1:
+            units += [_unit(part, first_turn + n, is_round=True) for part in _rounds(turn)]
+        else:
+            units.append(_unit(turn, first_turn + n))
+    return tuple(units)
+
+
+def message_of(events: Sequence[Event]) -> Event | None:
+    """The one that opens the last turn."""
+    return next((event for event in reversed(events) if event.event_type is EventType.USER_MESSAGE), None)
+
+
+def _rounds(turn: Sequence[Event]) -> list[list[Event]]:
+    """A new round begins with a call, or a text before it, behind a result."""
+    parts: list[list[Event]] = []
+    before: EventType | None = None
+    for event in turn[turn[0].event_type is EventType.USER_MESSAGE :]:
+        if before is None or (before in _FROM_THE_USER and event.event_type not in _FROM_THE_USER):
+            parts.append([])
+        parts[-1].append(event)
+        before = event.event_type
+    return parts
+
+
+def _unit(events: Sequence[Event], number: int, *, is_round: bool = False) -> Unit:
+    return Unit(events[0].seq, events[-1].seq, sum(map(shown_tokens, events)), number, is_round)
+
+
+# --- where to cut ---------------------------------------------------------------------------------
+
+
+def floor_of(shown: Shown) -> int:
+    """Tokens of the least that a history keeps while anything else can give way: the first two turns, a summary, and
+    the last three; all of it when that is no more."""
+    head, tail = shown.parted()
+    newest = _newest(tail, LAST_TURNS_KEPT)
+    rounds = [unit for unit in newest if unit.is_round]
+    kept = [unit for unit in newest if unit not in rounds[:-LAST_TURNS_KEPT]]
+    if len(kept) == len(tail):
+        return shown.tokens
+    opening = shown.opening(kept)
+    tokens = _sum(head) + _sum(kept) + (opening.tokens if opening else 0)
+    return min(shown.tokens, tokens + max(shown.summary_tokens, SMALLEST_SUMMARY))
+
+
+def summary_room(grant: int, target: int) -> int:
+    """Tokens that the stand-in for a summary may have; 0 where there is no room for one."""
+    room = min(target, grant // SUMMARY_SHARE)
+    return room if room >= SMALLEST_SUMMARY else 0
+
+
+def plan_cut(shown: Shown, grant: int, *, target: int, window: int | None = None) -> HistoryCut | None:
+    """Where a new epoch's prompts cut the history; None when it stays as it is. ``grant``: tokens that it may have;
+    ``target``: of a summary; ``window``: turns, at least so many and at most twice as many. The epoch is filled in by
+    who stores it."""
+    room = summary_room(grant, target)
+    if window is not None and shown.turns > 2 * window:
+        wanted = _newest(shown.joined(), window)
+        if room + _kept_tokens(shown, (), wanted) <= grant:
+            return _cut(shown, (), wanted)
+    elif shown.tokens <= grant:
+        return None
+    for first, newest in _choices(shown, grant - room):
+        if room + _kept_tokens(shown, first, newest) <= grant:
+            return _cut(shown, first, newest)
+    return _cut(shown, (), ())
+
+
+def _choices(shown: Shown, grant: int) -> Iterator[tuple[Sequence[Unit], Sequence[Unit]]]:
+    """What may be kept at the beginning and at the end, the most first. The newest turns fill half of the room at most,
+    so that the next cut is not due with the next turn."""
+    head, tail = shown.parted()
+    numbers = {unit.turn for unit in tail}
+    half = (grant - _sum(head)) // 2
+    fits = next((n for n in range(len(numbers), 0, -1) if _sum(_newest(tail, n)) <= half), 0)
+    for turns in range(min(max(fits, LAST_TURNS_KEPT), len(numbers) - 1), 0, -1):
+        if turns == fits or turns <= LAST_TURNS_KEPT:
+            yield head, _newest(tail, turns)
+    rounds = [unit for unit in _newest(tail, 1) if unit.is_round]
+    for start in range(max(1, len(rounds) // 2), len(rounds)):
+        yield head, rounds[start:]
+    everything = shown.joined()
+    for turns in range(min(LAST_TURNS_KEPT, len({unit.turn for unit in everything})), 0, -1):
+        yield (), _newest(everything, turns)
+    rounds = [unit for unit in _newest(everything, 1) if unit.is_round]
+    for start in range(max(1, len(rounds) // 2), len(rounds)):
+        yield (), rounds[start:]
+
+
+def _newest(units: Sequence[Unit], turns: int) -> tuple[Unit, ...]:
+    wanted = sorted({unit.turn for unit in units})[-turns:]
+    return tuple(unit for unit in units if unit.turn in wanted)
+
+
+def _kept_tokens(shown: Shown, first: Sequence[Unit], newest: Sequence[Unit]) -> int:
+    opening = shown.opening(newest)
+    return _sum(first) + _sum(newest) + (opening.tokens if opening else 0)
+
+
+def _cut(shown: Shown, first: Sequence[Unit], newest: Sequence[Unit]) -> HistoryCut:
+    """Of what is shown, only these go on being shown."""
+    last = shown.hidden.seq_to if shown.hidden else 0
+    seq_from = first[-1].last + 1 if first else 1
+    seq_to = newest[0].first - 1 if newest else max([last, *(unit.last for unit in shown.tail)])
+    kept = shown.opening(newest)
+    keeps = kept.first if kept else None
+    if shown.opens is not None and seq_from <= shown.opens <= seq_to:
+        keeps = shown.opens
+    return HistoryCut(0, seq_from, seq_to, keeps)
+
+
+def is_hidden(seq: int, cut: HistoryCut | None) -> bool:
+    return cut is not None and cut.seq_from <= seq <= cut.seq_to and seq != cut.keeps

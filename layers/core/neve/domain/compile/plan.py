@@ -1,0 +1,356 @@
+"""From what was read to what fits: who gets how many tokens, what is left out, where the history is cut
+(docs/rules/compile.md#pruning). Pure: the same material gives the same plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from neve.domain.compact.extract import extract_summary
+from neve.domain.compact.headings import FourHeadings
+from neve.domain.compact.render import render_summary
+from neve.domain.compile.budgets import Budget, Grants, Needs, share_out
+from neve.domain.compile.conversation import Conversation, Image, Text, shown_tokens
+from neve.domain.compile.history import (
+    Shown,
+    answered_to,
+    floor_of,
+    is_hidden,
+    message_of,
+    plan_cut,
+    summary_room,
+    units_of,
+)
+from neve.domain.compile.last_turn import FittedTask, TaskState, fit_task, task_text, updates_text
+from neve.domain.compile.prompt import Prompt
+from neve.domain.records import Event, EventType, HistoryCut, Verbosity
+from neve.domain.tokens import IMAGE_TOKENS, compact_json, estimate
+
+_BEHIND_THE_HIDDEN = 1_000_000
+"""Numbers of the turns behind what is hidden: above those before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a prompt is to hold, before anything is left out. ``message`` is None where the log ends with what is to be
+    answered. ``retrieved``: the text of the first n hits, by n, and their ids. ``images`` of the history, and
+    ``last_images`` of what waits for an answer: base64 by object key."""
+
+    static: str = ""
+    boundaries: str = ""
+    tools: Sequence[Mapping[str, Any]] = ()
+    instructions: Sequence[str] = ()
+    pack: str = ""
+    pack_tokens: int = 0
+    events: Sequence[Event] = ()
+    hidden: HistoryCut | None = None
+    summary: FourHeadings | None = None
+    message: Sequence[Text | Image] | None = None
+    session: str = ""
+    updates: Sequence[str] = ()
+    retrieved: Callable[[int], str] = lambda _: ""
+    hits: Sequence[str] = ()
+    task: TaskState | None = None
+    images: Mapping[str, str] = field(default_factory=dict)
+    last_images: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``window``: turns of the history; ``summary_target``: tokens of a summary."""
+
+    budget: Budget
+    window: int | None = None
+    summary_target: int = 700
+    verbosity: Verbosity = "standard"
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """``items``: what was left out of the section; ``why``: for a person."""
+
+    section: str
+    items: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    name: str
+    priority: int
+    need: int
+    granted: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``cut``: where the history is cut from now on, with the ``summary`` of everything that it hides; None when it
+    stays as it was. ``events``, ``turns``: of the log that are shown. ``stable_tokens``: of everything before the
+    user's last message, ``newest_tokens`` of the turn at the end of it."""
+
+    prompt: Prompt
+    sections: tuple[Section, ...]
+    pruned: tuple[Pruned, ...]
+    shown_hits: tuple[str, ...]
+    cut: HistoryCut | None
+    summary: FourHeadings | None
+    events: int
+    turns: int
+    stable_tokens: int
+    newest_tokens: int
+    used: int
+
+
+def make_plan(told: Told, limits: Limits) -> Plan:
+    """Raises 422 ``budget_infeasible``."""
+    history = _History.of(told)
+    needs = _needs(told, history)
+    grants = share_out(limits.budget, needs)
+    task = fit_task(told.task, grants.task) if told.task else FittedTask("")
+    spare = grants.task - estimate(task.text)
+    fitted = history.fitted(grants.history + spare, limits)
+    spare = grants.history + spare - fitted.tokens
+    updates, hits, retrieved = _memories(told, grants.memories + spare)
+    instructions = _instructions(told.instructions, grants.instructions)
+    return _Fitted(told, needs, grants, task, fitted, updates, hits, retrieved, instructions).plan()
+
+
+# --- history --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """``past``: the events that are history; ``now``: those behind them, with the message that they go on from."""
+
+    told: Told
+    past: tuple[Event, ...]
+    now: tuple[Event, ...]
+    shown: Shown
+
+    @classmethod
+    def of(cls, told: Told) -> _History:
+        at = answered_to(told.events)
+        past, now = tuple(told.events[:at]), tuple(told.events[at:])
+        goes_on = any(event.event_type is EventType.TOOL_RESULT for event in now)
+        asked = message_of((*past, *now)) if goes_on else None
+        cut = told.hidden
+        opens = asked.seq if asked is not None and asked in past and not _before_the_hidden(asked.seq, cut) else None
+        head = [event for event in past if cut is not None and event.seq < cut.seq_from]
+        tail = [event for event in past if cut is None or event.seq > cut.seq_to]
+        kept = [event for event in past if cut is not None and event.seq == cut.keeps and event.seq != opens]
+        first = 0 if cut is None else _BEHIND_THE_HIDDEN
+        still_on = goes_on and (now[0].event_type is not EventType.USER_MESSAGE)
+        shown = Shown(
+            units_of(head),
+            units_of(tail, goes_on=still_on, first_turn=first),
+            estimate(render_summary(told.summary)) if told.summary else 0,
+            next(iter(units_of(kept, first_turn=first)), None),
+            cut,
+            opens,
+        )
+        return cls(told, past, now, shown)
+
+    @property
+    def now_tokens(self) -> int:
+        """Of what is answered now, as far as the log has it."""
+        asked = [event for event in self.past if event.seq == self.shown.opens]
+        return sum(map(shown_tokens, (*asked, *self.now)))
+
+    def fitted(self, grant: int, limits: Limits) -> _FittedHistory:
+        cut = plan_cut(self.shown, grant, target=limits.summary_target, window=limits.window)
+        if cut is None:
+            return _FittedHistory(self.past, self.told.hidden, self.told.summary, self.shown.tokens, self.shown.turns)
+        gone = [event for event in self.past if is_hidden(event.seq, cut)]
+        summary = None
+        room = summary_room(grant, limits.summary_target)
+        if room:
+            summary = extract_summary(gone, limits.verbosity, target=room, before=self.told.summary)
+        left = tuple(event for event in self.past if not is_hidden(event.seq, cut))
+        tokens = sum(shown_tokens(event) for event in left if event.seq != self.shown.opens)
+        tokens += estimate(render_summary(summary)) if summary else 0
+        turns = len([event for event in left if event.event_type is EventType.USER_MESSAGE])
+        return _FittedHistory(left, cut, summary, tokens, turns, cut)
+
+
+def _before_the_hidden(seq: int, cut: HistoryCut | None) -> bool:
+    """The message of a turn that a compaction cut inside may be hidden: then none of those before it is meant."""
+    return cut is not None and seq < cut.seq_from
+
+
+@dataclass(frozen=True, slots=True)
+class _FittedHistory:
+    """``new``: the cut, when it was made now."""
+
+    events: tuple[Event, ...]
+    hidden: HistoryCut | None
+    summary: FourHeadings | None
+    tokens: int
+    turns: int
+    new: HistoryCut | None = None
+
+    @property
+    def newest_tokens(self) -> int:
+        """Of the last turn in it."""
+        asked = message_of(self.events)
+        return sum(shown_tokens(event) for event in self.events if asked is not None and event.seq >= asked.seq)
+
+    def conversation(self, images: Mapping[str, str]) -> Conversation:
+        said, cut = Conversation(images), self.hidden
+        for event in self.events:
+            if cut is None or event.seq < cut.seq_from:
+                said.add(event)
+        said.close_round()
+        if self.summary is not None:
+            said.say("user", Text(render_summary(self.summary)))
+        for event in self.events:
+            if cut is not None and event.seq >= cut.seq_from:
+                said.add(event)
+        return said
+
+
+# --- the other sections -----------------------------------------------------------------------------
+
+
+def _needs(told: Told, history: _History) -> Needs:
+    shown = history.shown
+    return Needs(
+        system=_tools_tokens(told) + estimate(told.static),
+        instructions=estimate(_joined(told.instructions)),
+        pack=told.pack_tokens,
+        memories=estimate(updates_text(told.updates)) + estimate(told.retrieved(len(told.hits))),
+        history=shown.tokens,
+        history_floor=floor_of(shown),
+        message=_message_tokens(told) + history.now_tokens,
+        task=estimate(task_text(told.task)) if told.task else 0,
+    )
+
+
+def _tools_tokens(told: Told) -> int:
+    return estimate(compact_json(list(told.tools))) if told.tools else 0
+
+
+def _message_tokens(told: Told) -> int:
+    """With the lines about the session, which stand around it."""
+    blocks = told.message or ()
+    said = sum(estimate(block.text) if isinstance(block, Text) else IMAGE_TOKENS for block in blocks)
+    return said + estimate(told.session)
+
+
+def _memories(told: Told, grant: int) -> tuple[str, int, str]:
+    """The updates, how many hits, and their text. The least relevant hits go first, then the updates."""
+    updates = updates_text(told.updates)
+    room = grant - estimate(updates)
+    shown = next((n for n in range(len(told.hits), 0, -1) if estimate(told.retrieved(n)) <= room), 0)
+    return updates if room >= 0 else "", shown, told.retrieved(shown) if shown else ""
+
+
+def _instructions(given: Sequence[str], grant: int) -> tuple[str, ...]:
+    """The first ones that fit; they only give way when nothing else is left to."""
+    kept = len(given)
+    while kept and estimate(_joined(given[:kept])) > grant:
+        kept -= 1
+    return tuple(given[:kept])
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return "\n\n".join(texts)
+
+
+# --- the whole --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    told: Told
+    needs: Needs
+    grants: Grants
+    task: FittedTask
+    history: _FittedHistory
+    updates: str
+    hits: int
+    retrieved: str
+    instructions: tuple[str, ...]
+
+    def plan(self) -> Plan:
+        sections = self.sections()
+        used = sum(section.used for section in sections)
+        prompt, told = self.prompt(), self.told
+        stable = _tools_tokens(told) + estimate(told.static) + told.pack_tokens + self.history.tokens
+        return Plan(
+            prompt=prompt,
+            sections=sections,
+            pruned=self.pruned(),
+            shown_hits=tuple(told.hits[: self.hits]),
+            cut=self.history.new,
+            summary=self.history.summary,
+            events=len(self.history.events) + len(self.told.events[answered_to(self.told.events) :]),
+            turns=self.history.turns,
+            newest_tokens=self.history.newest_tokens,
+            stable_tokens=stable + estimate(_joined(self.instructions)),
+            used=used,
+        )
+
+    def prompt(self) -> Prompt:
+        told = self.told
+        said = self.history.conversation(told.images)
+        at = answered_to(told.events)
+        said.images = told.last_images
+        for event in told.events[at:]:
+            said.add(event)
+        history, last = said.parts()
+        elements = (self.updates, self.retrieved.rstrip("\n"), self.task.text, told.session)
+        around = "\n".join(element for element in elements if element)
+        return Prompt(
+            tools=told.tools,
+            static=told.static,
+            instructions=_joined(self.instructions),
+            pack=told.pack,
+            history=history,
+            last=(*last, *([Text(around)] if around else []), *(told.message or ())),
+        )
+
+    def sections(self) -> tuple[Section, ...]:
+        told, needs, grants = self.told, self.needs, self.grants
+        tools, boundaries = _tools_tokens(told), estimate(told.boundaries)
+        static = estimate(told.static) - boundaries
+        instructions, updates = estimate(_joined(self.instructions)), estimate(self.updates)
+        retrieved, task = estimate(self.retrieved), estimate(self.task.text)
+        all_updates = estimate(updates_text(told.updates))
+        return (
+            Section("tools", 1, tools, tools, tools),
+            Section("static", 1, static, static, static),
+            Section("boundaries", 2, boundaries, boundaries, boundaries),
+            Section("instructions", 3, needs.instructions, grants.instructions, instructions),
+            Section("pack", 4, needs.pack, needs.pack, needs.pack),
+            Section("updates", 4, all_updates, min(all_updates, grants.memories), updates),
+            Section("retrieved", 4, needs.memories - all_updates, max(0, grants.memories - updates), retrieved),
+            Section("history", 5, needs.history, grants.history, self.history.tokens),
+            Section("message", 5, needs.message, needs.message, needs.message),
+            Section("task_state", 6, needs.task, grants.task, task),
+        )
+
+    def pruned(self) -> tuple[Pruned, ...]:
+        """In the order in which sections give way."""
+        told, found = self.told, []
+        if self.task.pruned:
+            found.append(
+                Pruned("task_state", self.task.pruned, f"{self.needs.task} tokens, granted {self.grants.task}")
+            )
+        if self.history.new is not None:
+            cut = self.history.new
+            where, granted = (f"events {cut.seq_from}-{cut.seq_to}",), self.grants.history
+            over = self.needs.history > granted
+            why = f"{self.needs.history} tokens, granted {granted}" if over else "more turns than history_window allows"
+            found.append(Pruned("history", where, why))
+        if self.hits < len(told.hits):
+            dropped = tuple(told.hits[self.hits :])
+            found.append(Pruned("retrieved", dropped, f"granted {self.grants.memories} tokens; the least relevant"))
+        if told.updates and not self.updates:
+            found.append(Pruned("updates", (), f"granted {self.grants.memories} tokens"))
+        if len(self.instructions) < len(told.instructions):
+            left_out = range(len(self.instructions), len(told.instructions))
+            items = tuple(f"instructions[{n}]" for n in left_out)
+            found.append(Pruned("instructions", items, f"granted {self.grants.instructions} tokens"))
+        return tuple(found)

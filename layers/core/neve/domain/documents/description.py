@@ -1,0 +1,48 @@
+"""What a document is called, and what is said of it in a line, where nobody said it (docs/rules/documents.md#name)."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST_NAME = 120
+LONGEST_SUMMARY = 200
+"""Characters (docs/rules/documents.md#name)."""
+HEADING_LINES = 20
+"""A heading further down names a part, not the document."""
+
+_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*")
+_MARKUP = re.compile(r"^(?:[#>*+-]+\s+|\d+[.)]\s+)|[*_`]+")
+
+
+def name_of(path: str, text: str) -> str:
+    """The first heading of a Markdown text, else the last segment of the path."""
+    for line in text.splitlines()[:HEADING_LINES]:
+        heading = _HEADING.fullmatch(line.strip())
+        if heading and heading[1]:
+            return cut_at_word(heading[1], LONGEST_NAME)
+    return path.rpartition("/")[2]
+
+
+def summary_of(text: str) -> str:
+    """The first lines that are no headings, without markup, as one line."""
+    words: list[str] = []
+    length = 0
+    for line in text.splitlines():
+        if _HEADING.fullmatch(line.strip()):
+            continue
+        plain = " ".join(_MARKUP.sub("", line.strip()).split())
+        if plain:
+            words.append(plain)
+            length += len(plain) + 1
+        if length > LONGEST_SUMMARY:
+            break
+    return cut_at_word(" ".join(words) or " ".join(text.split()), LONGEST_SUMMARY)
+
+
+def cut_at_word(text: str, longest: int) -> str:
+    """At a word where one ends not too early, with an ellipsis inside the length, in characters."""
+    if len(text) <= longest:
+        return text
+    kept = text[: longest - 1]
+    space = kept.rfind(" ")
+    return (kept[:space] if space > longest // 2 else kept).rstrip() + "…"

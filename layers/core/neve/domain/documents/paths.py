@@ -1,0 +1,36 @@
+"""Which paths a document may have (docs/rules/documents.md#paths)."""
+
+from __future__ import annotations
+
+import unicodedata
+
+MOST_SEGMENTS, LONGEST_SEGMENT = 8, 64
+LONGEST_PATH = MOST_SEGMENTS * (LONGEST_SEGMENT + 1)
+ARTIFACTS = "/artifacts/"
+PROFILE = "/profile/"
+PEOPLE = "/profile/people/"
+PATH_RULE = "must be 1 to 8 segments, each / and 1 to 64 letters, digits, spaces or . _ ' - that are not . or .. alone"
+
+_MARKS = " ._'-"
+
+
+def normal_path(text: str) -> str:
+    """In NFC, as it is stored. Raises ValueError with ``PATH_RULE``."""
+    path = unicodedata.normalize("NFC", text)
+    first, *segments = path.split("/")
+    if first or not 1 <= len(segments) <= MOST_SEGMENTS or not all(map(_is_segment, segments)):
+        raise ValueError(PATH_RULE)
+    return path
+
+
+def normal_prefix(text: str) -> str:
+    """A path, or one with a slash behind it, as the path; ``/`` for all of them. Raises ValueError with
+    ``PATH_RULE``."""
+    return "/" if text == "/" else normal_path(text.removesuffix("/"))
+
+
+def _is_segment(segment: str) -> bool:
+    """Signs that only stand on a letter (vowels of Hindi, accents without a form of their own) count as letters."""
+    if not 1 <= len(segment) <= LONGEST_SEGMENT or segment in (".", ".."):
+        return False
+    return all(c in _MARKS or unicodedata.category(c)[0] in "LM" or c.isdecimal() for c in segment)

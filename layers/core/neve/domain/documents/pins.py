@@ -1,0 +1,102 @@
+"""Which documents stand in every pack, and what of them is known without reading their text (docs/rules/pack.md#pins).
+
+A pin is a row beside the document, kept by the transactions that write the document; a pack build reads the pins and
+only then the texts that fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from neve.domain.documents.paths import PEOPLE, PROFILE
+from neve.domain.records import Document, IncludePriority, Status
+
+Place = Literal["always", "profile", "people"]
+PLACES: tuple[Place, ...] = ("always", "profile", "people")
+"""In the order in which a pack shows them; people stand in the layer ``profile``."""
+EXCERPT = 200
+"""Characters of a person's text (docs/rules/pack.md#people)."""
+ELLIPSIS = "…"
+LAST_ORDER = 9_999_999_999
+"""Of a document without ``prompt_order``: behind all that have one."""
+
+_PRIORITIES: tuple[IncludePriority, ...] = ("high", "normal", "low")
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """``order``: of the place, then by path. ``title``: what stands above the text of a profile document, or before a
+    person's; ``excerpt``: of a person only, ``cut`` where their text is longer. ``tokens``: of the document's text.
+    ``too_long``: no row holds the text, and so no pack."""
+
+    place: Place
+    order: int
+    path: str
+    document_id: str
+    rev: int
+    fingerprint: str
+    tokens: int
+    title: str
+    excerpt: str | None = None
+    cut: bool = False
+    too_long: bool = False
+
+    @property
+    def sort_key(self) -> tuple[int, int, str]:
+        return PLACES.index(self.place), self.order, self.path
+
+    @property
+    def line(self) -> str:
+        """A person's, in the pack."""
+        return f"{self.title}: {self.excerpt or ''}"
+
+
+def pin_of(document: Document) -> Pin | None:
+    """None for a document that stands in no pack by itself. A person's text has to be there."""
+    place = _place(document)
+    if place is None or document.id is None:
+        return None
+    person = document.text.strip() if place == "people" else None
+    return Pin(
+        place=place,
+        order=_order(document, place),
+        path=document.path,
+        document_id=document.id,
+        rev=document.rev,
+        fingerprint=document.fingerprint,
+        tokens=document.tokens,
+        title=_title(document, place),
+        excerpt=None if person is None else _excerpt(person),
+        cut=person is not None and len(person) > EXCERPT,
+        too_long=person is None and document.text_object is not None,
+    )
+
+
+def _place(document: Document) -> Place | None:
+    if document.status is not Status.ACTIVE:
+        return None
+    if document.path.startswith(PEOPLE):
+        return "people"
+    if document.path.startswith(PROFILE):
+        return "profile" if document.always_include or document.prompt_label else None
+    return "always" if document.always_include else None
+
+
+def _order(document: Document, place: Place) -> int:
+    """Not negative, of ten digits at most."""
+    if place == "always":
+        return _PRIORITIES.index(document.include_priority)
+    if place == "people" or document.prompt_order is None:
+        return LAST_ORDER
+    return min(max(document.prompt_order, 0), LAST_ORDER)
+
+
+def _title(document: Document, place: Place) -> str:
+    """One line."""
+    name = document.name or document.path.rpartition("/")[2]
+    parts = [name] if place == "people" else [document.prompt_label or name, document.prompt_hint or ""]
+    return " - ".join(part for part in (" ".join(part.split()) for part in parts) if part)
+
+
+def _excerpt(text: str) -> str:
+    return text if len(text) <= EXCERPT else text[:EXCERPT] + ELLIPSIS

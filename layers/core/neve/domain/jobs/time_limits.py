@@ -1,0 +1,14 @@
+"""How long the worker of the jobs queue may take, and what follows from it (docs/rules/jobs.md#queues).
+
+``template.yaml`` repeats two of these numbers; a test compares them."""
+
+from __future__ import annotations
+
+WORKER_S = 900
+"""``Timeout`` of jobs: the longest that Lambda allows."""
+SPARE_S = 60.0
+"""With less left the job is handed on to another worker."""
+LEASE_S = WORKER_S + 10
+"""Nobody takes a job up while a worker may still be at it."""
+VISIBILITY_S = 6 * WORKER_S
+"""Of its queue: what AWS asks for."""

@@ -1,0 +1,50 @@
+"""What there is to say of a session, as a memory and as a document, from one source
+(docs/rules/librarian.md#account)."""
+
+from __future__ import annotations
+
+from neve.domain.compact.headings import items_of
+from neve.domain.librarian.filing import Account
+
+_TITLES = {
+    "decisions": "Decisions",
+    "action_items": "Action items",
+    "insights": "Insights",
+    "preferences": "Preferences",
+}
+SUMMARY_CHARACTERS = 200
+
+
+def as_memory(account: Account, date: str) -> str:
+    """One paragraph, ``date`` 2026-03-10: it stands in packs beside memories of other sessions."""
+    said = [f"{_TITLES[name]}: {'; '.join(_bare(item) for item in items)}." for name, items in _saying(account)]
+    topics = f"; about {', '.join(account.key_topics)}" if account.key_topics else ""
+    head = f'Session of {date}, "{account.title}" ({account.outcome}, {account.emotional_tone}{topics}).'
+    return " ".join([head, *said])
+
+
+def as_document(account: Account, date: str | None = None) -> str:
+    """Markdown; a heading that has nothing to say is left out."""
+    lines = [f"# {account.title}", "", *([f"- Date: {date}"] if date else [])]
+    lines += [f"- Outcome: {account.outcome}", f"- Tone: {account.emotional_tone}"]
+    if account.key_topics:
+        lines.append(f"- Topics: {', '.join(account.key_topics)}")
+    for name, items in _saying(account):
+        lines += ["", f"## {_TITLES[name]}", *(f"- {item}" for item in items)]
+    return "\n".join(lines)
+
+
+def in_short(account: Account) -> str:
+    """At most 200 characters, for lists and search results."""
+    text = f"{account.title} ({account.outcome})"
+    if account.key_topics:
+        text += f": {', '.join(account.key_topics)}"
+    return text if len(text) <= SUMMARY_CHARACTERS else f"{text[: SUMMARY_CHARACTERS - 1].rstrip()}…"
+
+
+def _saying(account: Account) -> list[tuple[str, tuple[str, ...]]]:
+    return [(name, items) for name, items in items_of(account.text).items() if items]
+
+
+def _bare(item: str) -> str:
+    return item.rstrip(" .;")

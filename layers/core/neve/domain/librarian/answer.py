@@ -1,0 +1,201 @@
+"""The answer of a librarian model: its schema, and how what came back is read (docs/rules/librarian.md#answer).
+
+A model's answer is data that nobody vouches for. Each action is read by itself: one that is not of the form, or names
+what was not shown, is counted and left out, and takes no other with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from neve.domain.compact.headings import HEADINGS, summary_text
+from neve.domain.compact.prompt import one_line
+from neve.domain.librarian.filing import Account, Action, ShownDocument
+from neve.domain.librarian.paths import librarian_path
+from neve.domain.observe.answer import Text
+from neve.domain.records import Outcome
+
+MOST_ACTIONS = 16
+"""Of one answer (*chosen*: one commit holds 100 operations, of which a new document takes four)."""
+LONGEST_TEXT = 100_000
+"""Characters of one document in an answer, as UTF-8 far below what one row may hold (*chosen*)."""
+MOST_TOPICS, TOPIC_CHARACTERS, TITLE_CHARACTERS, TONE_CHARACTERS = 8, 60, 120, 60
+MALFORMED, UNFOUNDED, UNKNOWN_PATH, STALE, TOO_MANY, CUT_SHORT = (
+    "malformed",
+    "unknown_events",
+    "unknown_path",
+    "stale_base_rev",
+    "too_many",
+    "not_shown_whole",
+)
+"""Why an action is left out."""
+
+
+class ActionAnswer(BaseModel):
+    """One change of one document. Strict: what asks for a user or a tenant is no action."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: Literal["create", "update", "append", "move", "noop"]
+    path: Text = Field(default="", max_length=1_000)
+    text: Text = Field(default="", max_length=LONGEST_TEXT, description="New text, or what is added.")
+    base_rev: int | None = Field(default=None, ge=1, description="The shown rev of the document that changes.")
+    to_path: Text | None = Field(default=None, max_length=1_000, description="Of a move.")
+    title: Text | None = Field(default=None, max_length=TITLE_CHARACTERS)
+    tags: list[Annotated[Text, Field(min_length=1, max_length=64)]] = Field(default=[], max_length=16)
+    importance: int = Field(default=3, ge=1, le=5)
+    certainty: Literal["high", "medium", "low"] = "medium"
+    seqs: list[int] = Field(min_length=1, max_length=200, description="Numbers of the events that it rests on.")
+
+
+def _without_nulls(given: Any) -> Any:
+    return [] if given is None else given
+
+
+Lines = Annotated[list[Text], BeforeValidator(_without_nulls)]
+
+
+class AccountAnswer(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    title: Text = ""
+    outcome: Outcome = "SUCCESS"
+    emotional_tone: Text = "neutral"
+    key_topics: Lines = Field(default=[], json_schema_extra={"maxItems": MOST_TOPICS})
+    decisions: Lines = []
+    action_items: Lines = []
+    insights: Lines = []
+    preferences: Lines = []
+
+
+class FilingAnswer(AccountAnswer):
+    """What the tool call holds."""
+
+    actions: Annotated[list[Any], BeforeValidator(_without_nulls)] = []
+
+
+class _Schema(AccountAnswer):
+    actions: list[ActionAnswer] = Field(default=[], json_schema_extra={"maxItems": MOST_ACTIONS})
+
+
+def filing_schema() -> dict[str, Any]:
+    """The JSON schema of the tool's input."""
+    return _Schema.model_json_schema()
+
+
+class Read(BaseModel):
+    """An answer within bounds: see ``Filed``."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    actions: tuple[Action, ...] = ()
+    illegal: tuple[Action, ...] = ()
+    rejected: dict[str, int] = {}
+    account: Account
+
+
+def read_filing(
+    given: Mapping[str, Any], *, seqs: Collection[int], shown: Sequence[ShownDocument], whole: Collection[str]
+) -> Read:
+    """``seqs``: of the events that were shown; ``shown``: the documents, ``whole`` the paths of those that were shown
+    to their end. Raises ValueError when the frame is not of the form."""
+    answer = FilingAnswer.model_validate(given)
+    reader = _Reader(seqs, {document.path: document for document in shown}, whole)
+    for entry in answer.actions:
+        reader.take(entry)
+    return Read(
+        actions=tuple(reader.actions.values()),
+        illegal=tuple(reader.illegal),
+        rejected=dict(sorted(reader.rejected.items())),
+        account=_account(answer),
+    )
+
+
+class _Reader:
+    def __init__(self, seqs: Collection[int], shown: Mapping[str, ShownDocument], whole: Collection[str]) -> None:
+        self.seqs, self.shown, self.whole = seqs, shown, whole
+        self.actions: dict[str, Action] = {}
+        self.illegal: list[Action] = []
+        self.rejected: Counter[str] = Counter()
+
+    def take(self, entry: Any) -> None:
+        try:
+            read = ActionAnswer.model_validate(entry)
+        except ValidationError:
+            self.rejected[MALFORMED] += 1
+            return
+        if read.action == "noop":
+            return
+        action = self._bounded(read)
+        if reason := self._refused(action):
+            self.rejected[reason] += 1
+            return
+        try:
+            path = librarian_path(action.path)
+            to_path = librarian_path(action.to_path) if action.to_path is not None else None
+        except ValueError:
+            self.illegal.append(action)
+            return
+        action = _moved(action, path, to_path)
+        if reason := self._unfounded(action):
+            self.rejected[reason] += 1
+            return
+        self.actions[path] = action
+
+    def _bounded(self, read: ActionAnswer) -> Action:
+        return Action(
+            verb=read.action,  # type: ignore[arg-type]  # a noop has been left out
+            path=read.path,
+            text=read.text.strip(),
+            base_rev=read.base_rev,
+            to_path=read.to_path,
+            title=one_line(read.title) if read.title else None,
+            tags=tuple(dict.fromkeys(one_line(tag) for tag in read.tags)),
+            importance=read.importance,
+            certainty=read.certainty,
+            seqs=tuple(sorted({seq for seq in read.seqs if seq in self.seqs})),
+        )
+
+    def _refused(self, action: Action) -> str | None:
+        if len(self.actions) + len(self.illegal) == MOST_ACTIONS:
+            return TOO_MANY
+        lacks = not action.text if action.verb != "move" else action.to_path is None
+        if lacks or not action.path:
+            return MALFORMED
+        return None if action.seqs else UNFOUNDED
+
+    def _unfounded(self, action: Action) -> str | None:
+        """Why the action cannot be meant; a second one for a path, too."""
+        if action.path in self.actions:
+            return TOO_MANY
+        document = self.shown.get(action.path)
+        if document is None:
+            return None if action.verb == "create" else UNKNOWN_PATH
+        if action.verb == "create":
+            return STALE  # it is there: what changes is what was shown
+        if action.base_rev != document.rev:
+            return STALE
+        return CUT_SHORT if action.verb == "update" and action.path not in self.whole else None
+
+
+def _moved(action: Action, path: str, to_path: str | None) -> Action:
+    return replace(action, path=path, to_path=to_path)
+
+
+def _account(answer: AccountAnswer) -> Account:
+    items = {heading: getattr(answer, heading) for heading in HEADINGS}
+    return Account(
+        title=one_line(answer.title)[:TITLE_CHARACTERS],
+        outcome=answer.outcome,
+        emotional_tone=one_line(answer.emotional_tone)[:TONE_CHARACTERS] or "neutral",
+        key_topics=tuple(dict.fromkeys(t for topic in answer.key_topics if (t := one_line(topic)[:TOPIC_CHARACTERS])))[
+            :MOST_TOPICS
+        ],
+        text=summary_text(
+            {heading: [line for item in given if (line := one_line(item))] for heading, given in items.items()}
+        ),
+    )

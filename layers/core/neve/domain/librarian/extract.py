@@ -1,0 +1,89 @@
+"""What there is to say of a session, without a model (docs/rules/librarian.md#extractive)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from neve.domain.compact.extract import extract_summary
+from neve.domain.compact.headings import SummaryText
+from neve.domain.librarian.filing import Account
+from neve.domain.recall.small_talk import WORDS
+from neve.domain.records import Event, EventType, Outcome
+from neve.domain.sessions.transcript import event_text
+from neve.domain.words import QUERY_STOP_WORDS, fold, plain_words
+
+ACCOUNT_TOKENS = 500
+MOST_TOPICS, TITLE_WORDS = 5, 6
+NEUTRAL = "neutral"
+
+_TONES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (tone, re.compile(rf"\b(?:{words})\b", re.IGNORECASE))
+    for tone, words in (
+        ("frustrated", r"frustrat\w+|annoy\w+|angry|ugh|fed up|still (?:broken|not working)|hate this"),
+        ("worried", r"worr\w+|anxious|afraid|scared|nervous|stressed"),
+        ("sad", r"sad|miss (?:him|her|them)|grie\w+|heartbroken|lonely"),
+        ("excited", r"excited|can't wait|thrilled|amazing|so happy"),
+        ("pleased", r"thanks?|thank you|great|perfect|love it|awesome|wonderful|happy"),
+    )
+)
+
+
+def account_of(
+    events: Sequence[Event], title: str | None, outcome: Outcome | None, before: Account | None = None
+) -> Account:
+    """``title``: of the session, where it has one. ``outcome``: what the caller said. ``before``: of the events before
+    these."""
+    text = extract_summary(events, "standard", target=ACCOUNT_TOKENS, before=before.text if before else None)
+    topics = dict.fromkeys([*(before.key_topics if before else ()), *_topics(events)])
+    return Account(
+        title=title or (before.title if before else None) or _title(tuple(topics)),
+        outcome=outcome or _outcome(events, text),
+        emotional_tone=_tone(events) or (before.emotional_tone if before else NEUTRAL),
+        key_topics=tuple(topics)[:MOST_TOPICS],
+        text=text,
+    )
+
+
+def _title(topics: Sequence[str]) -> str:
+    words = " ".join(topics[:TITLE_WORDS]).strip()
+    return words[:1].upper() + words[1:] if words else "Conversation"
+
+
+def _outcome(events: Sequence[Event], text: SummaryText) -> Outcome:
+    """INTERRUPTED: somebody waits for an answer. PARTIAL: something is left to do."""
+    said = [event.event_type for event in events if event.event_type is not EventType.TASK_BOUNDARY]
+    if said and said[-1] is not EventType.ASSISTANT_RESPONSE:
+        return "INTERRUPTED"
+    return "PARTIAL" if text.action_items else "SUCCESS"
+
+
+def _tone(events: Sequence[Event]) -> str | None:
+    """What the user's words show most, the later of equals; None where they show nothing."""
+    counts: Counter[str] = Counter()
+    for event in _of_user(events):
+        text = event_text(event).replace("’", "'")
+        counts.update({tone: len(pattern.findall(text)) for tone, pattern in _TONES})
+    best = max(counts.values(), default=0)
+    return next((tone for tone, _ in _TONES if best and counts[tone] == best), None)
+
+
+def _topics(events: Sequence[Event]) -> list[str]:
+    """Words of the user, names first, then by how often they were said, then as they came."""
+    counts: Counter[str] = Counter()
+    names: set[str] = set()
+    for event in _of_user(events):
+        for sentence in re.split(r"(?<=[.!?])\s+|\n", event_text(event)):
+            words = re.findall(r"[^\W\d_][\w'’-]*", fold(sentence))
+            names |= {word.casefold() for word in words[1:] if word[:1].isupper()}
+        counts.update(
+            word
+            for word in plain_words(fold(event_text(event)))
+            if len(word) > 2 and not word.isdecimal() and word not in QUERY_STOP_WORDS and word not in WORDS
+        )
+    return [word for word, _ in sorted(counts.items(), key=lambda one: -one[1] - 2 * (one[0] in names))][:MOST_TOPICS]
+
+
+def _of_user(events: Sequence[Event]) -> list[Event]:
+    return [event for event in events if event.event_type is EventType.USER_MESSAGE]

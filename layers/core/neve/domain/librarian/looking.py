@@ -1,0 +1,49 @@
+"""Which documents may be about what was said (docs/rules/librarian.md#candidates): the paths that hold for everybody,
+those of the people who were named, and what a search for the words of the conversation finds."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from neve.domain.librarian.paths import IDENTITY, PREFERENCES, PROFILE, person_path
+from neve.domain.records import Event, EventType
+from neve.domain.sessions.transcript import event_text
+from neve.domain.words import QUERY_STOP_WORDS, fold, plain_words
+
+ALWAYS = (IDENTITY, PREFERENCES, f"{PROFILE}goals")
+MOST_NAMES, MOST_WORDS = 12, 40
+FOUND = 12
+"""Documents that a search gives at most (*chosen*)."""
+_NAME = re.compile(r"(?<![\w.'’])[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:['’-][^\W\d_]+)*")
+"""A word that begins with a capital."""
+_OPENERS = frozenset(("i", "i'm", "i've", "i'd", "i'll", "my", "the", "hi", "hello", "yes", "no", "ok"))
+
+
+def names_in(text: str) -> list[str]:
+    """Words that may be somebody's name: with a capital, and not a word that sentences begin with."""
+    found = (match.group() for match in _NAME.finditer(text.replace("’", "'")))
+    return [name for name in found if name.casefold() not in _OPENERS and name.casefold() not in QUERY_STOP_WORDS]
+
+
+def known_paths(events: Sequence[Event]) -> list[str]:
+    """Paths to look at, whether there is a document or not: the profile's, and of the people named most."""
+    names = Counter(name for event in _said(events) for name in names_in(event_text(event)))
+    people = [person_path(name) for name, _ in names.most_common(MOST_NAMES)]
+    return list(dict.fromkeys([*ALWAYS, *people]))
+
+
+def search_words(events: Sequence[Event]) -> str:
+    """The query: what was said most, at most 40 words; empty when nothing was."""
+    words = Counter(
+        word
+        for event in _said(events)
+        for word in plain_words(fold(event_text(event)))
+        if word not in QUERY_STOP_WORDS and len(word) > 1
+    )
+    return " ".join(word for word, _ in words.most_common(MOST_WORDS))
+
+
+def _said(events: Sequence[Event]) -> Iterator[Event]:
+    return (event for event in events if event.event_type in (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE))

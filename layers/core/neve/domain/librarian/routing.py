@@ -1,0 +1,47 @@
+"""Whether what a librarian would write is written, or waits for a person (docs/rules/librarian.md#routing)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from neve.domain.librarian.filing import Action
+from neve.domain.librarian.window import is_marked
+from neve.domain.observe.lines import ObservedLine
+from neve.domain.observe.trust import lowest, trust_of_lines
+from neve.domain.records import Event, EventType, Route, Trust
+from neve.domain.sessions.transcript import event_text
+from neve.domain.tenants.policy import ReviewMode
+
+Place = Literal["store", "inbox"]
+
+_PLAIN = re.compile(
+    r"\b(?:always|never|from now on|i(?:'d| would)? prefer|remember (?:this|that)|my name is|call me)\b"
+    r"|^(?:no|actually|correction|sorry)\b[,:]|\b(?:no longer|not any ?more|instead of|i meant)\b"
+    r"|\bi(?:'ve| have)? (?:left|quit|moved|changed|switched)\b",
+    re.IGNORECASE,
+)
+"""Words with which a user states a rule, a preference or a correction."""
+
+
+def certainty_of(action: Action, events: Sequence[Event]) -> Route:
+    """High where the user's own words among the events of the action are plain; else as the librarian said, but never
+    more than medium by its word alone."""
+    within = [event for event in events if event.seq in action.seqs]
+    said = [event_text(event).replace("’", "'") for event in within if event.event_type is EventType.USER_MESSAGE]
+    if any(_PLAIN.search(text) or is_marked(text) for text in said):
+        return "high"
+    return "low" if action.certainty == "low" or not said else "medium"
+
+
+def trust_of_action(action: Action, events: Sequence[Event]) -> Trust:
+    """Whose word it is: the lowest of its events, and a tool's if it repeats one."""
+    return lowest(trust_of_lines([ObservedLine(action.text, seq, seq) for seq in action.seqs], events))
+
+
+def place_for(certainty: Route, trust: Trust, review_mode: ReviewMode) -> Place:
+    """HIGH is stored; MEDIUM is, unless somebody reviews; LOW and what only a tool said wait for a person."""
+    if trust == "tool" or certainty == "low":
+        return "inbox"
+    return "inbox" if certainty == "medium" and review_mode == "interactive" else "store"

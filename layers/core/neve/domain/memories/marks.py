@@ -1,0 +1,25 @@
+"""What a prompt says of whose word a memory is (docs/rules/pack.md#rendering): a tool's or a page's is never shown as
+the user's."""
+
+from __future__ import annotations
+
+from neve.domain.records import Memory, Trust
+
+OF_A_TOOL = "[said by a tool or a page, not by the user]"
+WAITS = "[not confirmed]"
+"""Of what is in the inbox."""
+REPLACED = "[no longer holds]"
+"""Of what was superseded."""
+
+
+def marked(text: str, trust: Trust) -> str:
+    """A text of one trust."""
+    return f"{OF_A_TOOL} {text}" if trust == "tool" and text.strip() else text
+
+
+def text_with_marks(memory: Memory) -> str:
+    """A row's text, each of its passages by its own trust."""
+    if not any(passage.trust == "tool" for passage in memory.passages):
+        return marked(memory.text, memory.provenance.trusted)
+    row = memory.provenance.trusted
+    return "\n".join(marked(passage.text, passage.trust or row) for passage in memory.passages)

@@ -1,0 +1,43 @@
+"""How many statements a text makes: a fact is one (docs/rules/facts.md#statement)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_END = re.compile(r"[.!?…]+[\"'”’)\]]*\s+(?=\S)|[。！？]+[」』”’)]*\s*(?=\S)|\s*\n\s*(?=\S)")
+_ABBREVIATION = re.compile(
+    r"\b(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|approx|inc|ltd|co|corp|no|nr|ca|mt|dept|ave|rd|jan|feb|mar|apr|jun|jul|aug"
+    r"|sept?|oct|nov|dec|e\.g|i\.e|a\.m|p\.m|u\.s|u\.k|d\.c|ph\.d|bzw|z\.b|u\.a)\.$",
+    re.IGNORECASE,
+)
+_INITIAL = re.compile(r"(?:^|[\s(])\w\.$")
+_NAME = re.compile(r"\w{2,}")
+
+
+def normalised(text: str) -> str:
+    """NFC and without white space around it."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def statements(text: str) -> list[str]:
+    """The sentences and lines of a text, in order. Not behind an abbreviation, an initial before a name, or where a
+    sentence runs on in lower case: two that are taken for one are kept together, and one that is cut in two would be
+    kept as something that nobody said."""
+    text = normalised(text)
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(text):
+        if not _runs_on(text, start, end):
+            found.append(text[start : end.end()].strip())
+            start = end.end()
+    return [part for part in (*found, text[start:].strip()) if part]
+
+
+def _runs_on(text: str, start: int, end: re.Match[str]) -> bool:
+    if "\n" in end[0] or end[0][0] in "。！？":
+        return False
+    before = text[start : end.end()].rstrip()
+    if text[end.end()].islower() or _ABBREVIATION.search(before):
+        return True
+    return _INITIAL.search(before) is not None and _NAME.search(text, end.end()) is not None

@@ -1,0 +1,207 @@
+"""What becomes of a fact: one decision for every fact, whoever proposes it, and always with its reasons
+(docs/rules/facts.md#decision). Pure: the rows it asks about are read by ``usecases/memories/store_fact.py``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from neve.domain.records import (
+    By,
+    Category,
+    Criteria,
+    Judged,
+    Kind,
+    Memory,
+    Pii,
+    Priority,
+    Provenance,
+    Relation,
+    Route,
+    Scope,
+    Status,
+    Via,
+)
+from neve.domain.tenants.policy import ReviewMode
+
+Decision = Literal["stored", "reinforced", "superseded", "inbox", "rejected"]
+"""``superseded``: stored, and it took the place of what it corrects."""
+
+CONFIDENT = 0.8
+"""From here on a fact is kept without having been said plainly (docs/rules/facts.md#routing)."""
+OFTEN = 3
+"""And from so many times on."""
+MAY_STATE: frozenset[By] = frozenset({"user_stated", "user_confirmed", "human_edit", "import"})
+"""Sources of facts. What an assistant or a tool says of somebody waits for that person."""
+_CONFIDENCE: dict[By, float] = {"user_confirmed": 1.0, "human_edit": 1.0, "import": 1.0, "user_stated": 0.9}
+_INFERRED = 0.5
+
+_REMEMBER = re.compile(
+    r"^\W*(?:please\s+)?(?:remember(?:\s+(?:this|that))?\b|(?:don't|don’t|do not) forget\b|keep in mind\b)",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"\b(?:always|never|prefers?)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class FactCandidate:
+    """One statement as it was proposed, already screened: ``pii`` says what the gate did to it. ``origin``: whose word
+    it is and where it was said; its ``trust`` None follows from ``by``. ``relation`` and ``target_id``: what an
+    extractor that saw the neighbours said. ``remembered``: the user asked to remember it. ``confidence`` None follows
+    from ``by``. ``scope`` None: the session's with a session, else global. ``observed_at``: stored form, None = now.
+    ``timezone``: in which its day is told."""
+
+    text: str
+    category: Category
+    origin: Provenance
+    importance: int = 3
+    relation: Relation = "not_checked"
+    target_id: str | None = None
+    remembered: bool = False
+    confidence: float | None = None
+    pii: Pii = "clear"
+    scope: Scope | None = None
+    priority: Priority | None = None
+    label: str | None = None
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+    observed_at: str | None = None
+    timezone: str = "UTC"
+
+    @property
+    def sure(self) -> float:
+        """How sure it is that this was said."""
+        return self.confidence if self.confidence is not None else _CONFIDENCE.get(self.origin.by, _INFERRED)
+
+    @property
+    def to_remember(self) -> bool:
+        return self.remembered or asks_to_remember(self.text)
+
+    @property
+    def corrects(self) -> bool:
+        return self.relation in ("updates", "contradicts")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Of the policy."""
+
+    min_importance: int = 2
+    review_mode: ReviewMode = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is kept already. ``same``: the fact, active or in the inbox, that says this word for word; ``target``: the
+    active fact that the candidate is said to be about."""
+
+    same: Memory | None = None
+    target: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    decision: Decision
+    judged: Judged
+
+    @property
+    def criteria(self) -> Criteria:
+        return self.judged.criteria
+
+
+def asks_to_remember(text: str) -> bool:
+    """``Remember this: …``, ``Don't forget that …``."""
+    return _REMEMBER.search(text) is not None
+
+
+def decide(candidate: FactCandidate, known: Known, rules: Rules, at: str, via: Via) -> Verdict:
+    """``at``: when it was said, in stored form.
+
+    What waits in the inbox is stored when it is said again in a way that would be stored by itself, or often enough."""
+    criteria = _criteria(candidate, known, rules)
+    route = _route(candidate, known.same)
+    decision, reason = _decided(candidate, known, rules, criteria, route, at)
+    about = known.target.id if known.target and criteria.contradiction not in ("new", "not_checked") else None
+    return Verdict(decision, Judged(criteria, route, reason, via, about))
+
+
+def _criteria(candidate: FactCandidate, known: Known, rules: Rules) -> Criteria:
+    relation: Relation = candidate.relation
+    if relation != "not_checked" and known.target is None:
+        relation = "new"
+    return Criteria(
+        pii=candidate.pii,
+        provenance=candidate.origin.by in MAY_STATE and candidate.origin.trust != "tool",
+        importance=candidate.importance >= rules.min_importance or candidate.to_remember,
+        novelty=known.same is None and relation != "reinforces",
+        contradiction=relation,
+    )
+
+
+def _route(candidate: FactCandidate, same: Memory | None) -> Route:
+    by_a_person = candidate.origin.by in ("human_edit", "user_confirmed")
+    if by_a_person or candidate.corrects or candidate.to_remember or _PLAIN.search(candidate.text):
+        return "high"
+    often = same is not None and same.occurrences + 1 >= OFTEN
+    return "medium" if often or candidate.sure >= CONFIDENT else "low"
+
+
+def _decided(
+    candidate: FactCandidate, known: Known, rules: Rules, criteria: Criteria, route: Route, at: str
+) -> tuple[Decision, str]:
+    if criteria.pii == "blocked":
+        return "rejected", "It holds what is never kept."
+    if not criteria.importance:
+        return "rejected", f"Importance {candidate.importance} is below the minimum of {rules.min_importance}."
+    if known.same and known.same.status is not Status.INBOX:
+        return "reinforced", "It is known word for word."
+    if criteria.contradiction == "reinforces":
+        return "reinforced", "It says what is known."
+    held_back = _held_back(candidate, known, rules, criteria, route, at)
+    if held_back:
+        return ("reinforced", f"It waits in the inbox. {held_back}") if known.same else ("inbox", held_back)
+    if candidate.corrects and known.target:
+        return "superseded", "It corrects what was known."
+    return "stored", "It is new." if known.same is None else "It was said again."
+
+
+def _held_back(
+    candidate: FactCandidate, known: Known, rules: Rules, criteria: Criteria, route: Route, at: str
+) -> str | None:
+    """Why it is left to a person."""
+    if not criteria.provenance:
+        return "The user has not said or confirmed it."
+    if candidate.corrects and known.target and not _outweighs(candidate, known.target, at):
+        return "What it contradicts was said later, or with more authority."
+    if route == "low":
+        return "It was neither said plainly nor often, and is not certain."
+    if route == "medium" and rules.review_mode == "interactive":
+        return "The tenant reviews what was not said plainly."
+    return None
+
+
+# --- authority ----------------------------------------------------------------------------------
+
+
+def _outweighs(candidate: FactCandidate, target: Memory, at: str) -> bool:
+    """Of the same authority, the newer one."""
+    by, old = candidate.origin.by, target.provenance.by
+    return at >= target.observed_at and _authority(by, candidate.sure, corrects=True) >= _authority(
+        old, target.confidence, corrects=target.supersedes != ()
+    )
+
+
+def _authority(by: By, confidence: float, *, corrects: bool) -> int:
+    """A person's correction, then what was said in a session, then a confident memory, then what was inferred."""
+    if by in ("human_edit", "user_confirmed") or (by == "user_stated" and corrects):
+        return 3
+    if by == "user_stated":
+        return 2
+    return 1 if by in MAY_STATE and confidence >= CONFIDENT else 0
+
+
+def correctable(memory: Memory) -> bool:
+    """Whether a statement may take its place by itself: one row, one statement. An observation says more than what was
+    corrected."""
+    return memory.kind is Kind.FACT and memory.status is Status.ACTIVE

@@ -1,0 +1,21 @@
+"""A memory that another one took the place of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from neve.domain.records import Memory, Status
+
+
+def superseded(old: Memory, *, by: str | None, reason: str, at: str) -> Memory:
+    """Readable by id, and not recalled any more. ``by``: the id of what holds instead; ``at``: stored form."""
+    return replace(
+        old,
+        status=Status.SUPERSEDED,
+        superseded_by=by,
+        superseded_at=at,
+        superseded_reason=reason,
+        rev=old.rev + 1,
+        rev_at=at,
+        words_at=None,
+    )

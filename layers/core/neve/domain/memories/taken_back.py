@@ -1,0 +1,171 @@
+"""What becomes of memories when a part of the log that they were made from is taken back
+(docs/rules/retract.md#derived). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from neve.domain.memories.visibility import status_at, visible
+from neve.domain.records import Kind, Memory, Provenance, Span, Spans, Status
+from neve.domain.sessions.spans import meets, without
+
+_BY_A_PERSON = ("human_edit", "user_confirmed")
+_SHOWN = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
+MOST_FACTS = 40
+"""Facts that come back together (*follows*: their places move with the flip, whose transaction has 100 actions, and one
+that leaves may bring several back)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consequences:
+    """``leave``: what readers see and are no longer to see. ``back``: what is to be seen again, as copies: the sources
+    of reflections that leave, and facts that only a fact that leaves had replaced. ``again``: observations of which
+    something is left to be read again. ``touched``: the ids of everything that may hold words of what was taken back,
+    whatever its status. ``more``: of more than ``MOST_FACTS`` that come back, the others leave and come back when these
+    have."""
+
+    leave: tuple[Memory, ...]
+    back: tuple[Memory, ...]
+    again: tuple[Memory, ...]
+    touched: frozenset[str]
+    more: bool = False
+
+    @property
+    def facts_back(self) -> tuple[Memory, ...]:
+        return tuple(memory for memory in self.back if memory.kind is Kind.FACT)
+
+
+def ranges_of(memory: Memory, session: str) -> Spans:
+    """What of a session's log a memory was made from. What came with an import speaks of another log."""
+    return made_of(memory.provenance, session)
+
+
+def made_of(origin: Provenance, session: str) -> Spans:
+    if origin.by == "import" or origin.session_id != session or origin.seq_from is None or origin.seq_to is None:
+        return ()
+    return tuple(without((origin.seq_from, origin.seq_to), origin.left_out))
+
+
+def is_touched(memory: Memory, session: str, spans: Sequence[Span]) -> bool:
+    """By its own range."""
+    return any(meets(spans, part) for part in ranges_of(memory, session))
+
+
+def left_of(memory: Memory, session: str, spans: Sequence[Span]) -> Spans:
+    return tuple(part for own in ranges_of(memory, session) for part in without(own, spans))
+
+
+def unknown_sources(memories: Mapping[str, Memory]) -> set[str]:
+    """Ids that reflections and facts among ``memories`` replaced, and that are not among them."""
+    return {i for memory in memories.values() for i in memory.supersedes} - memories.keys()
+
+
+def consequences(memories: Iterable[Memory], session: str, spans: Sequence[Span], gen: int) -> Consequences:
+    """``memories``: every row that may be made from the events in ``spans`` of a session's log, and what those rows
+    replaced; a source that is not among them is gone. ``gen``: the generation that is seen."""
+    return _Weighing({memory.id: memory for memory in memories}, session, spans, gen).weighed()
+
+
+@dataclass
+class _Weighing:
+    memories: Mapping[str, Memory]
+    session: str
+    spans: Sequence[Span]
+    gen: int
+    known: dict[str, bool] = field(default_factory=dict)
+
+    def weighed(self) -> Consequences:
+        touched = [memory for memory in self.memories.values() if self._touched(memory)]
+        leave = [memory for memory in touched if self._shown(memory)]
+        leave.sort(key=lambda memory: memory.kind is Kind.FACT)
+        back: dict[str, Memory] = {}
+        again = {memory.id: memory for memory in leave if self._worth_reading(memory)}
+        for place, memory in enumerate(leave):
+            for source in self._sources(memory):
+                if self._stands_elsewhere(source):
+                    continue
+                if self._worth_reading(source):
+                    again[source.id] = source
+                elif not self._touched(source):
+                    back[_statement(source)] = source
+            if sum(one.kind is Kind.FACT for one in back.values()) >= MOST_FACTS:
+                leave = leave[: place + 1]
+                break
+        more = len(leave) < sum(self._shown(memory) for memory in touched)
+        ids = frozenset(memory.id for memory in touched)
+        return Consequences(tuple(leave), _in_order(back.values()), _in_order(again.values()), ids, more)
+
+    def _shown(self, memory: Memory) -> bool:
+        return visible(memory.born_gen, memory.died_gen, self.gen) and status_at(memory, self.gen) in _SHOWN
+
+    def _touched(self, memory: Memory) -> bool:
+        """A reflection by its sources, and where some of them are gone by its own range."""
+        if memory.id not in self.known:
+            self.known[memory.id] = False  # nothing replaces itself, whatever an import says
+            self.known[memory.id] = self._is_touched(memory)
+        return self.known[memory.id]
+
+    def _is_touched(self, memory: Memory) -> bool:
+        if memory.kind is not Kind.REFLECTION:
+            return is_touched(memory, self.session, self.spans)
+        sources = [self.memories.get(i) for i in memory.supersedes]
+        if any(source is not None and self._touched(source) for source in sources):
+            return True
+        return (not sources or None in sources) and is_touched(memory, self.session, self.spans)
+
+    def _worth_reading(self, memory: Memory) -> bool:
+        if memory.kind is not Kind.OBSERVATION or not self._touched(memory):
+            return False
+        return bool(left_of(memory, self.session, self.spans))
+
+    def _sources(self, memory: Memory) -> Iterator[Memory]:
+        """What a memory that leaves had replaced, through others that are touched themselves."""
+        if memory.kind is Kind.REFLECTION:
+            replaced = [self.memories[i] for i in memory.supersedes if i in self.memories]
+        elif memory.kind is Kind.FACT and memory.provenance.by not in _BY_A_PERSON:
+            replaced = [one for one in self._replaced_by(memory) if one.kind is Kind.FACT]
+        else:
+            replaced = []
+        for source in replaced:
+            if self._shown(source):
+                continue
+            if self._touched(source) and source.kind is not Kind.OBSERVATION:
+                yield from self._sources(source)
+            else:
+                yield source
+
+    def _replaced_by(self, fact: Memory) -> list[Memory]:
+        """Not what somebody else replaced as well."""
+        named = (self.memories[i] for i in fact.supersedes if i in self.memories)
+        return [one for one in named if one.superseded_by in (None, fact.id)]
+
+    def _stands_elsewhere(self, source: Memory) -> bool:
+        """In something else that stays; or an earlier retraction brought it back, or had it read again; or somebody
+        has said the same since."""
+        named = [one for one in self.memories.values() if source.id in one.supersedes]
+        if source.kind is Kind.OBSERVATION and any(one.kind is Kind.OBSERVATION for one in named):
+            return True
+        same = [one for one in self.memories.values() if self._says(one, source)]
+        return any(self._shown(one) and not self._touched(one) for one in (*named, *same))
+
+    def _says(self, one: Memory, fact: Memory) -> bool:
+        """As the place of a fact does: what is said again is counted on whoever holds it."""
+        if one.id == fact.id or _statement(one) != _statement(fact):
+            return False
+        return status_at(one, self.gen) is not Status.RESOLVED
+
+
+def _statement(memory: Memory) -> str:
+    """A fact is kept once, whatever row says it."""
+    return f"FP#{memory.fingerprint}" if memory.kind is Kind.FACT else memory.id
+
+
+def _in_order(memories: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Of the conversations."""
+
+    def place(memory: Memory) -> tuple[str, int, str, str]:
+        origin = memory.provenance
+        return origin.session_id or "", origin.seq_from or 0, memory.observed_at, memory.id
+
+    return tuple(sorted(memories, key=place))

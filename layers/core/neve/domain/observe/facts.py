@@ -1,0 +1,144 @@
+"""The facts of a pass: where in the log each was said, whose word it is, and how many of them there is room for
+(docs/rules/facts.md#from-a-pass)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from neve.domain.memories.statements import statements
+from neve.domain.memories.storage_decision import asks_to_remember
+from neve.domain.observe.lines import ObservedLine
+from neve.domain.observe.text import fingerprint
+from neve.domain.observe.trust import trust_of_lines
+from neve.domain.records import By, Category, Event, EventType, Relation, Trust
+from neve.domain.sessions.transcript import event_text
+from neve.domain.words import content_words
+
+MAX_FACTS = 10
+"""Of one pass."""
+MOST_READ = 40
+"""Of one answer: enough to see where a pass has to end that has more than it has room for."""
+_OF_THE_USER: tuple[By, ...] = ("user_stated", "user_confirmed")
+_SUBJECT = frozenset({"user"})
+"""What observers call whoever a fact is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedFact:
+    """What an observer says. ``seq_from``, ``seq_to`` None: it did not say where."""
+
+    text: str
+    category: Category
+    importance: int
+    by: By
+    relation: Relation
+    target_id: str | None = None
+    seq_from: int | None = None
+    seq_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SaidFact:
+    """One statement with its range of the log. ``by`` is what that range bears out, ``trust`` its lowest.
+    ``remembered``: a message of the user in it asks to remember something. ``said_at``: when its last event was."""
+
+    text: str
+    category: Category
+    importance: int
+    by: By
+    trust: Trust
+    relation: Relation
+    target_id: str | None
+    seq_from: int
+    seq_to: int
+    remembered: bool
+    said_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class FactRoom:
+    """``facts``: those that are kept, in the order of the log. ``covered_to``: the last event that they do justice to
+    (None = the last of the pass). ``left_out``: how many of its first event had no room."""
+
+    facts: tuple[SaidFact, ...]
+    covered_to: int | None = None
+    left_out: int = 0
+
+
+def said_facts(proposed: Sequence[ProposedFact], events: Sequence[Event]) -> list[SaidFact]:
+    """In the order of the log, each once; what was proposed as one and is two statements becomes two, of which the
+    first has the relation. ``events`` of a pass, not empty."""
+    once: dict[str, ProposedFact] = {}
+    for fact in (one for given in proposed for one in _split(given)):
+        once.setdefault(fingerprint(fact.text), fact)
+    split = list(once.values())
+    ranges = [_range(fact, events) for fact in split]
+    lines = [ObservedLine(fact.text, *range_) for fact, range_ in zip(split, ranges, strict=True)]
+    found = [
+        _said(fact, range_, trust, events)
+        for fact, range_, trust in zip(split, ranges, trust_of_lines(lines, events), strict=True)
+    ]
+    return sorted(found, key=lambda fact: (fact.seq_from, fact.seq_to))
+
+
+def facts_with_room(facts: Sequence[SaidFact], first: int) -> FactRoom:
+    """``facts`` in the order of the log; ``first``: seq of the pass's first event, which is always covered."""
+    if len(facts) <= MAX_FACTS:
+        return FactRoom(tuple(facts))
+    covered_to = max(facts[MAX_FACTS].seq_from - 1, first)
+    kept = facts_up_to(facts, covered_to)
+    best = sorted(range(len(kept)), key=lambda n: (-kept[n].importance, n))[:MAX_FACTS]
+    return FactRoom(tuple(kept[n] for n in sorted(best)), covered_to, len(kept) - len(best))
+
+
+def facts_up_to(facts: Sequence[SaidFact], covered_to: int) -> list[SaidFact]:
+    """Without those from behind it; the ranges of the others end there."""
+    return [replace(fact, seq_to=min(fact.seq_to, covered_to)) for fact in facts if fact.seq_from <= covered_to]
+
+
+def _split(fact: ProposedFact) -> list[ProposedFact]:
+    first, *others = statements(fact.text) or [""]
+    further = replace(fact, relation="new", target_id=None)
+    return [replace(fact, text=first), *(replace(further, text=text) for text in others)] if first else []
+
+
+def _range(fact: ProposedFact, events: Sequence[Event]) -> tuple[int, int]:
+    """Clipped into the pass."""
+    first, last = events[0].seq, events[-1].seq
+    if fact.seq_from is None and fact.seq_to is None:
+        at = _most_alike(fact.text, events)
+        return (at, at) if at is not None else (first, last)
+    told = [min(max(seq, first), last) for seq in (fact.seq_from, fact.seq_to) if seq is not None]
+    return min(told), max(told)
+
+
+def _most_alike(text: str, events: Sequence[Event]) -> int | None:
+    """The event that shares most words with a statement; of several the last."""
+    wanted = content_words(text) - _SUBJECT
+    shared = [(len(wanted & content_words(event_text(event))), event.seq) for event in events]
+    most, at = max(shared)
+    return at if most else None
+
+
+def _said(fact: ProposedFact, range_: tuple[int, int], trust: Trust, events: Sequence[Event]) -> SaidFact:
+    within = [event for event in events if range_[0] <= event.seq <= range_[1]]
+    of_user = [event for event in within if event.event_type is EventType.USER_MESSAGE]
+    by = fact.by
+    if by in _OF_THE_USER and (trust == "tool" or not of_user):
+        by = "tool" if trust == "tool" else "assistant"
+    asked = any(asks_to_remember(said) for event in of_user for said in statements(event_text(event)))
+    last = within[-1] if within else events[-1]
+    return SaidFact(
+        text=fact.text,
+        category=fact.category,
+        importance=fact.importance,
+        by=by,
+        trust=trust,
+        relation=fact.relation,
+        target_id=fact.target_id,
+        seq_from=range_[0],
+        seq_to=range_[1],
+        remembered=asked,
+        said_at=last.created_at,
+    )

@@ -1,0 +1,96 @@
+"""No statement stands twice in a pack (docs/rules/pack.md#once): a fact is said by the line that was made of the same
+events, or by any line in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from neve.domain.memories.taken_back import made_of
+from neve.domain.records import TRUST, Kind, Memory, Span, Trust
+from neve.domain.sessions.spans import meets
+from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
+
+_OBSERVED = (Kind.OBSERVATION, Kind.REFLECTION)
+_NEGATIONS = frozenset({"no", "not", "never", "none", "nobody", "nothing", "without", "cannot"})
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """``span``: of the session's log, where it was made from one."""
+
+    words: Words
+    trust: Trust
+    session: str | None = None
+    span: Span | None = None
+
+
+def said_already(rows: Sequence[Memory], documents: Iterable[str]) -> frozenset[str]:
+    """Ids of the facts whose statement another line says. ``rows``: of both layers, as they are rendered; of two facts
+    that say the same the first stays. ``documents``: the texts that are shown. A tool's line does not speak for a
+    fact of somebody else's. Negations and the order of the words count, and no word is stemmed."""
+    facts = [memory for memory in rows if memory.kind is Kind.FACT]
+    if not facts:
+        return frozenset()
+    others = [line for memory in rows if memory.kind is not Kind.FACT for line in _lines(memory)]
+    others += [_Line(_words(line), "user") for text in documents for line in text.splitlines()]
+    said = {line.words: line.trust for line in sorted(others, key=lambda line: -TRUST.index(line.trust))}
+    observed: dict[str, list[_Line]] = {}
+    for line in others:
+        if line.session is not None and line.span is not None:
+            observed.setdefault(line.session, []).append(line)
+    again = set()
+    for fact in facts:
+        words, trust = _words(fact.text), fact.provenance.trusted
+        same = words != () and words in said and _as_good(said[words], trust)
+        if same or any(_says(line, fact, words) for line in observed.get(fact.provenance.session_id or "", ())):
+            again.add(fact.id)
+        else:
+            said[words] = trust
+    return frozenset(again)
+
+
+def _lines(memory: Memory) -> Iterator[_Line]:
+    origin = memory.provenance
+    session = origin.session_id if memory.kind in _OBSERVED and origin.by != "import" else None
+    if memory.passages:
+        for one in memory.passages:
+            yield _Line(_words(one.text), one.trust or origin.trusted, session, _span(one.seq_from, one.seq_to))
+        return
+    for text in memory.text.splitlines():
+        yield _Line(_words(text), origin.trusted, session, _span(origin.seq_from, origin.seq_to))
+
+
+def _span(first: int | None, last: int | None) -> Span | None:
+    return (first, last) if first is not None and last is not None else None
+
+
+def _words(text: str) -> Words:
+    """Without the marks of priority."""
+    return tuple(word for word in plain_words(text) if not is_emoji(word))
+
+
+def _says(line: _Line, fact: Memory, words: Words) -> bool:
+    """All that the fact says, of the same events."""
+    own = made_of(fact.provenance, line.session or "")
+    if line.span is None or not any(meets([line.span], part) for part in own):
+        return False
+    if not _as_good(line.trust, fact.provenance.trusted) or _negations(line.words) != _negations(words):
+        return False
+    wanted, given = _content(words), iter(_content(line.words))
+    return bool(wanted) and all(word in given for word in wanted)
+
+
+def _as_good(one: Trust, other: Trust) -> bool:
+    """What a tool said is marked in a pack; between other words it makes no difference."""
+    return one != "tool" or other == "tool"
+
+
+def _content(words: Words) -> list[str]:
+    return [word for word in words if word not in QUERY_STOP_WORDS]
+
+
+def _negations(words: Words) -> set[str]:
+    return {word for word in words if word in _NEGATIONS or word.endswith("n't")}

@@ -1,0 +1,22 @@
+"""Numbers under which a hospital keeps somebody: they have no form of their own, so only the words before them tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from neve.domain.privacy.spans import Span
+
+_NAMED = re.compile(
+    r"(?i)\b(?:mrn|(?:medical[ -]records?|patient|hospital|chart)[ -](?:number|no|num|id|#)|nhs[ -](?:number|no))"
+    r"(?![a-z])[ \t.:#=\"'\x1f]{0,4}(?:(?:is|was)\b[ \t:#\x1f]{0,3})?"
+    r"([a-z]{0,4}-?[0-9](?:[0-9a-z]|[ -](?=[0-9a-z]*[0-9])){3,18})(?![0-9a-z])"
+)
+_FEWEST_DIGITS = 4
+
+
+def find(text: str) -> Iterator[Span]:
+    for found in _NAMED.finditer(text):
+        start, end = found.span(1)
+        if sum(c.isdigit() for c in found[1]) >= _FEWEST_DIGITS:
+            yield Span(start, end, "medical_record_number")

@@ -1,0 +1,117 @@
+"""Passwords, by the words before them: as settings are written (``password=...``), as people say it ("my password is
+..."), and in an address (``https://user:...@host``). In nine more languages by the noun alone, where letters and digits
+follow it.
+
+What follows the words is often no password ("my password is wrong", ``password: str``), so plain words count only where
+the sentence ends behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from neve.domain.privacy.spans import Span, is_placeholder
+
+_NOUN = r"(?:pass(?:word|wd|phrase|code)|pwd)"
+_IS = r"(?:(?:(?:is|was|has been) )?(?:now )?(?:set|changed|reset) to|is|was|'s|\u2019s|will be|to|equals)"
+_SPACE = r"[ \t\x1f]{1,3}"
+
+_ASSIGNED = re.compile(
+    rf"(?i){_NOUN}[0-9]?(?:[\"'`*\\]{{0,4}})[ \t]{{0,3}}(?:=>|:=|:|=)[ \t\x1f*]{{0,3}}"
+    r"(?:\\{0,3}\"([^\"\n]{1,256}?)\\{0,3}\"|'([^'\n]{1,256})'|`([^`\n]{1,256})`|([^\s\"'`<>&]{3,256}))"
+)
+_SAID = re.compile(
+    rf"(?i)\b{_NOUN}(?:{_SPACE}(?:for|of|on|at|to)(?:{_SPACE}[^\s.,;:!?\"]{{1,40}}){{1,5}}?)?(?:{_SPACE})?({_IS})"
+    rf"(?:{_SPACE}(?:now|just|still|simply|currently))?(?:{_SPACE}|[ \t]?:[ \t]?)"
+    r"(?:\"([^\"\n]{1,256})\"|'([^'\n]{1,256})'|`([^`\n]{1,256})`|\u201c([^\u201d\n]{1,256})\u201d|([^\s\"'`<>]{3,256}))"
+)
+_PHRASE = re.compile(
+    rf"(?i)\bpass[ -]?phrase{_SPACE}is{_SPACE}((?:[a-z0-9-]{{2,24}}{_SPACE}){{2,11}}[a-z0-9-]{{2,24}})(?=[.!?,;\n]|$)"
+)
+_PIN = re.compile(
+    r"(?i)\bpin(?:[ -](?:number|no|code))?\b(?:[ \t]{1,2}(?:is|was)\b|[ \t]?[:=])[ \t\x1f]{0,3}([0-9]{4,8})\b"
+)
+_NOUN_ELSEWHERE = (
+    "passwort|kennwort|contrase(?:ñ|ñ?)a|mot de passe|senha|palavra-passe|парол[ьяю]"
+    "|密码|密碼|パスワード|비밀번호"
+    "|كلمة (?:المرور|السر)|पासवर्ड"
+)
+"""German, Spanish, French, Portuguese, Russian, Chinese, Japanese, Korean, Arabic, Hindi."""
+_IS_ELSEWHERE = "(?:ist|lautet|war|es|est|era|é)(?=[ \t])|是|为|為|は|은|는|هي|هو"
+_ELSEWHERE = re.compile(
+    rf"(?i)(?:{_NOUN_ELSEWHERE})(?:(?:[ \t]{{1,3}}[^\s.,;:：=!?\"]{{1,24}}){{0,4}}?"
+    rf"[ \t]{{0,3}}(?:[:：=–—]|{_IS_ELSEWHERE})[ \t\u3000\x1f]{{0,3}}|[ \t\x1f]{{1,3}})"
+    "[\"'`«„“「]?((?=[!-~]{0,63}[0-9])(?=[!-~]{0,63}[A-Za-z])[!-~]{4,256})"
+)
+_IN_ADDRESS = re.compile(r"://[^\s/:@\"'<>]{0,128}:([^\s/@\"'<>]{1,256})@")
+
+_CLAUSE_END = re.compile(r"(?i)[ \t]*(?:$|\n|[.,;:!?)\]\"'\x1f]|[ \t](?:and|but|please|so|btw|for|thanks|ok|okay)\b)")
+_CODE = re.compile(
+    r"[A-Za-z_][\w.]*[(\[]|(?:self|this|os|config|settings|args|request|user|env|process)\.|[$%{]+[\w{.]|<"
+)
+_TRAILING = ".,;:!?)]}*"
+
+_SAID_OF_ONE = """
+a about above accepted actually again all allowed almost already also always an and any asked at available bad because
+been being below between blank blocked both broken can cannot case-sensitive changed checked chosen confirm
+confirmation continue correct correctly created currently default different disabled done due easy either empty
+encrypted enforced enough entered exactly expired expiring false fine for forgotten from generated getting given going
+good hard hashed her here hidden hint his i if important in incorrect insecure invalid it its just known like locked
+long lost low managed manager mandatory masked missing must my needed needs neither never new nil no none not nothing
+null ok okay old on one only optional our out plain plaintext please private probably protected random really recorded
+rejected required reset resetting safe same saved secret secure sent set shared short should similar simple so somehow
+something somewhere still stored str string strong temporary that the their there these this to too true undefined
+unique unknown unset updated used using valid very visible weak what when where which why will with working wrong yes
+your
+"""
+_NO_PASSWORD = frozenset(_SAID_OF_ONE.split())
+"""What is said of a password, and stands in place of one in code."""
+
+
+def find(text: str) -> Iterator[Span]:
+    for found in _ASSIGNED.finditer(text):
+        yield from _value(found, 1, written=True)
+    for found in _SAID.finditer(text):
+        yield from _value(found, 2, told=found[1].lower() != "to")
+    for found in _ELSEWHERE.finditer(text):
+        if not is_placeholder(found[1]):
+            yield Span(*_bare(text, *found.span(1)), "password")
+    for pattern in (_PHRASE, _PIN, _IN_ADDRESS):
+        for found in pattern.finditer(text):
+            if not is_placeholder(found[1]):
+                yield Span(*found.span(1), "password")
+
+
+def _value(found: re.Match[str], first: int, *, written: bool = False, told: bool = False) -> Iterator[Span]:
+    """The group that matched, from ``first`` on; the last one is without quotes. A plain word counts where it is
+    ``written`` as a setting, or ``told`` and the last of its clause."""
+    group = found.lastindex or first
+    start, end = found.span(group)
+    quoted = group != found.re.groups
+    if is_placeholder(found[group]):
+        return
+    if not quoted:
+        start, end = _bare(found.string, start, end)
+    value = found.string[start:end]
+    if not value or _CODE.match(value) or value.lower() in _NO_PASSWORD:
+        return
+    counts = written or _is_strong(value) or (told and _CLAUSE_END.match(found.string, end) is not None)
+    if quoted or (len(value) > 2 and counts):
+        yield Span(start, end, "password")
+
+
+def _bare(text: str, start: int, end: int) -> tuple[int, int]:
+    """Without the marks of the sentence or the emphasis around it. A last mark behind another sign is left to the
+    password (``pa$$!``)."""
+    while start < end and text[start] in "(*":
+        start += 1
+    while end > start and text[end - 1] in _TRAILING:
+        end -= 1
+    return start, end
+
+
+def _is_strong(value: str) -> bool:
+    """No word: digits or signs in it, or capitals behind the first letter."""
+    return not value.replace("-", "").replace("'", "").replace("\u2019", "").isalpha() or not (
+        value.islower() or value[1:].islower() or value.isupper()
+    )

@@ -1,0 +1,37 @@
+"""How long a worker of the night may take, and everything that follows from it (docs/rules/reflect.md#worker).
+
+``template.yaml`` repeats three of these numbers; a test compares them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from neve.domain.observe.time_limits import COMMIT_S
+
+WORKER_S = 900
+"""``Timeout`` of reflect: the longest that Lambda allows, because one answer about a full batch may take three
+minutes."""
+SPARE_S = 60.0
+"""With less left no batch begins (docs/rules/reflect.md#worker)."""
+TOKENS_PER_S = 180.0
+"""Of an answer, as in ``time_limits.ANSWER_S``."""
+LONGEST_ANSWER_S = WORKER_S - SPARE_S
+"""One call of a model with all its attempts."""
+LEASE_S = WORKER_S + 10
+"""Nobody takes a user up while a worker may still be at it."""
+VISIBILITY_S = 6 * WORKER_S
+"""Of its queue: what AWS asks for."""
+PLANNER_S = 60
+"""``Timeout`` of reflect_planner."""
+POSTPONED_S = 30.0
+"""Pause before a message whose user is busy is sent again (*chosen*)."""
+NO_PROGRESS_FOR = timedelta(minutes=30)
+"""After so long a message whose user is always busy has failed (*chosen*: two leases)."""
+PLANNED_AGAIN = timedelta(minutes=10)
+"""A night whose users are not all queued after so long has lost its message, or is told of twice, which does no
+harm (*chosen*)."""
+
+
+def needed_s(target_tokens: int) -> float:
+    """How long a batch may take at most, from its question to its commit."""
+    return max(SPARE_S, target_tokens / TOKENS_PER_S + COMMIT_S)

@@ -1,0 +1,132 @@
+"""Which of a user's rows a night condenses, in which batches, and what of an answer is kept
+(docs/rules/reflect.md#nightly). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, time, timedelta
+from typing import Protocol, TypeVar
+
+from neve.domain.observe.text import cap_lines
+from neve.domain.records import Kind, Memory, Scope
+from neve.domain.times import iso, parse
+from neve.domain.tokens import Counter, estimate, trim_to
+from neve.domain.zones import zone
+
+NIGHT = time(3)
+"""Local time of a tenant's night (docs/rules/reflect.md#planner)."""
+SHORTEST_ROW = 120
+"""Tokens that a row may have however many there are (docs/rules/reflect.md#condensed)."""
+A_MOMENT = timedelta(milliseconds=1)
+"""The unit of a stored time."""
+
+
+class Sized(Protocol):
+    @property
+    def tokens(self) -> int: ...
+
+
+T = TypeVar("T", bound=Sized)
+
+
+class Told(Protocol):
+    """What a batch came to, row by row."""
+
+    @property
+    def text(self) -> str: ...
+
+
+R = TypeVar("R", bound=Told)
+
+
+def last_night(now: datetime, timezone: str) -> datetime:
+    """The latest 03:00 of a time zone that is not ahead of ``now``, in UTC. Where the clocks leave 03:00 out it is the
+    moment at which they jump, where they repeat it the first one: one night a day, whatever they do."""
+    zone_ = zone(timezone)
+    day = now.astimezone(zone_).date()
+    while True:
+        night = datetime.combine(day, NIGHT, zone_).astimezone(UTC)
+        if night <= now:
+            return night
+        day -= timedelta(days=1)
+
+
+def old_enough(now: datetime, days: float) -> str:
+    """The stored time up to which, included, a row was created that has the minimum age."""
+    return iso(now - timedelta(days=days))
+
+
+def is_candidate(kind: str, scope: str) -> bool:
+    """Whether rows of this kind are condensed at all, once they are old enough: what a person wrote is not rewritten,
+    and what was condensed loses detail when it is condensed again."""
+    return kind == Kind.OBSERVATION or (kind == Kind.REFLECTION and scope == Scope.SESSION)
+
+
+def oldest_first(rows: Iterable[Memory]) -> list[Memory]:
+    return sorted(rows, key=place_of)
+
+
+def place_of(row: Memory) -> tuple[str, str]:
+    """Where a row stands in the order of a run: what a cursor holds."""
+    return row.created_at, row.id
+
+
+def eligible(rows: Iterable[Memory], until: str) -> list[Memory]:
+    """Of active rows of a user: the candidates that were created by ``until``, oldest first."""
+    return oldest_first(row for row in rows if is_candidate(row.kind, row.scope) and row.created_at <= until)
+
+
+def worth_a_run(rows: Sequence[Sized], least_rows: int, least_tokens: int) -> bool:
+    return len(rows) >= least_rows or sum(row.tokens for row in rows) >= least_tokens
+
+
+def batches_of(rows: Sequence[T], cap: int) -> list[list[T]]:
+    """Packed greedily in the order given, at most ``cap`` tokens each; a row above the cap is a batch of its own."""
+    batches: list[list[T]] = []
+    left = 0
+    for row in rows:
+        if not batches or row.tokens > left:
+            batches.append([])
+            left = cap
+        batches[-1].append(row)
+        left -= row.tokens
+    return batches
+
+
+def runs_of(rows: Sequence[Memory], cap: int) -> list[list[Memory]]:
+    """The batches of a run, by their oldest row. What repeats a tool or a page is condensed apart from what was said
+    (docs/adr/0020-what-a-tool-said-is-condensed-apart.md)."""
+    by_trust = [[row for row in rows if (row.provenance.trusted == "tool") is tool] for tool in (False, True)]
+    batches = [batch for part in by_trust for batch in batches_of(part, cap)]
+    return sorted(batches, key=lambda batch: place_of(batch[0]))
+
+
+def target_of(batch: Sequence[Sized]) -> int:
+    """Tokens that the rows of a batch may have together afterwards: half of what they have."""
+    return sum(row.tokens for row in batch) // 2
+
+
+def kept_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> list[tuple[R, str]]:
+    """Those of an answer that fit, with what is stored of their texts: each cut to its share of the target, at least
+    ``SHORTEST_ROW``, as long as they stay within the target together. The first is always kept."""
+    said = [(row, cap_lines(row.text.strip())) for row in rows if row.text.strip()]
+    cap = max(SHORTEST_ROW, target // len(said)) if said else 0
+    kept: list[tuple[R, str]] = []
+    total = 0
+    for row, text in said:
+        cut = trim_to(text, cap, count=count)
+        total += count(cut)
+        if kept and total > target:
+            break
+        kept.append((row, cut))
+    return kept
+
+
+def due_again(left: Sequence[Memory], until: str, worth: Callable[[Sequence[Memory]], bool]) -> str | None:
+    """Of what a run up to ``until`` left of a user's candidates: the creation of the row with which another run will be
+    worth it, behind this run's own limit. None: not before more rows come."""
+    rows = oldest_first(left)
+    for n in range(1, len(rows) + 1):
+        if worth(rows[:n]):
+            return max(rows[n - 1].created_at, iso(parse(until) + A_MOMENT))
+    return None

@@ -1,0 +1,92 @@
+"""E10 over HTTP."""
+
+from __future__ import annotations
+
+from neve.domain.errors import invalid
+from neve.domain.records import Document, Status
+from neve.http.calls import Answer, Call, once
+from neve.http.operations import Nothing
+from neve.http.pages import fitting
+from neve.http.router import Router
+from neve.http.schemas.documents import documents as d
+from neve.usecases.documents.delete_document import DeletedDocuments, delete_below, delete_document
+from neve.usecases.documents.evolve_document import evolve_document
+from neve.usecases.documents.get_document import get_document
+from neve.usecases.documents.list_documents import page_of_documents
+from neve.usecases.documents.list_versions import list_versions
+from neve.usecases.documents.move_document import move_document
+from neve.usecases.documents.write_document import write_document
+
+
+def bind_documents(router: Router) -> None:
+    """The calls of E10."""
+    router.on(d.READ_DOCUMENT)(_read)
+    router.on(d.PUT_DOCUMENT)(_put)
+    router.on(d.DELETE_DOCUMENT)(_delete)
+    router.on(d.LIST_DOCUMENTS)(_list)
+    router.on(d.LIST_VERSIONS)(_versions)
+    router.on(d.MOVE_DOCUMENT)(_move)
+    router.on(d.EVOLVE_DOCUMENT)(_evolve)
+
+
+def _answer(document: Document, status: int = 200, *, chunks: bool = False) -> Answer:
+    return Answer(status, d.DocumentView.of(document, chunks=chunks), headers={"ETag": f'"{document.rev}"'})
+
+
+def _read(call: Call[d.ReadQuery, Nothing]) -> Answer:
+    return _answer(get_document(call.user, call.query.path, call.query.rev), chunks=call.query.chunks)
+
+
+def _put(call: Call[d.PathQuery, d.PutBody]) -> Answer:
+    if call.if_none_match.tags:
+        raise invalid("header.If-None-Match", "must be *")
+    written = write_document(
+        call.user,
+        call.query.path,
+        call.body.command(),
+        expected_rev=call.if_match,
+        create=call.if_none_match.any,
+        idempotency_key=call.idempotency,
+    )
+    return _answer(written.document, 201 if written.created else 200)
+
+
+def _delete(call: Call[d.DeleteQuery, Nothing]) -> Answer:
+    call.query.checked(conditional=call.if_match is not None)
+
+    def work() -> Answer:
+        path, prefix = call.query.path, call.query.prefix
+        if path is None:
+            return Answer(body=d.DeletedDocumentsView.of(delete_below(call.user, str(prefix))))
+        deleted = delete_document(call.user, path, call.if_match)
+        return Answer(body=d.DeletedDocumentsView.of(DeletedDocuments([deleted.path])))
+
+    return once(call, work)
+
+
+def _list(call: Call[d.ListQuery, Nothing]) -> Answer:
+    status = Status(call.query.status) if call.query.status else None
+
+    def read(limit: int, cursor: str | None) -> d.DocumentPage:
+        return d.DocumentPage.of(*page_of_documents(call.user, call.query.prefix, status, limit, cursor))
+
+    return Answer(body=fitting(call.query, read))
+
+
+def _versions(call: Call[d.VersionsQuery, Nothing]) -> Answer:
+    def read(limit: int, cursor: str | None) -> d.VersionPage:
+        return d.VersionPage.of(*list_versions(call.user, call.query.path, limit, cursor))
+
+    return Answer(body=fitting(call.query, read))
+
+
+def _move(call: Call[Nothing, d.MoveBody]) -> Answer:
+    moved = move_document(
+        call.user, call.body.path, call.body.to, expected_rev=call.if_match, idempotency_key=call.idempotency
+    )
+    return _answer(moved)
+
+
+def _evolve(call: Call[Nothing, d.EvolveBody]) -> Answer:
+    new = evolve_document(call.user, call.body.command(), expected_rev=call.if_match, idempotency_key=call.idempotency)
+    return _answer(new, 201)

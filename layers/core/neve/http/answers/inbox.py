@@ -1,0 +1,28 @@
+"""E13 over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neve.http.calls import Answer, Call, once
+from neve.http.operations import Nothing
+from neve.http.pages import fitting
+from neve.http.router import Router
+from neve.http.schemas.inbox.inbox import DECISIONS, LIST_INBOX, InboxItem, InboxPage, InboxQuery
+from neve.usecases.inbox.decide import decide
+from neve.usecases.inbox.list_inbox import list_inbox
+
+
+def bind_inbox(router: Router) -> None:
+    router.on(LIST_INBOX)(_page)
+    for decision in DECISIONS:
+        router.on(decision)(_decided)
+
+
+def _page(call: Call[InboxQuery, Nothing]) -> Answer:
+    return Answer(body=fitting(call.query, lambda n, at: InboxPage.of(*list_inbox(call.user, n, at))))
+
+
+def _decided(call: Call[Nothing, Any]) -> Answer:
+    item_id, decision = call.ids["item_id"], call.body.decision()
+    return once(call, lambda: Answer(body=InboxItem.of(decide(call.user, item_id, decision))))

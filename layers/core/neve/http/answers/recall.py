@@ -1,0 +1,43 @@
+"""E7, E8 and E11 over HTTP: an answer with what it measured. The time that a call may take begins when the process is
+ready."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from neve import observability
+from neve.http.calls import Answer, Call
+from neve.http.operations import Nothing, View
+from neve.http.schemas.compile.context import CompileBody, ContextOut
+from neve.http.schemas.recall.recall import RecallView
+from neve.ports import Ports
+from neve.usecases.compile.compile_context import compile_context
+from neve.usecases.recall.answer import RecallAnswer
+from neve.usecases.recall.note_legs import note_legs
+
+
+def recall_answer(
+    ports: Ports,
+    found: RecallAnswer,
+    cold_start_ms: float | None,
+    shown: Callable[[RecallAnswer], View] | None = None,
+) -> Answer:
+    """``shown``: what of it the answer's body is; None: all of it."""
+    note_legs(ports, found.legs)
+    observability.measured("recall", found.metrics() | _started(cold_start_ms))
+    body = shown(found) if shown else RecallView.of(found, cold_start_ms)
+    return Answer(body=body, degraded=found.degraded)
+
+
+def context_answer(call: Call[Nothing, CompileBody], cold_start_ms: float | None) -> Answer:
+    made = compile_context(call.user.of_session(call.body.session_id), call.body.command())
+    measured = made.metrics() | _started(cold_start_ms)
+    if made.recalled is not None:
+        note_legs(call.ports, made.recalled.legs)
+        measured |= made.recalled.metrics()
+    observability.measured("recall", measured)
+    return Answer(body=ContextOut.of(made, call.user.policy, cold_start_ms), degraded=made.degraded)
+
+
+def _started(cold_start_ms: float | None) -> dict[str, float]:
+    return {} if cold_start_ms is None else {"ColdStartSeconds": cold_start_ms / 1000}

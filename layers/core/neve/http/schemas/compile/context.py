@@ -1,0 +1,352 @@
+"""E8: a whole prompt, ready for a provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, JsonValue, field_validator
+
+from neve.domain.compile.cacheable import DEFAULT_FAMILY, cacheable_from
+from neve.domain.compile.last_turn import TaskState, ToolOutput
+from neve.domain.records import Kind, PackManifest
+from neve.domain.tenants.policy import Policy, Profile
+from neve.http.operations import Body, Nothing, Operation, Response, View
+from neve.http.schemas.fields import Filled, Identifier
+from neve.http.schemas.sessions.events import ImageBlock, Said
+from neve.http.schemas.sessions.sessions import MemoryLagOut
+from neve.usecases.compile.command import CompileCommand, Content
+from neve.usecases.compile.compile_context import Compiled
+from neve.usecases.compile.reads import Standing
+
+WARN_AT = 0.8
+"""Share of the input from which a prompt is called nearly full."""
+Line = Annotated[str, Field(max_length=100_000)]
+
+
+class ToolOutputBody(Body):
+    name: Annotated[Filled, Field(max_length=256)]
+    content: Line
+
+
+class TaskStateBody(Body):
+    """Working memory of one step. Never stored."""
+
+    notes: Line = ""
+    goal: Annotated[str, Field(max_length=2_000)] = ""
+    variables: dict[str, JsonValue] = Field(default_factory=dict, max_length=200)
+    observations: Annotated[list[Line], Field(max_length=200, description="Oldest first.")] = Field(
+        default_factory=list
+    )
+    tool_outputs: Annotated[list[ToolOutputBody], Field(max_length=100)] = Field(default_factory=list)
+
+    def state(self) -> TaskState:
+        outputs = tuple(ToolOutput(output.name, output.content) for output in self.tool_outputs)
+        return TaskState(self.notes, self.goal, self.variables, tuple(self.observations), outputs)
+
+
+class CompileBody(Body):
+    session_id: Identifier
+    message: Said | None = Field(
+        default=None,
+        description="What the user says now: text or blocks. It is not stored. Where the log ends with it already, it"
+        " is not repeated, and may be left out.",
+    )
+    task_state: Line | TaskStateBody | None = None
+    instructions: Annotated[list[Annotated[Filled, Field(max_length=50_000)]], Field(max_length=50)] = Field(
+        default_factory=list, description="Behind the static prefix. Another list is another prefix to the provider."
+    )
+    retrieval: Literal["auto", "tools", "both", "none"] = Field(
+        default="auto",
+        description="`auto`: up to 5 passages. `tools`: the model is offered the search. `both`, `none`.",
+    )
+    format: Literal["anthropic", "openai"] = "anthropic"
+    budget_profile: Profile | None = Field(default=None, description="Default: the policy's.")
+    history_window: int | None = Field(
+        default=None, ge=1, le=1_000, description="Turns: at least so many are shown, and at most twice as many."
+    )
+    dry_run: bool = Field(default=False, description="The report only. Nothing is written.")
+
+    @field_validator("message")
+    @classmethod
+    def _no_upload(cls, message: Any) -> Any:
+        blocks = message if isinstance(message, list) else []
+        if any(isinstance(block, ImageBlock) and block.upload_id is not None for block in blocks):
+            raise ValueError("names an upload: append the message to the log first, and leave it out here")
+        return message
+
+    def command(self) -> CompileCommand:
+        task = TaskState(notes=self.task_state) if isinstance(self.task_state, str) else None
+        return CompileCommand(
+            message=self._content(),
+            task=self.task_state.state() if isinstance(self.task_state, TaskStateBody) else task,
+            instructions=tuple(self.instructions),
+            retrieval=self.retrieval,
+            format=self.format,
+            profile=self.budget_profile,
+            history_window=self.history_window,
+            dry_run=self.dry_run,
+        )
+
+    def _content(self) -> Content | None:
+        if self.message is None or isinstance(self.message, str):
+            return self.message
+        return [block.model_dump(exclude_none=True) for block in self.message]
+
+
+# --- the answer -----------------------------------------------------------------------------------
+
+
+class SectionOut(View):
+    section: str
+    priority: int = Field(description="1 to 6; 6 gives way first.")
+    need: int
+    granted: int
+    used: int
+
+
+class PrunedOut(View):
+    section: str
+    items: list[str]
+    why: str
+
+
+class BreakpointOut(View):
+    at: Literal["static", "system", "previous", "history"]
+    tokens: int = Field(description="Of the prefix that ends there.")
+    minimum: int = Field(description="The fewest that the model's provider caches.")
+    cacheable: bool
+    marked: bool = Field(description="False: the provider caches by itself.")
+
+
+class BudgetOut(View):
+    profile: str
+    total: int
+    output: int
+    input: int
+    system: int
+    memories: int = Field(description="The pack and what is retrieved.")
+    pack: int | None
+    retrieved: int | None
+    history: int = Field(description="Without the message where that has a number of its own.")
+    message: int | None
+    task: int
+
+
+class HistoryOut(View):
+    epoch: int
+    turns: int = Field(description="That are shown.")
+    hidden: dict[str, int] | None = Field(description="`from` and `to`: events that are summarised or left out.")
+    epoch_changed: bool = Field(description="This call cut the history or took its images out: it begins anew.")
+    compaction: Literal["queued", "none"]
+
+
+class TiersOut(View):
+    """Items of each memory tier that are in the prompt."""
+
+    working: int
+    short_term: int = Field(description="Events of the log.")
+    semantic: int
+    episodic: int
+
+
+class ImagesOut(View):
+    """Stored images of the log; those by `url` are always shown."""
+
+    shown: int
+    left_out: int = Field(description="A line of text stands in their place. Of the message: `images:left_out`.")
+
+
+class ReportOut(View):
+    budget: BudgetOut
+    sections: list[SectionOut] = Field(description="By priority.")
+    pruned: list[PrunedOut] = Field(description="In the order in which sections give way.")
+    used: int
+    limit: int = Field(description="Tokens of the input.")
+    pct: float
+    warn_at: float = WARN_AT
+    warning: bool
+    breakpoints: list[BreakpointOut]
+    stable_prefix_tokens: int = Field(description="Of everything before the user's last message.")
+    prefix_sha256: dict[str, str] = Field(description="Of tools, static prefix and instructions, where there are any.")
+    prefix_changed: bool = Field(description="Those are others than in the session's prompt before.")
+    history: HistoryOut | None
+    images: ImagesOut
+    tiers: TiersOut
+    pack_version: int | None
+    pack_layers: dict[str, int] | None = Field(
+        default=None, description="Tokens of the items of `always`, `profile`, `global` and `local` in the pack."
+    )
+    pack_left_out: list[str] | None = Field(
+        default=None, description="Paths of documents that had no room in `always` and `profile`."
+    )
+
+
+class SessionNote(View):
+    thread_title: str | None
+    current_task: str | None
+    suggested_continuation: str | None
+
+
+class ContextOut(View):
+    format: Literal["anthropic", "openai"]
+    request: dict[str, JsonValue] | None = Field(
+        description="Arguments for the provider's call, less model and length of the answer. Absent from a dry run."
+    )
+    report: ReportOut
+    session: SessionNote | None
+    degraded: list[str]
+    transparency: list[str]
+    memory_lag: MemoryLagOut | None
+    recall_id: str | None
+    elapsed_ms: float
+    cold_start_ms: float | None = None
+
+    @classmethod
+    def of(cls, made: Compiled, policy: Policy, cold_start_ms: float | None = None) -> ContextOut:
+        standing = made.material.standing
+        return cls(
+            format=made.command.format,
+            request=dict(made.request) if made.request is not None else None,
+            report=_report(made, policy),
+            session=_session(standing) if standing else None,
+            degraded=list(made.degraded),
+            transparency=made.transparency,
+            memory_lag=MemoryLagOut.of(standing.lag) if standing else None,
+            recall_id=made.recalled.recall_id if made.recalled else None,
+            elapsed_ms=made.elapsed_ms,
+            cold_start_ms=None if cold_start_ms is None else round(cold_start_ms, 1),
+        )
+
+
+def _session(standing: Standing) -> SessionNote:
+    marker = standing.marker
+    return SessionNote(
+        thread_title=marker.thread_title,
+        current_task=marker.current_task,
+        suggested_continuation=marker.suggested_continuation,
+    )
+
+
+def _report(made: Compiled, policy: Policy) -> ReportOut:
+    plan, limit, pack = made.plan, made.budget.input, made.material.pack
+    share = plan.used / limit if limit else 1.0
+    return ReportOut(
+        budget=_budget(made),
+        sections=[
+            SectionOut(section=s.name, priority=s.priority, need=s.need, granted=s.granted, used=s.used)
+            for s in plan.sections
+        ],
+        pruned=[PrunedOut(section=one.section, items=list(one.items), why=one.why) for one in plan.pruned],
+        used=plan.used,
+        limit=limit,
+        pct=round(share, 4),
+        warning=share >= WARN_AT,
+        breakpoints=_breakpoints(made, policy),
+        stable_prefix_tokens=plan.stable_tokens,
+        prefix_sha256=dict(made.prefix_sha),
+        prefix_changed=made.prefix_changed,
+        history=_history(made),
+        images=_images(made),
+        tiers=_tiers(made),
+        pack_version=pack.manifest.pack_version if pack and pack.manifest else None,
+        pack_layers=_pack_layers(pack.manifest) if pack and pack.manifest else None,
+        pack_left_out=[entry.path or entry.id for entry in pack.left_out] or None if pack else None,
+    )
+
+
+def _images(made: Compiled) -> ImagesOut:
+    loaded = made.material.images
+    return ImagesOut(
+        shown=loaded.history_shown + loaded.last_shown, left_out=loaded.history_left_out + loaded.last_left_out
+    )
+
+
+def _pack_layers(manifest: PackManifest) -> dict[str, int]:
+    return {name: sum(entry.tokens for entry in entries) for name, entries in manifest.layers.items()}
+
+
+def _budget(made: Compiled) -> BudgetOut:
+    budget = made.budget
+    return BudgetOut(
+        profile=budget.profile,
+        total=budget.total,
+        output=budget.output,
+        input=budget.input,
+        system=budget.system,
+        memories=budget.memories,
+        pack=budget.pack,
+        retrieved=None if budget.pack is None else budget.memories - budget.pack,
+        history=budget.history - (budget.message or 0),
+        message=budget.message,
+        task=budget.task,
+    )
+
+
+def _breakpoints(made: Compiled, policy: Policy) -> list[BreakpointOut]:
+    used: Mapping[str, int] = {section.name: section.used for section in made.plan.sections}
+    static = used["tools"] + used["static"] + used["boundaries"]
+    system = static + used["instructions"] + used["pack"]
+    ends = {"static": static, "system": system, "history": made.plan.stable_tokens}
+    ends["previous"] = made.plan.stable_tokens - made.plan.newest_tokens
+    minimum = cacheable_from(policy.chat_model or DEFAULT_FAMILY[made.command.format], policy.cacheable_tokens)
+    return [
+        BreakpointOut.model_validate(
+            {
+                "at": at,
+                "tokens": ends[at],
+                "minimum": minimum,
+                "cacheable": ends[at] >= minimum,
+                "marked": made.command.format == "anthropic",
+            }
+        )
+        for at in made.plan.prompt.breakpoints()
+    ]
+
+
+def _history(made: Compiled) -> HistoryOut | None:
+    standing, cut = made.material.standing, made.plan.cut
+    if standing is None or made.epoch is None or made.material.log is None:
+        return None
+    hidden = cut or standing.hidden
+    return HistoryOut(
+        epoch=made.epoch.epoch,
+        turns=made.plan.turns,
+        hidden={"from": hidden.seq_from, "to": hidden.seq_to} if hidden else None,
+        epoch_changed=cut is not None or made.material.images.dropped_to is not None,
+        compaction="queued" if cut is not None and made.epoch is not standing.epoch else "none",
+    )
+
+
+_EPISODES = (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY)
+
+
+def _tiers(made: Compiled) -> TiersOut:
+    pack, shown = made.material.pack, set(made.plan.shown_hits)
+    packed = [entry for layer in pack.manifest.layers.values() for entry in layer] if pack and pack.manifest else []
+    episodic = sum(entry.kind in _EPISODES for entry in packed)
+    hits = [hit for hit in (made.recalled.hits if made.recalled else []) if hit.id in shown]
+    found_semantic = sum(hit.tier == "semantic" for hit in hits)
+    return TiersOut(
+        working=int(any(s.name == "task_state" and s.used for s in made.plan.sections)),
+        short_term=made.plan.events,
+        semantic=len(packed) - episodic + found_semantic,
+        episodic=episodic + len(hits) - found_semantic,
+    )
+
+
+COMPILE = Operation(
+    method="POST",
+    path="/v1/users/{user_id}/context",
+    id="compileContext",
+    tag="context",
+    summary="The whole prompt of one turn, within its budget and with what a provider can cache first.",
+    description="Static prefix, instructions, pack, history, and in the user's last message what was retrieved, the"
+    " task, the session and the message. A memory failure is told in `degraded`.",
+    scope="chat",
+    query=Nothing,
+    body=CompileBody,
+    responses={200: Response("The request for the provider, and the report.", ContextOut)},
+    codes=("session_not_found", "user_closed", "budget_infeasible", "profile_mismatch"),
+    answers_without_stores=True,
+)

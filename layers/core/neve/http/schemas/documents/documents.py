@@ -1,0 +1,374 @@
+"""E10: documents as the API shows and takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field
+from pydantic.functional_validators import BeforeValidator
+
+from neve.domain.documents.change import BY_PEOPLE, DocumentChange
+from neve.domain.documents.chunks import document_chunks
+from neve.domain.documents.description import LONGEST_NAME, LONGEST_SUMMARY
+from neve.domain.errors import invalid
+from neve.domain.records import Document, IncludePriority, Provenance, Status
+from neve.domain.tokens import estimate
+from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
+from neve.http.pages import Page
+from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
+from neve.http.schemas.fields import Cursor, Filled, Limit, whole_number
+from neve.http.schemas.memories.memories import Importance, Label, ProvenanceView, StatusName, Tags
+from neve.usecases.documents.delete_document import DeletedDocuments
+from neve.usecases.documents.evolve_document import Evolution
+
+IMPORTED = Provenance("import", trust="import")
+MAX_TEXT = 1024 * 1024
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())
+
+
+Rev = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(whole_number)]
+Optional = Annotated[str, Field(max_length=128)]
+"""A label that an empty text takes away."""
+Source = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class DocumentFields(Body):
+    """A field that is absent stays as it is, or is the default of a new document."""
+
+    name: Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_collapsed)] | None = Field(
+        default=None, description="Default: the first heading, else the path's last segment; again when empty."
+    )
+    summary: Annotated[str, Field(max_length=LONGEST_SUMMARY), AfterValidator(_collapsed)] | None = Field(
+        default=None, description="Default: the first lines; again when empty."
+    )
+    tags: Tags | None = None
+    group: Optional | None = Field(default=None, description="Empty: none.")
+    kind: Label | None = Field(default=None, description="The caller's own; default `document`.")
+    always_include: bool | None = Field(default=None, description="In every pack. Always true below `/always-load/`.")
+    include_priority: IncludePriority | None = None
+    prompt_label: Optional | None = Field(default=None, description="What a prompt calls it. Empty: none.")
+    prompt_hint: Annotated[str, Field(max_length=500)] | None = Field(default=None, description="Empty: none.")
+    prompt_order: Annotated[int, Field(ge=0, le=10_000)] | None = None
+    editable: bool | None = Field(default=None, description="False: changed by people only, never by a model.")
+    importance: Importance | None = None
+    status: Literal["active", "resolved", "inbox", "archived"] | None = None
+
+    def change(self, text: str | None, source: tuple[str, str] | None = None) -> DocumentChange:
+        return DocumentChange(
+            text=text,
+            name=self.name,
+            summary=self.summary,
+            tags=None if self.tags is None else tuple(dict.fromkeys(self.tags)),
+            group=self.group,
+            kind=self.kind,
+            always_include=self.always_include,
+            include_priority=self.include_priority,
+            prompt_label=self.prompt_label,
+            prompt_hint=self.prompt_hint,
+            prompt_order=self.prompt_order,
+            editable=self.editable,
+            source_type=source[0] if source else None,
+            source_id=source[1] if source else None,
+            importance=self.importance,
+            status=Status(self.status) if self.status else None,
+            provenance=IMPORTED if source else BY_PEOPLE,
+        )
+
+
+Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
+
+
+class PutBody(DocumentFields):
+    """Or the text alone, as `text/markdown`."""
+
+    text: Text | None = Field(default=None, description="Required for a new document.")
+    source_type: Source | None = Field(default=None, description="The outside system that it comes from.")
+    source_id: Source | None = Field(
+        default=None, description="What it is called there: sent again, wherever to, it is the next rev."
+    )
+
+    def command(self) -> DocumentChange:
+        if not self.model_fields_set:
+            raise invalid("body", "names nothing to write")
+        if self.source_type is None and self.source_id is None:
+            return self.change(self.text)
+        if self.source_type is None or self.source_id is None:
+            missing = "source_type" if self.source_type is None else "source_id"
+            raise invalid(missing, "is required: source_type and source_id go together")
+        return self.change(self.text, (self.source_type, self.source_id))
+
+
+class MoveBody(Body):
+    path: DocumentPath
+    to: DocumentPath
+
+
+class EvolveBody(DocumentFields):
+    """What is not named is as in the old document."""
+
+    path: DocumentPath = Field(description="Of the document that is superseded.")
+    to: DocumentPath = Field(description="Of the new one.")
+    text: Text
+    reason: Annotated[Filled, Field(max_length=1_000)]
+
+    def command(self) -> Evolution:
+        return Evolution(self.path, self.to, self.change(self.text), self.reason)
+
+
+# --- queries ------------------------------------------------------------------------------------
+
+
+class PathQuery(Parameters):
+    path: DocumentPath
+
+
+class ReadQuery(PathQuery):
+    rev: Rev | None = Field(default=None, description="As it was at a rev; default as it is.")
+    chunks: bool = Field(default=False, description="With the passages that are searched.")
+
+
+class DeleteQuery(Parameters):
+    path: DocumentPath | None = None
+    prefix: DocumentPrefix | None = Field(default=None, description="Everything below it; instead of `path`.")
+
+    @property
+    def address(self) -> str:
+        return f"path {self.path}" if self.path is not None else f"prefix {self.prefix}"
+
+    def checked(self, *, conditional: bool) -> None:
+        """Raises 422."""
+        if (self.path is None) == (self.prefix is None):
+            raise invalid("query.path", "or prefix is required, and not both")
+        if conditional and self.path is None:
+            raise invalid("header.If-Match", "is of one document: it goes with path")
+
+
+class ListQuery(Parameters):
+    prefix: DocumentPrefix = "/"
+    status: StatusName | None = Field(default=None, description="Default: active, resolved and inbox.")
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+class VersionsQuery(PathQuery):
+    limit: Limit = 20
+    cursor: Cursor | None = None
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+class ChunkView(View):
+    n: int
+    text: str
+    tokens: int = Field(description="By the estimate, whatever counter the policy names.")
+
+
+class DocumentHeadView(View):
+    path: str
+    id: str | None = Field(description="Stays when the document moves. An artifact has none.")
+    rev: int
+    name: str
+    summary: str
+    tags: list[str]
+    group: str | None = None
+    kind: str
+    always_include: bool
+    include_priority: IncludePriority
+    prompt_label: str | None = None
+    prompt_hint: str | None = None
+    prompt_order: int | None = None
+    editable: bool
+    source_type: str | None = None
+    source_id: str | None = None
+    extracted_at: str | None = Field(default=None, description="When it was last drawn from a conversation.")
+    importance: int
+    status: str
+    supersedes: list[str] = Field(description="Paths.")
+    superseded_by: str | None = None
+    superseded_at: str | None = None
+    superseded_reason: str | None = None
+    provenance: ProvenanceView
+    fingerprint: str
+    tokens: int
+    embedding_state: str
+    embedding_model: str | None = None
+    session_id: str | None = Field(default=None, description="Of an artifact: where a tool said it.")
+    seq: int | None = None
+    created_at: str
+    updated_at: str | None = Field(default=None, description="When `rev` last moved.")
+
+    @classmethod
+    def of(cls, document: Document) -> Self:
+        return cls(**_plain(cls, document))
+
+
+class DocumentView(DocumentHeadView):
+    text: str
+    chunks: list[ChunkView] | None = None
+
+    @classmethod
+    def of(cls, document: Document, *, chunks: bool = False) -> Self:
+        parts = enumerate(document_chunks(document.text)) if chunks else ()
+        shown = [ChunkView(n=n, text=text, tokens=estimate(text)) for n, text in parts]
+        return cls(**_plain(cls, document), chunks=shown if chunks else None)
+
+
+def _plain(view: type[View], document: Document) -> dict[str, Any]:
+    origin = document.provenance
+    own = {name: getattr(document, name) for name in view.model_fields if name not in ("provenance", "chunks")}
+    return own | {
+        "tags": list(document.tags),
+        "supersedes": list(document.supersedes),
+        "provenance": ProvenanceView(
+            by=origin.by,
+            session_id=origin.session_id,
+            seq_from=origin.seq_from,
+            seq_to=origin.seq_to,
+            model=origin.model,
+            trust=origin.trusted,
+        ),
+    }
+
+
+class DocumentPage(Page):
+    listed = "documents"
+
+    documents: list[DocumentHeadView] = Field(description="By path, without their texts.")
+    next_cursor: str | None = None
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], next_cursor: str | None) -> Self:
+        return cls(documents=[DocumentHeadView.of(one) for one in documents], next_cursor=next_cursor)
+
+
+class VersionPage(Page):
+    listed = "versions"
+
+    versions: list[DocumentHeadView] = Field(description="Newest first, each as it was at its rev, without its text.")
+    next_cursor: str | None = None
+
+    @classmethod
+    def of(cls, versions: Sequence[Document], next_cursor: str | None) -> Self:
+        return cls(versions=[DocumentHeadView.of(one) for one in versions], next_cursor=next_cursor)
+
+
+class DeletedDocumentsView(View):
+    deleted: list[str] = Field(description="The paths of what was deleted.")
+    more: bool = Field(description="Whether documents are left below the prefix: call again.")
+
+    @classmethod
+    def of(cls, deleted: DeletedDocuments) -> Self:
+        return cls(deleted=deleted.paths, more=deleted.more)
+
+
+# --- calls --------------------------------------------------------------------------------------
+
+_DOCUMENTS = "/v1/users/{user_id}/documents"
+_ETAG = {"ETag": "The rev, in quotes."}
+
+READ_DOCUMENT = Operation(
+    method="GET",
+    path=_DOCUMENTS,
+    id="getDocument",
+    tag="documents",
+    summary="Read one document, whatever its status.",
+    scope="records",
+    query=ReadQuery,
+    body=Nothing,
+    responses={200: Response("The document.", DocumentView, headers=_ETAG)},
+    codes=("document_not_found",),
+)
+PUT_DOCUMENT = Operation(
+    method="PUT",
+    path=_DOCUMENTS,
+    id="putDocument",
+    tag="documents",
+    summary="Write a document, as JSON or as Markdown.",
+    description="`If-Match`: only at that rev. `If-None-Match: *`: only where there is none.",
+    scope="records",
+    query=PathQuery,
+    body=PutBody,
+    responses={
+        200: Response("The document as it is now.", DocumentView, headers=_ETAG),
+        201: Response("A new document.", DocumentView, headers=_ETAG),
+    },
+    codes=("document_not_found", "pii_blocked", *USER_WRITE),
+    if_match=True,
+    if_none_match=True,
+    idempotent=True,
+    text_field="text",
+    addressed_by="path",
+)
+DELETE_DOCUMENT = Operation(
+    method="DELETE",
+    path=_DOCUMENTS,
+    id="deleteDocuments",
+    tag="documents",
+    summary="Delete one document, or those below a prefix, with all revisions.",
+    description="Below a prefix at most 100 a call; `more` says whether to call again.",
+    scope="records",
+    query=DeleteQuery,
+    body=Nothing,
+    responses={200: Response("What was deleted.", DeletedDocumentsView)},
+    codes=("document_not_found", *USER_WRITE),
+    if_match=True,
+    idempotent=True,
+    addressed_by="address",
+)
+LIST_DOCUMENTS = Operation(
+    method="GET",
+    path=_DOCUMENTS + "/list",
+    id="listDocuments",
+    tag="documents",
+    summary="List documents by path.",
+    description="Artifacts are listed below `/artifacts/` only.",
+    scope="records",
+    query=ListQuery,
+    body=Nothing,
+    responses={200: Response("One page.", DocumentPage)},
+)
+LIST_VERSIONS = Operation(
+    method="GET",
+    path=_DOCUMENTS + "/versions",
+    id="listDocumentVersions",
+    tag="documents",
+    summary="List the revisions of a document.",
+    scope="records",
+    query=VersionsQuery,
+    body=Nothing,
+    responses={200: Response("One page.", VersionPage)},
+    codes=("document_not_found",),
+)
+MOVE_DOCUMENT = Operation(
+    method="POST",
+    path=_DOCUMENTS + "/move",
+    id="moveDocument",
+    tag="documents",
+    summary="Move a document with its history.",
+    scope="records",
+    query=Nothing,
+    body=MoveBody,
+    responses={200: Response("The document where it is now.", DocumentView, headers=_ETAG)},
+    codes=("document_not_found", "pii_blocked", *USER_WRITE),
+    if_match=True,
+    idempotent=True,
+)
+EVOLVE_DOCUMENT = Operation(
+    method="POST",
+    path=_DOCUMENTS + "/evolve",
+    id="evolveDocument",
+    tag="documents",
+    summary="Put a new document in the place of an old one, which is superseded.",
+    scope="records",
+    query=Nothing,
+    body=EvolveBody,
+    responses={201: Response("The new document.", DocumentView, headers=_ETAG)},
+    codes=("document_not_found", "pii_blocked", *USER_WRITE),
+    if_match=True,
+    idempotent=True,
+)

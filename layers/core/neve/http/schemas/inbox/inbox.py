@@ -1,0 +1,181 @@
+"""E13: what waits for a person's decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field
+
+from neve.domain.librarian.filing import Proposal
+from neve.domain.records import Category, Memory, Status
+from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
+from neve.http.pages import Page
+from neve.http.schemas.fields import Cursor, Filled, Limit
+from neve.http.schemas.memories.memories import MAX_REASON, Importance, MemoryView, Text
+from neve.usecases.inbox.decision import Choice, Decision
+
+INBOX = "/v1/users/{user_id}/inbox"
+LONGEST_PATH = 1_000
+
+
+class InboxQuery(Parameters):
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+class ProposalView(View):
+    """What the librarian would do to a document. `decided_path` and `rev`: of the document that came of it."""
+
+    action: Literal["create", "update", "append", "move"]
+    path: str = Field(description="As it was proposed; a path that no document may have is changed with `edit`.")
+    to_path: str | None = None
+    title: str | None = None
+    text: str
+    base_rev: int | None = Field(default=None, description="The rev that the text was made from.")
+    tags: list[str]
+    importance: int
+    certainty: Literal["high", "medium", "low"]
+    trust: str
+    model: str
+    seqs: list[int]
+    decided_path: str | None = None
+    rev: int | None = None
+
+    @classmethod
+    def of(cls, proposal: Proposal) -> Self:
+        action = proposal.action
+        return cls(
+            action=action.verb,
+            path=action.path,
+            to_path=action.to_path,
+            title=action.title,
+            text=action.text,
+            base_rev=action.base_rev,
+            tags=list(action.tags),
+            importance=action.importance,
+            certainty=action.certainty,
+            trust=proposal.trust,
+            model=proposal.model,
+            seqs=list(action.seqs),
+            decided_path=proposal.decided_path,
+            rev=proposal.rev,
+        )
+
+
+_STATUS: dict[str, Literal["inbox", "approved", "rejected"]] = {Status.INBOX: "inbox", Status.ARCHIVED: "rejected"}
+
+
+class InboxItem(View):
+    """Exactly one of `memory` and `document`."""
+
+    id: str
+    status: Literal["inbox", "approved", "rejected"]
+    reason: str = Field(description="Why a person decides.")
+    session_id: str | None = None
+    created_at: str
+    memory: MemoryView | None = None
+    document: ProposalView | None = None
+
+    @classmethod
+    def of(cls, one: Memory | Proposal) -> Self:
+        if isinstance(one, Proposal):
+            own: dict[str, Any] = {"status": one.status, "reason": one.reason, "document": ProposalView.of(one)}
+        else:
+            reason = one.judged.reason if one.judged else "It waits for a decision."
+            own = {"status": _STATUS.get(one.status, "approved"), "reason": reason, "memory": MemoryView.of(one)}
+        return cls(id=one.id, session_id=one.session_id, created_at=one.created_at, **own)
+
+
+class InboxPage(Page):
+    listed: ClassVar[str] = "items"
+
+    items: list[InboxItem]
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, waiting: Sequence[Memory | Proposal], cursor: str | None) -> Self:
+        return cls(items=[InboxItem.of(one) for one in waiting], next_cursor=cursor)
+
+
+class ApproveBody(Body):
+    def decision(self) -> Decision:
+        return Decision("approve")
+
+
+class RejectBody(Body):
+    def decision(self) -> Decision:
+        return Decision("reject")
+
+
+_PATH: Any = Field(default=None, min_length=1, max_length=LONGEST_PATH, description="Where the document is to be.")
+
+
+class EditBody(Body):
+    """At least one field. `path`: of a document; `category`, `importance`: of a fact."""
+
+    text: Text | None = None
+    path: str | None = _PATH
+    category: Category | None = None
+    importance: Importance | None = None
+
+    def decision(self) -> Decision:
+        return Decision("edit", text=self.text, path=self.path, category=self.category, importance=self.importance)
+
+
+class SupersedeBody(Body):
+    """A fact takes the place of `target_id`; a document's text is replaced, whatever its rev."""
+
+    target_id: Filled | None = Field(
+        default=None, max_length=128, description="The memory that no longer holds; the one it contradicts when absent."
+    )
+    reason: Filled | None = Field(default=None, max_length=MAX_REASON, description="For the trace.")
+    text: Text | None = None
+    path: str | None = _PATH
+
+    def decision(self) -> Decision:
+        return Decision("supersede", text=self.text, path=self.path, target_id=self.target_id, reason=self.reason)
+
+
+LIST_INBOX = Operation(
+    method="GET",
+    path=INBOX,
+    id="listInbox",
+    tag="inbox",
+    summary="What waits for a decision, oldest first.",
+    scope="records",
+    query=InboxQuery,
+    body=Nothing,
+    responses={200: Response("A page.", InboxPage)},
+)
+
+
+def _decision(choice: Choice, body: type[Any], summary: str, description: str = "") -> Operation[Nothing, Any]:
+    return Operation(
+        method="POST",
+        path=f"{INBOX}/{{item_id}}/{choice}",
+        id=f"{choice}InboxItem",
+        tag="inbox",
+        summary=summary,
+        description=f"{description} 409 when it was decided already.".strip(),
+        scope="records",
+        query=Nothing,
+        body=body,
+        responses={200: Response("As it is now.", InboxItem)},
+        codes=("inbox_item_not_found", "memory_not_found", *USER_WRITE),
+        idempotent=True,
+    )
+
+
+APPROVE = _decision(
+    "approve",
+    ApproveBody,
+    "Keep what waits.",
+    "A fact becomes active, as confirmed by the user; a document is changed if it is still at the rev it was read at.",
+)
+REJECT = _decision("reject", RejectBody, "Keep nothing of it.")
+EDIT = _decision("edit", EditBody, "Keep it in other words, or a document at another path.")
+SUPERSEDE = _decision(
+    "supersede", SupersedeBody, "Keep it in the place of what no longer holds, be it a memory or a document's text."
+)
+DECISIONS = (APPROVE, REJECT, EDIT, SUPERSEDE)

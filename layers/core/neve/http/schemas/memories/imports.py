@@ -1,0 +1,144 @@
+"""E9 ``memories/import``: the lines that it takes, and what became of each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+from pydantic import Field
+
+from neve.domain.errors import NeveError, invalid
+from neve.http.json_body import check_model, decode_utf8, parse_json
+from neve.http.operations import USER_WRITE, Nothing, Operation, Response, TextBody, View
+from neve.http.problems import FieldProblem
+from neve.http.schemas.memories.memories import MEMORIES, ImportLine
+from neve.usecases.memories.import_memories import ImportedRow, ImportReport
+
+MAX_LINES = 5_000
+OF_AN_EXPORT = ("export", "document", "session", "summary", "event")
+"""Lines of an export that are no memories: they are left out, and counted."""
+_REFUSED = ("malformed_json", "validation_failed")
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedLine:
+    """``errors``: the fields at fault; none where the line is no JSON."""
+
+    line: int
+    refusal: NeveError
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLines:
+    """``skipped``: how many lines of an export there were of each type that is no memory."""
+
+    rows: list[ImportedRow]
+    rejected: list[RejectedLine]
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def through(self, gate: Callable[[ImportedRow], ImportedRow]) -> ReadLines:
+        """What the gate lets in; a line that it refuses is one of the rejected. Raises its refusal when there is
+        nothing at all to import."""
+        passed = ReadLines([], list(self.rejected), self.skipped)
+        for row in self.rows:
+            try:
+                passed.rows.append(gate(row))
+            except NeveError as refusal:
+                passed.rejected.append(RejectedLine(int(row.at.removeprefix("lines[").removesuffix("]")), refusal))
+        if self.rows and not passed.rows and not self.skipped:
+            raise passed.rejected[0].refusal
+        passed.rejected.sort(key=lambda rejected: rejected.line)
+        return passed
+
+
+class ImportText(TextBody):
+    """One JSON object a line, each an ``ImportLine``, or of an export; at most 1 MiB."""
+
+    media_type: ClassVar[str] = "application/jsonl"
+
+    def read(self) -> ReadLines:
+        """Line by line: what is wrong with one stops no other. Raises 422 for a body without lines or with too many,
+        and the first line's refusal when there is nothing at all to import."""
+        lines = [(n, line) for n, line in enumerate(self.root.split("\n"), start=1) if line.strip()]
+        if not lines:
+            raise invalid("body", "holds no line")
+        if len(lines) > MAX_LINES:
+            raise invalid("body", f"holds {len(lines)} lines; {MAX_LINES} are accepted")
+        read = ReadLines([], [])
+        for number, line in lines:
+            _read_line(read, number, line)
+        if read.rejected and not read.rows and not read.skipped:
+            raise read.rejected[0].refusal
+        return read
+
+
+def _read_line(read: ReadLines, number: int, line: str) -> None:
+    at = f"lines[{number}]"
+    try:
+        given = parse_json(decode_utf8(line.encode(errors="surrogateescape"), at), at)
+        if isinstance(given, dict) and given.get("type") in OF_AN_EXPORT:
+            read.skipped[given["type"]] += 1
+            return
+        read.rows.append(check_model(ImportLine, given, at).row(at, _id_of(given)))
+    except NeveError as refusal:
+        if refusal.code not in _REFUSED:
+            raise
+        read.rejected.append(RejectedLine(number, refusal))
+
+
+def _id_of(given: dict[str, Any]) -> str:
+    return f"imp_{hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:32]}"
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+class RejectedView(View):
+    line: int
+    detail: str = Field(description="Why, for a person.")
+    errors: list[FieldProblem] | None = Field(default=None, description="The fields at fault, where there are any.")
+
+    @classmethod
+    def of(cls, rejected: RejectedLine) -> Self:
+        errors = [FieldProblem(field=error.field, message=error.message) for error in rejected.refusal.errors]
+        return cls(line=rejected.line, detail=rejected.refusal.detail, errors=errors or None)
+
+
+class ImportView(View):
+    imported: list[str]
+    unchanged: list[str] = Field(description="Ids that were here already with the same text.")
+    conflicting: list[str] = Field(description="Ids that were here already with another text, which stays.")
+    repeated: list[str] = Field(description="Ids of facts that another memory here states word for word.")
+    rejected: list[RejectedView] = Field(description="Lines that were not accepted; the others were.")
+    skipped: dict[str, int] = Field(description="Lines of an export that are no memories, by type.")
+
+    @classmethod
+    def of(cls, report: ImportReport, read: ReadLines) -> Self:
+        return cls(
+            imported=report.imported,
+            unchanged=report.unchanged,
+            conflicting=report.conflicting,
+            repeated=report.repeated,
+            rejected=[RejectedView.of(line) for line in read.rejected],
+            skipped=dict(read.skipped),
+        )
+
+
+IMPORT_MEMORIES = Operation(
+    method="POST",
+    path=MEMORIES + "/import",
+    id="importMemories",
+    tag="memories",
+    summary="Bring memories in with their ids and times.",
+    description="A line that is not accepted is named in the answer, and the others go in; a repeat adds nothing.",
+    scope="records",
+    query=Nothing,
+    body=ImportText,
+    responses={200: Response("What was imported.", ImportView)},
+    codes=("pii_blocked", *USER_WRITE),
+    idempotent=True,
+)

@@ -1,0 +1,122 @@
+"""E9: what is answered when a memory is kept, and when one takes the place of another."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, RootModel
+
+from neve.domain.records import Category, Memory, Priority
+from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
+from neve.http.schemas.fields import Filled
+from neve.http.schemas.memories.memories import (
+    MAX_REASON,
+    CreateBody,
+    CreateQuery,
+    CriteriaView,
+    Importance,
+    MemoryView,
+    PriorityName,
+    Tags,
+    Text,
+)
+from neve.usecases.memories.evolve_memory import Evolution
+from neve.usecases.memories.stored_fact import StoredFact
+
+_DECISION: Any = Field(description="`superseded`: stored, in the place of what it corrects.")
+
+
+class FactView(MemoryView):
+    """The row of a fact, and why it is kept as it is. `reinforced`: it was there already."""
+
+    decision: Literal["stored", "reinforced", "superseded", "inbox"] = _DECISION
+    criteria: CriteriaView
+    reason: str
+
+
+class RejectedView(View):
+    """A fact that is not kept."""
+
+    decision: Literal["rejected"]
+    criteria: CriteriaView
+    reason: str
+
+
+class FactsView(View):
+    """With `split`: each statement of the text."""
+
+    facts: list[FactView | RejectedView]
+
+
+class KeptView(RootModel[FactView | RejectedView | FactsView | MemoryView]):
+    """A memory as it was written; of a fact with the decision; of a fact with `split` a list of them."""
+
+
+def fact_view(stored: StoredFact, memory: Memory | None) -> FactView | RejectedView:
+    """``memory``: the row as it is shown."""
+    criteria = CriteriaView.of(stored.criteria)
+    if memory is None:
+        return RejectedView(decision="rejected", criteria=criteria, reason=stored.reason)
+    own = MemoryView.fields_of(memory)
+    return FactView.model_validate(own | {"decision": stored.decision, "criteria": criteria, "reason": stored.reason})
+
+
+class EvolveBody(Body):
+    """A field that is absent is as it was."""
+
+    text: Text = Field(description="What holds now.")
+    reason: Filled = Field(max_length=MAX_REASON, description="Why, for the trace.")
+    category: Category | None = None
+    importance: Importance | None = None
+    priority: PriorityName | None = None
+    tags: Tags | None = None
+
+    def command(self) -> Evolution:
+        return Evolution(
+            text=self.text,
+            reason=self.reason,
+            category=self.category,
+            importance=self.importance,
+            priority=Priority(self.priority) if self.priority else None,
+            tags=tuple(self.tags) if self.tags is not None else None,
+        )
+
+
+CREATE_MEMORY = Operation(
+    method="POST",
+    path="/v1/users/{user_id}/memories",
+    id="createMemory",
+    tag="memories",
+    summary="Keep one memory.",
+    description=(
+        "A fact goes through the storage decision, whose reasons are in the answer. 201 when a row was written, 200"
+        " when a fact was known already, or is not kept."
+    ),
+    scope="records",
+    query=CreateQuery,
+    body=CreateBody,
+    responses={
+        200: Response("Nothing new was written.", KeptView),
+        201: Response("The stored memory.", KeptView),
+    },
+    codes=("pii_blocked", "session_not_found", "memory_not_found", *USER_WRITE),
+    idempotent=True,
+)
+EVOLVE_MEMORY = Operation(
+    method="POST",
+    path="/v1/users/{user_id}/memories/{memory_id}/evolve",
+    id="evolveMemory",
+    tag="memories",
+    summary="Put a statement in the place of a memory that no longer holds.",
+    description=(
+        "The old one becomes superseded and stays readable by its id. 409 when it is not active; of two at once one"
+        " wins. A fact that states the new text already takes the place, and is the answer."
+    ),
+    scope="records",
+    query=Nothing,
+    body=EvolveBody,
+    responses={201: Response("What holds now.", MemoryView, headers={"ETag": "The rev, in quotes."})},
+    codes=("pii_blocked", "memory_not_found", *USER_WRITE),
+    if_match=True,
+    idempotent=True,
+)

@@ -1,0 +1,255 @@
+"""E18: what a prompt's tokens were, and the sums of it that E1 and E16 show."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from neve.domain.tenants.prompt_cache import Collapse, PackChange, PromptTotals, ReportedUsage, SessionPrompts
+from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
+from neve.http.schemas.fields import Filled, Identifier, whole_number
+from neve.usecases.tenants.report_usage import NewReport
+
+PICO = 1e12
+MOST_TOKENS = 10_000_000
+MOST_DAYS = 92
+USD_DIGITS, RATE_DIGITS = 9, 6
+
+Word = Annotated[str, Field(min_length=1, max_length=64)]
+Count = Annotated[int, Field(ge=0, le=MOST_TOKENS)]
+TriggerName = Literal["initial", "reflection", "horizon"]
+ReasonName = Literal["pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown"]
+
+
+def usd(pico: int) -> float:
+    return round(pico / PICO, USD_DIGITS)
+
+
+# --- the report ---------------------------------------------------------------------------------
+
+
+class TokensBody(Body):
+    """As the provider's answer counts them. OpenAI's `prompt_tokens` include what was read and written: take it off."""
+
+    input: Count = Field(description="Of the prompt, neither read from the cache nor written to it.")
+    cache_read: Count = 0
+    cache_write: Count = 0
+    output: Count
+
+
+class ReportUsageBody(Body):
+    session_id: Identifier
+    pack_version: int = Field(ge=0, le=10**8, description="Of the pack in the prompt; 0 for a prompt without one.")
+    model: Filled = Field(max_length=200, description="As the provider names it: its price is looked up by it.")
+    usage: TokensBody
+    prefix_sha256: dict[Word, Word] = Field(
+        default_factory=dict,
+        max_length=8,
+        description="Of the parts that stand before the pack, by name: two reports that differ in a part that both name"
+        " have another prefix.",
+    )
+
+    def report(self) -> NewReport:
+        tokens = self.usage
+        return NewReport(
+            model=self.model,
+            pack_version=self.pack_version,
+            input=tokens.input,
+            cache_read=tokens.cache_read,
+            cache_write=tokens.cache_write,
+            output=tokens.output,
+            prefix=self.prefix_sha256,
+        )
+
+
+class DaysQuery(Parameters):
+    days: Annotated[
+        int,
+        Field(ge=0, le=MOST_DAYS, description="Sums of the last days, today (UTC) included."),
+        BeforeValidator(whole_number),
+    ] = 7
+
+
+# --- sums ---------------------------------------------------------------------------------------
+
+
+class TokensOut(View):
+    input: int
+    cache_read: int
+    cache_write: int
+    output: int
+
+
+class MoneyOut(View):
+    """USD by the prices in force when it was reported. What is saved may be negative."""
+
+    cost_usd: float
+    saved_usd_no_cache: float = Field(description="Against the same prompts without a cache.")
+    saved_usd_rebuilt_pack: float = Field(
+        description="Against a pack that is rebuilt every turn: only what stands before it would have been read."
+    )
+
+
+class PackChangesOut(View):
+    """Reports with another pack than the one before."""
+
+    count: int
+    cache_writes: int = Field(description="Tokens that were written because of it.")
+    cost_usd: float | None = Field(description="What they cost more than reading them.")
+
+
+class CollapsesOut(View):
+    """Reports in which the cache gave less than half of what it held, by reason."""
+
+    pack_changed: int
+    compacted: int
+    ttl_expired: int
+    prefix_changed: int
+    unknown: int
+
+
+class PromptCacheOut(View):
+    """Sums over the reports of prompts (E18)."""
+
+    reports: int
+    hit_rate: float | None = Field(description="The share of the prompts' tokens that the cache gave.")
+    tokens: TokensOut
+    money: MoneyOut | None = Field(description="Of the reports whose model has a price; absent when none has.")
+    unpriced_reports: int = Field(description="Reports of models without a price: in no sum of money.")
+    pack_changes: PackChangesOut
+    collapses: CollapsesOut
+
+    @classmethod
+    def of(cls, totals: PromptTotals) -> PromptCacheOut:
+        return cls(
+            reports=totals.reports,
+            hit_rate=_rate(totals),
+            tokens=TokensOut(
+                input=totals.input,
+                cache_read=totals.cache_read,
+                cache_write=totals.cache_write,
+                output=totals.output,
+            ),
+            money=_money(totals),
+            unpriced_reports=totals.unpriced_reports,
+            pack_changes=PackChangesOut(
+                count=totals.pack_changes,
+                cache_writes=totals.pack_writes,
+                cost_usd=usd(totals.pack_cost) if totals.has_money else None,
+            ),
+            collapses=CollapsesOut(**{name: getattr(totals, name) for name in CollapsesOut.model_fields}),
+        )
+
+
+class PromptDayOut(View):
+    date: str = Field(description="UTC.")
+    prompt_cache: PromptCacheOut
+
+
+def days_out(days: dict[str, PromptTotals]) -> list[PromptDayOut]:
+    return [PromptDayOut(date=day, prompt_cache=PromptCacheOut.of(totals)) for day, totals in days.items()]
+
+
+def _rate(totals: PromptTotals) -> float | None:
+    rate = totals.hit_rate
+    return None if rate is None else round(rate, RATE_DIGITS)
+
+
+def _money(totals: PromptTotals) -> MoneyOut | None:
+    if not totals.has_money:
+        return None
+    return MoneyOut(
+        cost_usd=usd(totals.cost),
+        saved_usd_no_cache=usd(totals.uncached - totals.cost),
+        saved_usd_rebuilt_pack=usd(totals.rebuilt - totals.cost),
+    )
+
+
+# --- what moved the cache -----------------------------------------------------------------------
+
+
+class PackChangeOut(View):
+    at: str
+    pack_version: int
+    trigger: TriggerName | None = Field(description="Why that version was built.")
+    cache_writes: int = Field(description="Tokens that were written because of it.")
+    cost_usd: float | None = Field(description="What they cost more than reading them.")
+
+    @classmethod
+    def of(cls, change: PackChange) -> PackChangeOut:
+        return cls.model_validate(
+            {name: getattr(change, name) for name in ("at", "pack_version", "trigger", "cache_writes")}
+            | {"cost_usd": None if change.cost is None else usd(change.cost)}
+        )
+
+
+class CollapseOut(View):
+    at: str
+    reason: ReasonName
+    expected: int = Field(description="Tokens that the cache held after the report before.")
+    cache_read: int
+    pack_version: int | None = Field(description="With another pack than the report before.")
+    trigger: TriggerName | None
+
+    @classmethod
+    def of(cls, collapse: Collapse) -> CollapseOut:
+        return cls.model_validate(asdict(collapse))
+
+
+class SessionPromptsOut(PromptCacheOut):
+    """And the last 20 pack changes and collapses, oldest first."""
+
+    last_pack_changes: list[PackChangeOut]
+    last_collapses: list[CollapseOut]
+
+    @classmethod
+    def of_session(cls, prompts: SessionPrompts) -> SessionPromptsOut:
+        return cls(
+            **dict(PromptCacheOut.of(prompts.totals)),
+            last_pack_changes=[PackChangeOut.of(change) for change in prompts.changes],
+            last_collapses=[CollapseOut.of(collapse) for collapse in prompts.collapses],
+        )
+
+
+class ReportedUsageOut(View):
+    hit_rate: float | None = Field(description="Of this prompt.")
+    money: MoneyOut | None = Field(description="Of this prompt; absent when the model has no price.")
+    unpriced: str | None = Field(description="Why there is no money.")
+    pack_change: PackChangeOut | None
+    collapse: CollapseOut | None
+    session: PromptCacheOut = Field(description="The session's sums, with this report.")
+
+    @classmethod
+    def of(cls, reported: ReportedUsage) -> ReportedUsageOut:
+        unpriced = None
+        if not reported.report.has_money:
+            unpriced = f"There is no price for '{reported.model}'; the policy's `prices` can have one."
+        return cls(
+            hit_rate=_rate(reported.report),
+            money=_money(reported.report),
+            unpriced=unpriced,
+            pack_change=PackChangeOut.of(reported.change) if reported.change else None,
+            collapse=CollapseOut.of(reported.collapse) if reported.collapse else None,
+            session=PromptCacheOut.of(reported.session),
+        )
+
+
+REPORT_USAGE = Operation(
+    method="POST",
+    path="/v1/users/{user_id}/usage",
+    id="reportUsage",
+    tag="service",
+    summary="What the tokens of a prompt were, as the model's answer says.",
+    description=(
+        "Once for each answer of a model, with an `Idempotency-Key`: every call without one counts. The sums are in"
+        " `userStats`, `tenantUsage` and the session."
+    ),
+    scope="chat",
+    query=Nothing,
+    body=ReportUsageBody,
+    responses={200: Response("What it added, and the session's sums.", ReportedUsageOut)},
+    codes=("session_not_found", "pack_version_not_found", *USER_WRITE),
+    idempotent=True,
+)

@@ -1,0 +1,62 @@
+"""What a statement asserts, and whether it denies it: ``User is not allergic to nuts, that was a mistake`` denies what
+``User is allergic to nuts`` says (docs/rules/observe.md#extractive). Strict: the words have to be the same, in the same
+order, but for a few that change nothing, so that "not allergic to nuts" leaves "allergic to nuts and fish" alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from neve.domain.terms import stem
+from neve.observers.extractive.english.vocabulary import any_of, words
+from neve.observers.extractive.sameness import TEXTS_KEPT, one_spelling
+
+_DENIAL = re.compile(
+    r"^(?P<who>[\w-]+(?:'s)?(?: [\w'-]+){0,5}?)"
+    r" (?:(?:(?:actually|currently|now) )?(?:is|are|has|does|do)(?: actually)?(?:n't| not)|(?:(?:is|are) )?no longer)"
+    r"(?P<what> .+)$"
+)
+_ENDED = re.compile(r"(?:,? (?:any ?more|any longer|after all|at all))+$", re.IGNORECASE)
+_EXCUSE = re.compile(
+    r"[,;:]? (?:but |and |- )?(?:(?:that|it|this)(?: was|'s| is) (?:an? |my )?"
+    + any_of("mistake error misunderstanding wrong untrue", "not true")
+    + r"|they (?:was|were|are|made) "
+    + any_of("wrong mistaken", "a mistake")
+    + r"|sorry)$",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[\w']+(?:[.:-]\w+)*|[^\s\w]")
+_CHANGES_NOTHING = words("a an the is are now currently still actually again . , !")
+_STRENGTH = words("really absolutely definitely truly also very severely mildly")
+_ONE_FORM = {"has": "have", "does": "do"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """``said``: its words, stemmed, without what changes nothing."""
+
+    said: tuple[str, ...]
+    denied: bool
+
+    def opposes(self, other: Stance) -> bool:
+        return self.denied != other.denied and self.said == other.said
+
+
+@lru_cache(maxsize=TEXTS_KEPT)
+def stance_of(text: str) -> Stance:
+    """Of a statement in the third person, without its mark."""
+    match = _DENIAL.search(without_excuse(text))
+    if match is None:
+        return Stance(_said(text, _CHANGES_NOTHING | _STRENGTH), denied=False)
+    return Stance(_said(match["who"] + _ENDED.sub("", match["what"]), _CHANGES_NOTHING), denied=True)
+
+
+def without_excuse(text: str) -> str:
+    """``User is not vegan, that was a mistake`` -> ``User is not vegan``."""
+    return _EXCUSE.sub("", text.rstrip(" .!"))
+
+
+def _said(text: str, left_out: frozenset[str]) -> tuple[str, ...]:
+    found = (_ONE_FORM.get(word, word) for word in _WORD.findall(one_spelling(text.casefold())) if word not in left_out)
+    return tuple(stem(word) for word in found)

@@ -1,0 +1,103 @@
+"""A line more on a document: the current state first, and below it, under "Earlier", what no longer holds
+(docs/rules/librarian.md#state)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from neve.domain.librarian.looking import names_in
+from neve.observers.extractive.candidates import Line
+from neve.observers.extractive.classifier import Kind
+from neve.observers.extractive.sameness import adds_nothing, content_of
+from neve.observers.extractive.sequels import Earlier, replaced
+
+EARLIER = "## Earlier"
+_CHANGE = re.compile(
+    r"\b(?:left|quit|moved|changed|switched|joined|started|retired|no longer|not any ?more|now|used to|instead)\b",
+    re.IGNORECASE,
+)
+_LEFT = re.compile(
+    r"\b(?:left|quit|moved (?:away )?from|no longer (?:\w+ )?(?:at|in|with|for)|stopped \w+ing (?:at|for|in))\s+"
+    r"(?P<what>[^,;.]+)",
+    re.IGNORECASE,
+)
+_MATTERS = (
+    re.compile(r"\b(?:lives?|living|moved to|based|resid\w+) (?:in|to)?\b", re.IGNORECASE),
+    re.compile(
+        r"\b(?:works?|working|worked|employed) (?:at|for|as|in)\b|\b(?:joined|job|employer)\b"
+        r"|\bnow (?:an? |the )?[\w -]+ at\b|\b(?:CTO|CEO|CFO|engineer|manager|director) at\b",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\b(?:name is|called)\b", re.IGNORECASE),
+    re.compile(r"\bstud(?:y|ies|ying) (?:at|in)?\b", re.IGNORECASE),
+)
+"""Of which a person has one at a time: home, work, name, studies."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_BULLET = re.compile(r"^(\s*(?:[-*•]\s+)?)(.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Displaced:
+    """Which statements a new one puts among the earlier ones. ``names``: of what was left."""
+
+    text: str
+    who: str
+    corrects: bool
+    changes: bool
+    names: tuple[str, ...]
+
+    @classmethod
+    def by(cls, said: str, line: Line) -> Displaced:
+        left = [name for match in _LEFT.finditer(said) for name in names_in(match["what"])]
+        return cls(line.text, line.speaker, line.kind is Kind.CORRECTION, _CHANGE.search(said) is not None, tuple(left))
+
+    def covers(self, old: str) -> bool:
+        """Whether ``old``, one statement of a document, no longer holds."""
+        if any(re.search(rf"\b{re.escape(name)}\b", old) for name in self.names):
+            return True
+        if self.changes and any(matter.search(self.text) and matter.search(old) for matter in _MATTERS):
+            return True
+        return self.corrects and replaced(self.text, [Earlier(old, self.who)], self.who) is not None
+
+
+def with_line(text: str, new: str, displaced: Displaced, date: str) -> str | None:
+    """The document with the statement in its current part; None when it says so already. Every statement that is there
+    stays, those that no longer hold under "Earlier"."""
+    head, mark, tail = text.partition(f"\n{EARLIER}")
+    current = head.rstrip().splitlines()
+    gone: list[str] = []
+    content = content_of(new)
+    if any(adds_nothing(content, content_of(_bare(line))) for line in current if not line.startswith("#")):
+        return None
+    kept: list[str] = []
+    for line in current:
+        stays, moved = _parted(line, displaced)
+        kept += [stays] if stays is not None else []
+        gone += moved
+    kept += ["", f"- {new} ({date})"] if kept and kept[-1].startswith("#") else [f"- {new} ({date})"]
+    history = [f"- {old} (until {date})" for old in gone]
+    body = "\n".join(kept)
+    if not history:
+        return f"{body}\n\n{EARLIER}{tail}" if mark else body
+    older = tail.strip("\n")
+    return "\n".join([body, "", EARLIER, *history, *([older] if older else [])])
+
+
+def _parted(line: str, displaced: Displaced) -> tuple[str | None, Sequence[str]]:
+    """What of a line stays, None for nothing, and the statements that leave it."""
+    if line.startswith("#") or not line.strip():
+        return line, []
+    bullet, said = _BULLET.match(line).groups()  # type: ignore[union-attr]
+    statements = _SENTENCE.split(said)
+    gone = [one for one in statements if displaced.covers(one)]
+    if not gone:
+        return line, []
+    stays = [one for one in statements if one not in gone]
+    return (f"{bullet}{' '.join(stays)}" if stays else None), gone
+
+
+def _bare(line: str) -> str:
+    """Without its bullet and the day behind it."""
+    return re.sub(r"\s*\(\d{4}-\d{2}-\d{2}\)$", "", re.sub(r"^\s*[-*•]\s+", "", line))

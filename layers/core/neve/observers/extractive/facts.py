@@ -1,0 +1,188 @@
+"""Facts among the lines of a pass: what a rule can tell apart as one statement about the user, with its category
+(docs/rules/observe.md#extractive). Where only one thing can be true at a time (a home, a name, a favourite colour), a
+new statement updates the fact that was shown; and a statement contradicts the shown fact that it denies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from neve.domain.memories.statements import statements
+from neve.domain.observe.facts import ProposedFact
+from neve.domain.records import Category, Kind, Relation
+from neve.observers.extractive.candidates import Line
+from neve.observers.extractive.denials import Stance, stance_of, without_excuse
+from neve.observers.extractive.english.vocabulary import any_of
+from neve.observers.extractive.sameness import TEXTS_KEPT, adds_nothing, content_of, one_spelling
+from neve.observing import PriorMemory
+
+_CLOSE = any_of(
+    "wife husband partner spouse fiance fiancee girlfriend boyfriend sons? daughters? child children kids? dog cat",
+    "mother father mom mum dad parents sisters? brothers? twin grandmother grandfather grandma grandpa horse boss",
+    "best friend",
+)
+_ADVERB = r"(?:really|also|still|now|currently|absolutely|just|recently|only|mostly|usually)"
+_LEFT = rf"(?: (?:left|quit) [^,;]{{1,60}}?,? and(?: {_ADVERB})*)?"
+"""What was before: "left Siemens and now works at …"."""
+_HEAD = rf"^(?P<who>[\w-]+(?: [A-Z][\w-]*)?)(?:\s+(?:has\s+)?{_ADVERB})*"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """``slot``: of what only one can be true of somebody; the group ``of`` belongs to its name."""
+
+    pattern: re.Pattern[str]
+    category: Category
+    importance: int
+    slot: str | None = None
+
+
+def _form(rest: str, category: Category, importance: int, slot: str | None = None) -> Form:
+    return Form(re.compile(_HEAD + rest), category, importance, slot)
+
+
+FORMS = (
+    _form(r"'s (?:full )?name is\b", "PERSON", 5, "name"),
+    _form(r" wants to be called\b", "PREFERENCE", 4, "called"),
+    _form(r"'s birthday is\b", "BIOGRAPHY", 4, "birthday"),
+    _form(r" is \d+ years? old\b", "BIOGRAPHY", 4, "age"),
+    _form(rf"{_LEFT} (?:lives in|lives at|moved (?:back )?to|relocated to|is based in)\b", "PLACE", 4, "home"),
+    _form(r" (?:is|comes|originally comes) from\b", "BIOGRAPHY", 4, "origin"),
+    _form(r" was born\b", "BIOGRAPHY", 4),
+    _form(rf"{_LEFT} works as\b", "BIOGRAPHY", 4, "job"),
+    _form(rf"{_LEFT} works (?:at|for)\b", "BIOGRAPHY", 4, "employer"),
+    _form(r" is (?:married|single|divorced|engaged|widowed)\b", "BIOGRAPHY", 4, "marriage"),
+    _form(r" is (?:severely |mildly )?(?:allergic|intolerant) to\b", "BIOGRAPHY", 5),
+    _form(r" is (?:an? )?(?:vegetarian|vegan|pescatarian)\b", "PREFERENCE", 4, "diet"),
+    _form(r"'s favou?rite (?P<of>[\w ]{1,40}?) (?:is|are)\b", "PREFERENCE", 3, "favourite"),
+    _form(rf"'s (?:\w+ )?{_CLOSE}\b", "PERSON", 3),
+    _form(rf" has (?:an?|one|two|three|four|five|\d+) (?:\w+ )?{_CLOSE}\b", "PERSON", 4),
+    _form(
+        r" (?:likes|loves|enjoys|adores|prefers|hates|dislikes|can't stand|doesn't like|never|always)\b",
+        "PREFERENCE",
+        3,
+    ),
+)
+_DATED = re.compile(r"\(meaning \d{4}")
+_MARKS = re.compile(r"^(?:🔴|🟡|🟢|✅)\s*")
+_ASKED = " (asked to remember this)"
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """``who``: whom it is about, where the form says it."""
+
+    text: str
+    who: str | None
+    category: Category
+    importance: int
+    slot: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A fact that was shown, and what a rule makes of it (None = it has no form)."""
+
+    id: str
+    text: str
+    stance: Stance
+    fact: Recognised | None
+
+
+def facts_of(lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iterable[str]) -> list[ProposedFact]:
+    """Of the lines that are the user's own, each slot once, as it was filled last; then the shown facts that were said
+    again. ``restated``: ids of prior memories."""
+    facts = sorted((row for row in prior if row.kind is Kind.FACT), key=lambda row: row.said_at)
+    shown = {row.id: _shown(row) for row in facts}
+    found: dict[str, tuple[Stance, ProposedFact]] = {}
+    for line in lines:
+        for text in _statements(line):
+            stance = stance_of(text)
+            opposed = {key: one for key, (other, one) in found.items() if stance.opposes(other)}
+            fact = _of_statement(text, line, [*shown.values(), *map(_said_before, opposed.values())])
+            if fact is not None:
+                relation, target = _relation(fact, list(reversed(shown.values())))
+                for key in (fact.slot or fact.text, *opposed):
+                    found.pop(key, None)
+                proposed = _proposed(fact, relation, target, (line.seq_from, line.seq_to))
+                found[fact.slot or fact.text] = stance_of(fact.text), proposed
+    new = [fact for _, fact in found.values()]
+    settled = {fact.target_id for fact in new}
+    again = ((i, shown[i].fact) for i in restated if i in shown and i not in settled)
+    return [*new, *(_proposed(old, "reinforces", i, (None, None)) for i, old in again if old)]
+
+
+def slot_of(text: str) -> str | None:
+    """What a line of a memory fills of which only one can be true, and of whom: ``User: home``."""
+    fact = _recognised(text, event=False)
+    return fact.slot if fact else None
+
+
+def _shown(row: PriorMemory) -> _Shown:
+    fact, stance = _recognised(row.text, event=True), stance_of(row.text)
+    if fact is None and stance.denied:
+        fact = Recognised(row.text, None, "BIOGRAPHY", 4, None)
+    return _Shown(row.id, row.text, stance, fact)
+
+
+def _said_before(fact: ProposedFact) -> _Shown:
+    """In the same pass."""
+    as_said = Recognised(fact.text, None, fact.category, fact.importance, None)
+    return _Shown("", fact.text, stance_of(fact.text), as_said)
+
+
+def _statements(line: Line) -> Iterator[str]:
+    if line.speaker != "Assistant":
+        yield from (_unmarked(text) for text in statements(line.text) if not text.endswith("…"))
+
+
+def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised | None:
+    """A denial without a form is a fact where it denies one that is known, and of its category."""
+    fact, stance = _recognised(text, event=line.mark == "✅"), stance_of(text)
+    if fact and fact.who not in (None, line.speaker):
+        return None
+    of = next((one for one in known if stance.opposes(one.stance)), None) if stance.denied else None
+    if of is None:
+        return fact
+    category, importance = (of.fact.category, of.fact.importance) if of.fact else ("BIOGRAPHY", 4)
+    return Recognised(without_excuse(text), None, category, importance, None)
+
+
+@lru_cache(maxsize=TEXTS_KEPT)
+def _recognised(text: str, *, event: bool) -> Recognised | None:
+    """``event``: it tells of something that happened."""
+    asked = _ASKED in text
+    bare = _unmarked(text).replace(_ASKED, "")
+    for form in FORMS:
+        if match := form.pattern.search(bare):
+            of = one_spelling(match.groupdict().get("of", "").casefold())
+            slot = f"{match['who']}: {form.slot} {of}" if form.slot and not stance_of(bare).denied else None
+            return Recognised(bare, match["who"], form.category, max(form.importance, 4 if asked else 1), slot)
+    if event and _DATED.search(bare):
+        return Recognised(bare, None, "EVENT", 3, None)
+    return Recognised(bare, None, "BIOGRAPHY", 4, None) if asked else None
+
+
+def _unmarked(text: str) -> str:
+    return _MARKS.sub("", text).removeprefix("Correction: ")
+
+
+def _relation(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str | None]:
+    """``shown``: the newest first, so that where two fill one slot it is the newer one that is updated."""
+    stance = stance_of(fact.text)
+    for old in shown:
+        if old.stance.opposes(stance):
+            return "contradicts", old.id
+    for old in shown:
+        if fact.slot is not None and old.fact is not None and old.fact.slot == fact.slot:
+            same = adds_nothing(content_of(fact.text), content_of(old.text))
+            return ("reinforces" if same else "updates"), old.id
+    return "new", None
+
+
+def _proposed(
+    fact: Recognised, relation: Relation, target: str | None, seqs: tuple[int | None, int | None]
+) -> ProposedFact:
+    return ProposedFact(fact.text, fact.category, fact.importance, "user_stated", relation, target, *seqs)

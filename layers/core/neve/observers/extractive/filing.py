@@ -1,0 +1,158 @@
+"""A librarian by rules: the user's plain statements, each on the document that its kind belongs to
+(docs/rules/librarian.md#extractive). The same events and documents give the same answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from neve.domain.compact.cues import PLAIN, USER_CUES
+from neve.domain.librarian.answer import MOST_ACTIONS
+from neve.domain.librarian.filing import Action, ShownDocument
+from neve.domain.librarian.looking import names_in
+from neve.domain.librarian.paths import IDENTITY, PEOPLE, PREFERENCES, decision_path, person_path, slug
+from neve.domain.words import QUERY_STOP_WORDS, plain_words
+from neve.observers.extractive.candidates import Line, Moment, as_statement, cut, moments, statement
+from neve.observers.extractive.classifier import Kind
+from neve.observers.extractive.document import Displaced, with_line
+from neve.observers.extractive.english.person import about
+from neve.observers.extractive.english.sentences import Sentence
+from neve.observers.extractive.english.vocabulary import any_of
+from neve.observing import FilingInput, PassInput
+
+ABOUT_WORDS = 5
+
+_RELATIVE = any_of(
+    "wife husband partner fiancé fiancée girlfriend boyfriend mother mom mum father dad sister brother son daughter",
+    "baby grandma grandpa grandmother grandfather aunt uncle cousin niece nephew friend roommate flatmate neighbor",
+    "neighbour boss manager colleague coworker teammate mentor therapist doctor teacher",
+)
+_NAME = r"(?P<name>[^\W\d_a-z][^\W\d_]+)"
+_PERSON = (
+    re.compile(rf"\b[Mm]y (?:[\w-]+ )?{_RELATIVE},? {_NAME}\b"),
+    re.compile(rf"^{_NAME}(?:,| is| was) my (?:[\w-]+ )?{_RELATIVE}\b"),
+    re.compile(rf"\bmy (?:[\w-]+ )?{_RELATIVE}(?:'s name is| is (?:called|named)) {_NAME}\b", re.IGNORECASE),
+)
+_PASSING = re.compile(
+    r"\b(?:today|tonight|right now|at the moment|this (?:morning|afternoon|evening)|a bit|so)\b.*"
+    + r"\b(?:tired|hungry|sleepy|bored|busy|stressed|exhausted|cold|happy|sad|great|fine|sick)\b"
+    r"|\b(?:i'm|i am|i feel|feeling) (?:\w+ )?"
+    r"(?:tired|hungry|sleepy|bored|busy|stressed|exhausted|cold|happy|sad|great|fine|sick)\b",
+    re.IGNORECASE,
+)
+"""How somebody is at the moment: nothing for a document."""
+_DECIDES = re.compile(
+    "|".join(pattern.pattern for weight, pattern in USER_CUES["decisions"] if weight == PLAIN), re.IGNORECASE
+)
+_PREFERS = re.compile("|".join(pattern.pattern for _, pattern in USER_CUES["preferences"]), re.IGNORECASE)
+_OF_SELF = re.compile(r"^(?:user\b|remember this: user\b|correction: user\b)(?!.*\b(?:asked|said)\b)", re.IGNORECASE)
+_IDENTITY = re.compile(
+    r"\b(?:i'm|i am|i was born|i work|i live|i study|i teach|i speak|i have|my name|i(?:'ve| have)? (?:just )?"
+    r"(?:left|quit|joined|moved|changed|switched|started|retired|graduated))\b",
+    re.IGNORECASE,
+)
+_PROJECT = re.compile(r"\b(?:[Pp]roject ([A-Z][\w-]*)|([A-Z][\w-]*) project)\b")
+
+
+@dataclass
+class _Pile:
+    """What goes onto one document."""
+
+    text: str
+    title: str
+    seqs: set[int] = field(default_factory=set)
+    plain: bool = True
+
+
+def actions_of(given: FilingInput) -> tuple[Action, ...]:
+    """One for each document that changes, in the order in which they were spoken of."""
+    shown = {document.path: document for document in given.documents}
+    piles: dict[str, _Pile] = {}
+    for moment, sentence, line in _statements(given):
+        path, title, text = _place(sentence, line, moment, given, shown)
+        if path is None or (path not in piles and len(piles) == MOST_ACTIONS):
+            continue
+        before = piles[path].text if path in piles else shown[path].text if path in shown else ""
+        after = with_line(before or f"# {title}", text, Displaced.by(sentence.text, line), moment.event.created_at[:10])
+        if after is None:
+            continue
+        pile = piles.setdefault(path, _Pile(after, title))
+        pile.text = after
+        pile.seqs.add(moment.event.seq)
+    return tuple(_action(path, pile, shown.get(path)) for path, pile in piles.items())
+
+
+def _action(path: str, pile: _Pile, document: ShownDocument | None) -> Action:
+    return Action(
+        verb="update" if document else "create",
+        path=path,
+        text=pile.text,
+        base_rev=document.rev if document else None,
+        title=pile.title,
+        certainty="medium",
+        seqs=tuple(sorted(pile.seqs)),
+    )
+
+
+def _statements(given: FilingInput) -> Iterator[tuple[Moment, Sentence, Line]]:
+    """What the user stated. A sentence about somebody who has a document counts whatever it says of them."""
+    known = {document.path for document in given.documents if document.path.startswith(PEOPLE)}
+    read = PassInput(given.session_id, given.events, (), given.timezone, output_cap=0)
+    for moment, said in moments(read, among_people=False):
+        if moment.of_assistant:
+            continue
+        for sentence in said:
+            if sentence.question or _PASSING.search(sentence.text):
+                continue
+            line = statement(sentence, moment) or _of_known(sentence, moment, known)
+            if line:
+                yield moment, sentence, line
+
+
+def _of_known(sentence: Sentence, moment: Moment, known: set[str]) -> Line | None:
+    first = next(iter(names_in(sentence.text)), None)
+    if first is None or not sentence.text.startswith(first) or person_path(first) not in known:
+        return None
+    text = about(moment.who, as_statement(sentence, moment.today).text)
+    return Line("🟡", cut(text), 4, moment.event.seq, moment.event.seq, moment.who)
+
+
+def _place(
+    sentence: Sentence, line: Line, moment: Moment, given: FilingInput, shown: dict[str, ShownDocument]
+) -> tuple[str | None, str, str]:
+    """Path, title and text; no path for what is no document's."""
+    said = sentence.text
+    if name := _person(said, shown):
+        return person_path(name), name, line.text
+    if _DECIDES.search(said):
+        path = decision_path(_project(said, given), moment.event.created_at[:10], _about(said))
+        return path, _about(said).replace("-", " ").capitalize(), line.text
+    if line.kind is Kind.WISH or _PREFERS.search(said):
+        return PREFERENCES, "Preferences", line.text
+    if line.kind in (Kind.SELF, Kind.CORRECTION, Kind.DONE) and (_IDENTITY.search(said) or _OF_SELF.search(line.text)):
+        return IDENTITY, "Identity", line.text
+    return None, "", ""
+
+
+def _person(said: str, shown: dict[str, ShownDocument]) -> str | None:
+    for pattern in _PERSON:
+        if found := pattern.search(said):
+            return found["name"]
+    return next((name for name in names_in(said) if person_path(name) in shown), None)
+
+
+def _project(said: str, given: FilingInput) -> str:
+    found = _PROJECT.search(said)
+    if found:
+        return found[1] or found[2]
+    return given.title or "general"
+
+
+def _about(said: str) -> str:
+    """A slug of the words that say what it is about."""
+    words = [word for word in plain_words(said) if word not in QUERY_STOP_WORDS and not _DECIDING.fullmatch(word)]
+    return slug(" ".join(words[:ABOUT_WORDS]), "decision")
+
+
+_DECIDING = re.compile(r"decided|chose|chosen|settled|agreed|picked|opted|decision|go|going|use|let")

@@ -1,0 +1,141 @@
+"""A document's rows (docs/rules/documents.md#rows): its head under the path, without the text; its place under the id;
+each of its revisions, the one in force among them, with the text; and what an outside system calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from neve.correlation import carried
+from neve.domain.records import Document, EmbeddingState
+from neve.ports import Delete, Expect, Item, Key, ObjectStore, Put, StoreUnavailable, Version, WriteOp
+from neve.store.keys import UserKeys, recent_key
+from neve.store.pins import pin_ops
+from neve.store.rows import due_keys, expectation
+
+LONGEST_ROW_TEXT = 300 * 1024
+"""Bytes of a text in UTF-8 that a row holds; a row has at most 400 KB (*limit*, DynamoDB). Longer ones are objects."""
+CONTENT_TYPE = "text/markdown; charset=utf-8"
+HEAD, REVISION, PLACE = "document", "document_rev", "document_place"
+SOURCE, DELETED, ANNOUNCED = "document_source", "deleted_document", "announced_text"
+
+_document = TypeAdapter(Document)
+_OF_THE_INDEX = ("embedding_state", "embedding_model", "embed_queued_at", "rev_at", "words_at", "write_id", "version")
+"""Where the search index is with a head. No revision holds it."""
+
+
+def read_document(item: Item) -> Document:
+    """Of a head, without the text; of a revision; of an artifact, which is one row."""
+    return _document.validate_python(item if "text" in item else item | {"text": ""})
+
+
+def put_head(keys: UserKeys, document: Document) -> Put:
+    """The index keys are those of a memory: ``recent`` and ``due`` (embed) while the search index lacks words or
+    vectors of the rev, ``due`` (failed) while it is there without its vectors."""
+    attributes = _attributes(document)
+    attributes.pop("text")
+    attributes.pop("version")
+    key, identifier = keys.document(document.path), _id(document)
+    item: Item = {"pk": key.pk, "sk": key.sk, "type": HEAD, **attributes}
+    item = carried(item | {"tenant_id": keys.tenant, "user_id": keys.user})
+    if document.rev_at is not None:
+        lacking = recent_key(identifier, rev_at=document.rev_at, words_at=document.words_at)
+        item |= {"recent_pk": keys.partition, "recent_sk": lacking}
+        item |= due_keys("embed", keys, identifier, datetime.fromisoformat(document.rev_at))
+    elif document.embedding_state is EmbeddingState.FAILED:
+        item |= due_keys("failed", keys, identifier, datetime.fromisoformat(document.created_at))
+    return Put(item, expectation(document.version))
+
+
+def put_revision(keys: UserKeys, document: Document) -> Put:
+    """Whose text is an object holds none. What does not move ``rev`` is changed in place, so nothing is expected: the
+    head of the same transaction decides."""
+    attributes = {name: value for name, value in _attributes(document).items() if name not in _OF_THE_INDEX}
+    if document.text_object is not None:
+        attributes["text"] = ""
+    key = keys.document_rev(_id(document), document.rev)
+    return Put({"pk": key.pk, "sk": key.sk, "type": REVISION, **attributes})
+
+
+def put_place(keys: UserKeys, document: Document) -> Put:
+    """With the id of the call that wrote it last (ADR 4)."""
+    key = keys.document_place(_id(document))
+    item: Item = {"pk": key.pk, "sk": key.sk, "type": PLACE}
+    item |= {"id": _id(document), "path": document.path, "rev": document.rev}
+    return Put(item | ({"write_id": document.write_id} if document.write_id else {}))
+
+
+def put_announced_text(keys: UserKeys, document_id: str, now: datetime) -> Put:
+    """In the index ``due`` (text) from now on."""
+    key = keys.announced_text(document_id)
+    item: Item = {"pk": key.pk, "sk": key.sk, "type": ANNOUNCED, "id": document_id}
+    item |= {"tenant_id": keys.tenant, "user_id": keys.user}
+    return Put(item | due_keys("text", keys, document_id, now), Expect.ANY)
+
+
+def written_ops(keys: UserKeys, before: Document | None, after: Document, source: Item | None) -> list[WriteOp]:
+    """Everything that takes the rows from one to the other, at most eight operations; the head's expectation is that of
+    what was read. ``source``: the row of what an outside system calls it, as it was read. The user's head is the
+    transaction's own to check."""
+    at = replace(after, version=before.version if before and before.path == after.path else 0)
+    ops: list[WriteOp] = [put_head(keys, at), put_revision(keys, after), put_place(keys, after)]
+    if before is not None and before.path != after.path:
+        ops.append(Delete(keys.document(before.path), Version(before.version)))
+    old, new = (source_of(keys, one) if one else None for one in (before, after))
+    if new is not None and new != old and (source is None or source["id"] != after.id):
+        item: Item = {"pk": new.pk, "sk": new.sk, "type": SOURCE, "id": _id(after)}
+        ops.append(Put(item, expectation(source["version"] if source else 0)))
+    if old is not None and old != new:
+        ops.append(Delete(old, Expect.ANY))
+    return ops + pin_ops(keys, before, after)
+
+
+def deleted_ops(keys: UserKeys, document: Document, write_id: str) -> list[WriteOp]:
+    """Everything of a document but its revisions, at most six operations. What is left is its last rev, which the
+    search index knows its deletion by, and the id of the call that deleted it (ADR 4)."""
+    ops: list[WriteOp] = [Delete(keys.document(document.path), Version(document.version))]
+    if document.id is None:
+        return ops
+    left = keys.deleted_document(document.id)
+    ops.append(Put({"pk": left.pk, "sk": left.sk, "type": DELETED, "rev": document.rev, "write_id": write_id}))
+    ops += [Delete(keys.document_place(document.id)), Delete(keys.tokens_of(document.id))]
+    ops += pin_ops(keys, document, None)
+    source = source_of(keys, document)
+    return ops if source is None else [*ops, Delete(source)]
+
+
+def source_of(keys: UserKeys, document: Document) -> Key | None:
+    """Where it is noted what an outside system calls the document; None for one that none named."""
+    if document.source_type is None or document.source_id is None:
+        return None
+    return keys.document_source(document.source_type, document.source_id)
+
+
+def text_of(objects: ObjectStore, revision: Document) -> str:
+    """Raises StoreUnavailable, also for an object that is not there: its text must not look empty."""
+    if revision.text_object is None:
+        return revision.text
+    body = objects.get(revision.text_object)
+    if body is None:
+        raise StoreUnavailable("objects", f"the text of {revision.id} rev {revision.rev} is missing")
+    return body.decode()
+
+
+def is_searched(item: Mapping[str, Any]) -> bool:
+    """Whether a row is the head of a document that the search index has: artifacts have no id."""
+    return item.get("type") == HEAD and "id" in item
+
+
+def _attributes(document: Document) -> dict[str, Any]:
+    attributes: dict[str, Any] = _document.dump_python(document, mode="json", exclude_none=True)
+    return attributes
+
+
+def _id(document: Document) -> str:
+    if document.id is None:
+        raise ValueError(f"{document.path} is an artifact")
+    return document.id

@@ -1,0 +1,72 @@
+"""The rows of what prompts have cost: of a session, of a user, of a user's day. They are other rows than those that
+appends and passes move, so that no report gets in their way."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from neve.domain.tenants.prompt_cache import PromptTotals, ReportedUsage, SessionPrompts
+from neve.ports import Item, Put
+from neve.store.keys import SessionKeys, UserKeys
+from neve.store.rows import expectation
+
+DAYS_KEPT = 400
+"""How long the sums of a day are kept: a year and the month to compare it with (docs/rules/usage.md#sums)."""
+
+_session = TypeAdapter(SessionPrompts)
+_answer = TypeAdapter(ReportedUsage)
+_NAMES = tuple(f.name for f in fields(PromptTotals))
+
+
+def read_session_prompts(item: Item | None) -> SessionPrompts:
+    """All zero for a session of which nothing was reported."""
+    if item is None:
+        return SessionPrompts()
+    return _session.validate_python(json.loads(item["prompts"]) | {"version": item["version"]})
+
+
+def put_session_prompts(keys: SessionKeys, prompts: SessionPrompts) -> Put:
+    key = keys.session_prompts
+    attributes = _session.dump_python(prompts, mode="json", exclude_none=True, exclude_defaults=True)
+    attributes.pop("version", None)
+    text = json.dumps(attributes, separators=(",", ":"))
+    item: Item = {"pk": key.pk, "sk": key.sk, "type": "session_prompts", "prompts": text}
+    return Put(item, expectation(prompts.version))
+
+
+def kept_answer(reported: ReportedUsage) -> dict[str, Any]:
+    """What is kept of a report's answer with its Idempotency-Key."""
+    kept: dict[str, Any] = _answer.dump_python(reported, mode="json", exclude_none=True)
+    return kept
+
+
+def read_answer(kept: dict[str, Any]) -> ReportedUsage:
+    return _answer.validate_python(kept)
+
+
+def read_totals(item: Item | None) -> PromptTotals:
+    return PromptTotals(**{name: int((item or {}).get(name, 0)) for name in _NAMES})
+
+
+def put_user_prompts(keys: UserKeys, current: Item | None, totals: PromptTotals) -> Put:
+    """The index ``due`` lists the rows of a tenant's users; it holds no counter, so moving one does not write it."""
+    key = keys.user_prompts
+    item = {"pk": key.pk, "sk": key.sk, "type": "prompts", "due_pk": keys.prompts, "due_sk": keys.user}
+    return _put(item, current, totals)
+
+
+def put_day_prompts(keys: UserKeys, day: str, current: Item | None, totals: PromptTotals) -> Put:
+    key = keys.prompts_on(day)
+    item = {"pk": key.pk, "sk": key.sk, "type": "prompts", "due_pk": keys.prompts_of(day), "due_sk": keys.user}
+    gone = datetime.fromisoformat(f"{day}T00:00:00+00:00") + timedelta(days=DAYS_KEPT)
+    return _put(item | {"expires_at": int(gone.timestamp())}, current, totals)
+
+
+def _put(item: Item, current: Item | None, totals: PromptTotals) -> Put:
+    moved = {name: n for name in _NAMES if (n := getattr(totals, name))}
+    return Put(item | moved, expectation(int(current["version"]) if current else 0))

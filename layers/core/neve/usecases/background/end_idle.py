@@ -1,0 +1,75 @@
+"""End the sessions that nobody ends (docs/rules/librarian.md#idle): closed after half an hour without an event,
+extracted after an hour. They are found by a sparse index, and the session's own row decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+
+from neve.domain.errors import NeveError
+from neve.domain.records import SessionHead
+from neve.domain.sessions.idle import ORPHAN_AFTER, due_of, looked_at_next
+from neve.ports import Check, Conflict, Delete, Expect, Item, Key, Ports, StoreUnavailable, Version, WriteOp
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.filings import put_open_session
+from neve.store.partitions import due_rows
+from neve.usecases.compact.end_session import end_session
+from neve.usecases.tenants.policy_in_force import tenant_scope
+
+MOST = 500
+"""Sessions that one sweep looks at; the others stay due (*chosen*: four calls of 10 ms each, in a worker of 60 s)."""
+NOTHING = ""
+
+
+def end_idle(ports: Ports) -> dict[str, int]:
+    """Counts: sessions ``closed`` and ``orphans`` ended; ``idle_failed``: what the next sweep tries again;
+    ``idle_left``: 1 when more were due than it looked at."""
+    done: Counter[str] = Counter()
+    due = due_rows(ports.table, "idle", ports.clock.now())
+    for item in islice(due, MOST):
+        try:
+            done[_look(ports, item)] += 1
+        except (StoreUnavailable, Conflict, NeveError):
+            done["idle_failed"] += 1
+    done["idle_left"] = sum(1 for _ in islice(due, 1))
+    return {name: done[name] for name in ("closed", "orphans", "idle_failed", "idle_left")}
+
+
+def _look(ports: Ports, item: Item) -> str:
+    """What was done, as the name of a count."""
+    session = tenant_scope(ports, item["tenant_id"]).of_user(item["user_id"]).of_session(item["session_id"])
+    keys = session.keys
+    found = ports.table.get_many([keys.head, keys.session_head])
+    user = rows.read_head(found.get(keys.head))
+    if keys.session_head not in found:
+        ports.table.write([Delete(keys.open_session), Check(keys.session_head, Expect.ABSENT)])
+        return NOTHING
+    if user.state != "active":
+        ports.table.write([Delete(keys.open_session), rows.check_head(keys, user)])
+        return NOTHING
+    return _about(session, rows.read_session(found[keys.session_head]), found)
+
+
+def _about(session: SessionScope, head: SessionHead, found: Mapping[Key, Item]) -> str:
+    """Raises Conflict when something was said meanwhile: then the next sweep looks again."""
+    keys, ports, now = session.keys, session.ports, session.ports.clock.now()
+    match due_of(head, now):
+        case "close":
+            closed, user = replace(head, status="closed"), rows.read_head(found.get(keys.head))
+            ops: list[WriteOp] = [rows.check_head(keys, user), rows.put_session(keys, closed)]
+            ports.table.write([*ops, put_open_session(keys, looked_at_next(closed))])
+            return "closed"
+        case "end" if head.last_seq and end_session(session).status != "failed":
+            # looked at again until the librarian is done with it
+            ports.table.write([put_open_session(keys, now + ORPHAN_AFTER)])
+            return "orphans"
+        case "wait":
+            ports.table.write([put_open_session(keys, looked_at_next(head))])
+            return NOTHING
+        case _:
+            # an append behind this opens the session again, and the outbox tells of it anew
+            ports.table.write([Delete(keys.open_session), Check(keys.session_head, Version(head.version))])
+            return NOTHING

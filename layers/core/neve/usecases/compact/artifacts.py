@@ -1,0 +1,146 @@
+"""Stage 1: large tool results become documents of their own (docs/rules/compact.md#stale-tool-results). First the
+document, then the event, so that at every moment the exact text can be read from one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from neve.domain.compact.stale import artifact_path, placeholder, stale_results, stale_to
+from neve.domain.records import Document, Event
+from neve.domain.sessions.spans import blanked, holds
+from neve.domain.sessions.transcript import event_text, images_of
+from neve.domain.times import iso
+from neve.domain.tokens import IMAGE_TOKENS
+from neve.ports import Check, Item, Key, Version, WriteOp
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.partitions import all_rows
+from neve.store.transact import transact
+from neve.usecases.erase.incarnation import UserErased, still_there
+
+BATCH_EVENTS, BATCH_BYTES = 40, 2_000_000
+"""Of one transaction, which holds 100 actions and 4 MB (*limit*, DynamoDB)."""
+
+
+def path_of(scope: SessionScope, incarnation: int, seq: int) -> str:
+    return artifact_path(scope.tenant.id, scope.user, scope.session, incarnation, seq)
+
+
+def shown_tokens(scope: SessionScope, event: Event, *, pruned: bool) -> int:
+    """What the event takes in a prompt. ``pruned``: that it is put away now."""
+    if not pruned and not event.pruned:
+        return event.original_tokens
+    path = event.artifact_path or path_of(scope, 1, event.seq)
+    return scope.count(placeholder(path)) + IMAGE_TOKENS * len(images_of(event))
+
+
+def store_artifacts(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
+    """A document for each of these results that has none yet. Raises UserErased, StoreUnavailable; what was written
+    stays, and the same step finds it again."""
+    for batch in batches(results):
+        transact(scope.ports, partial(_store, scope, incarnation, batch))
+
+
+def _store(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
+    keys, now = scope.keys, iso(scope.ports.clock.now())
+    paths = {event.seq: path_of(scope, incarnation, event.seq) for event in results}
+    found = scope.ports.table.get_many([keys.head, keys.epoch, *(keys.document(path) for path in paths.values())])
+    head = rows.read_head(found.get(keys.head))
+    still_there(head, incarnation)
+    if keys.epoch not in found:
+        raise UserErased
+    epoch = rows.read_epoch(found[keys.epoch])
+    documents = [
+        Document(
+            path=paths[event.seq],
+            text=event_text(event),
+            tokens=event.original_tokens - IMAGE_TOKENS * len(images_of(event)),
+            rev=1,
+            created_at=now,
+            session_id=scope.session,
+            seq=event.seq,
+        )
+        for event in results
+        if keys.document(paths[event.seq]) not in found and not holds(epoch.retracted, event.seq)
+    ]
+    if documents:
+        puts = [rows.put_artifact(keys, document) for document in documents]
+        # what is deleted meanwhile must not come back as a document
+        as_read = Check(keys.epoch, Version(epoch.version))
+        scope.ports.table.write([rows.check_head(keys, head), as_read, *puts])
+
+
+def pruned_events(scope: SessionScope, incarnation: int, found: Mapping[Key, Item]) -> list[WriteOp]:
+    """The operations that take the text of these events' rows out of the log. Their documents are there."""
+    return [
+        rows.put_pruned(item, placeholder(path), path)
+        for item in found.values()
+        if not item.get("pruned") and not item.get("erased")
+        for path in (path_of(scope, incarnation, int(item["seq"])),)
+    ]
+
+
+def put_away_covered(scope: SessionScope, incarnation: int) -> None:
+    """What tools printed in the covered part of the log, which no prompt shows any more. Goes on where an earlier
+    compaction was interrupted. Raises UserErased, StoreUnavailable."""
+    keys = scope.keys
+    found = scope.ports.table.get(keys.epoch)
+    if found is None:
+        raise UserErased
+    epoch = rows.read_epoch(found)
+    if epoch.covers_from is None or epoch.covers_to is None or epoch.pruned_to >= epoch.covers_to:
+        return
+    first = max(epoch.covers_from, epoch.pruned_to + 1)
+    log = all_rows(scope.ports.table, keys.log, between=keys.events(first))
+    events = blanked(map(rows.read_event, log), epoch.retracted)
+    last = min(epoch.covers_to, stale_to(events))
+    results = [event for event in stale_results(events) if event.seq <= last]
+    store_artifacts(scope, incarnation, results)
+    for batch in batches(results):
+        transact(scope.ports, partial(_prune, scope, incarnation, batch))
+    if last > epoch.pruned_to:
+        transact(scope.ports, partial(_note, scope, incarnation, last))
+
+
+def _prune(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
+    keys = scope.keys
+    wanted = [keys.event(event.seq) for event in results]
+    found = scope.ports.table.get_many([keys.head, *wanted])
+    head = rows.read_head(found.get(keys.head))
+    still_there(head, incarnation)
+    ops = pruned_events(scope, incarnation, {key: found[key] for key in wanted if key in found})
+    if ops:
+        scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+
+def _note(scope: SessionScope, incarnation: int, pruned_to: int) -> None:
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.head, keys.epoch])
+    head = rows.read_head(found.get(keys.head))
+    still_there(head, incarnation)
+    epoch = rows.read_epoch(found[keys.epoch])
+    if epoch.pruned_to < pruned_to:
+        noted = rows.put_epoch(keys, replace(epoch, pruned_to=pruned_to), scope.ports.clock.now())
+        scope.ports.table.write([rows.check_head(keys, head), noted])
+
+
+def batches(results: Sequence[Event]) -> Iterator[list[Event]]:
+    """In parts that one transaction can hold, be it as events or as documents."""
+    batch: list[Event] = []
+    size = 0
+    for event in results:
+        own = event_bytes(event)
+        if batch and (len(batch) == BATCH_EVENTS or size + own > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(event)
+        size += own
+    if batch:
+        yield batch
+
+
+def event_bytes(event: Event) -> int:
+    """About as many as its row has; one event has at most 256 KiB."""
+    return len(str(event.content).encode()) + len(str(event.event_data).encode())

@@ -1,0 +1,48 @@
+"""E5: the conversation is over. It is closed, observed to its end and compacted; a later append opens it again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from neve.domain.errors import not_found
+from neve.domain.ids import ulid_named
+from neve.domain.records import Job, Outcome, SessionHead
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.transact import transact
+from neve.usecases.compact.job import compaction_job
+from neve.usecases.jobs.read_jobs import find_job
+
+
+def end_session(scope: SessionScope, outcome: Outcome | None = None) -> Job:
+    """The job, one for each state of the log: who ends a session again that nothing was added to, and of which nothing
+    was taken back since, gets the same one, and may name another outcome. Session and job are one transaction. Raises
+    session_not_found, erasing, user_closed, conflict, StoreUnavailable."""
+    ports, keys = scope.ports, scope.keys
+
+    def attempt() -> Job:
+        found = ports.table.get_many([keys.head, keys.session_head])
+        if keys.session_head not in found:
+            raise not_found("session", scope.session)
+        user, head = rows.read_head(found.get(keys.head)), rows.read_session(found[keys.session_head])
+        rows.writable(user)
+        job_id = _job_id(scope, user.incarnation, head)
+        job = find_job(scope, job_id)
+        closed = replace(head, status="closed", outcome=outcome or head.outcome)
+        if job is not None:
+            if closed != head:
+                ports.table.write([rows.check_head(keys, user), rows.put_session(keys, closed)])
+            return job
+        job = compaction_job(scope, "end", None, job_id)
+        queued = rows.put_queued_job(keys, job, user.incarnation)
+        ports.table.write([rows.check_head(keys, user), rows.put_session(keys, closed), queued])
+        return job
+
+    return transact(ports, attempt)
+
+
+def _job_id(scope: SessionScope, incarnation: int, head: SessionHead) -> str:
+    keys, log = scope.keys, f"{head.last_seq}"
+    if head.retracted:
+        log += f"-{head.retracted}"
+    return f"job_{ulid_named(f'end/{keys.tenant}/{keys.user}/{keys.session}/{incarnation}/{log}')}"

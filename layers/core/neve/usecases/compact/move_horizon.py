@@ -1,0 +1,225 @@
+"""One compaction of what is observed: plan, put away, summarise, and commit (docs/rules/compact.md#order)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from neve.domain.compact.headings import items_of
+from neve.domain.compact.plan import Covered, Tail, newly_covered
+from neve.domain.compact.render import render_summary
+from neve.domain.compact.stale import stale_results
+from neve.domain.records import Event, SessionEpoch, SessionHead, Summary, Verbosity
+from neve.domain.sessions.spans import blanked, holds
+from neve.domain.times import iso
+from neve.observing import SecondsLeft
+from neve.ports import Item, Key, Put, WriteOp
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.partitions import all_rows
+from neve.store.transact import transact
+from neve.usecases.compact.artifacts import batches, pruned_events, shown_tokens, store_artifacts
+from neve.usecases.compact.summarise import Written, request_of, summarise
+from neve.usecases.erase.incarnation import UserErased, still_there
+from neve.usecases.tenants.usage import usage_put
+
+
+class Overtaken(Exception):
+    """Another compaction has moved the epoch while this one was thinking."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """A session as it was read. ``before``: the summary in force. ``events``: the log behind the horizon, or, where it
+    has no summary, behind what stands before the covered part; those that were taken back say nothing."""
+
+    head: SessionHead
+    epoch: SessionEpoch
+    observed_seq: int
+    before: Summary | None
+    events: Sequence[Event]
+
+    @property
+    def tail(self) -> list[Event]:
+        """Behind the horizon."""
+        return [event for event in self.events if event.seq > (self.epoch.covers_to or 0)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """``pruned``: the results that a prompt would still show, which leave the log with the epoch. ``settled``: of all
+    tokens ever said, those that no prompt shows any more."""
+
+    covered: Covered | None
+    pruned: Sequence[Event]
+    settled: int
+
+
+@dataclass(frozen=True)
+class HorizonMove:
+    """``job_id``: by which a repeated message finds its own commit."""
+
+    scope: SessionScope
+    incarnation: int
+    job_id: str
+    verbosity: Verbosity
+    seconds_left: SecondsLeft
+
+    def run(self) -> dict[str, Any]:
+        """What the job's result says of it. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused,
+        StoreUnavailable; then nothing has moved."""
+        while True:
+            try:
+                return self._once(self._read())
+            except Overtaken:
+                continue
+
+    def _once(self, session: _Session) -> dict[str, Any]:
+        if session.epoch.compacted_by == self.job_id:
+            return self._result(session.epoch)
+        plan = self._plan(session)
+        if plan.covered is None and not plan.pruned:
+            return {"outcome": "nothing_to_cover", "epoch": session.epoch.epoch}
+        written = self._write_summary(session, plan.covered)
+        store_artifacts(self.scope, self.incarnation, plan.pruned)
+        moved = transact(self.scope.ports, lambda: self._commit(session, plan, written))
+        reason = {"summary_reason": written.reason} if written and written.reason else {}
+        return self._result(moved) | reason
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def _read(self) -> _Session:
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.head, keys.session_head, keys.marker, keys.epoch])
+        still_there(rows.read_head(found.get(keys.head)), self.incarnation)
+        if keys.epoch not in found:
+            raise UserErased
+        head, epoch = rows.read_session(found[keys.session_head]), rows.read_epoch(found[keys.epoch])
+        item = self.scope.ports.table.get(keys.summary(epoch.epoch)) if epoch.covers_to else None
+        before = rows.read_summary(item) if item else None
+        first = (epoch.covers_to if before else (epoch.covers_from or 1) - 1) or 0
+        log = all_rows(self.scope.ports.table, keys.log, between=keys.events(first + 1, head.last_seq))
+        observed_seq = rows.read_marker(found[keys.marker]).observed_seq
+        events = blanked(map(rows.read_event, log), epoch.retracted)
+        return _Session(head, epoch, observed_seq, before, events)
+
+    def _plan(self, session: _Session) -> _Plan:
+        policy, tail = self.scope.policy, session.tail
+        observed = [event for event in tail if event.seq <= session.observed_seq]
+        stale = stale_results(observed)
+        going = {event.seq for event in stale}
+        tokens = {event.seq: shown_tokens(self.scope, event, pruned=event.seq in going) for event in tail}
+        covered = None
+        if observed:
+            first = session.epoch.covers_to is None
+            covered = newly_covered(Tail(observed, tokens, first, policy.kept_verbatim, policy.compaction_at))
+        stays = [event for event in stale if covered is None or not covered.first <= event.seq <= covered.last]
+        pruned = next(batches(stays), [])
+        left = {event.seq for event in stays} - {event.seq for event in pruned}
+        tokens |= {event.seq: event.original_tokens for event in tail if event.seq in left}
+        horizon = covered.last if covered else session.epoch.covers_to or 0
+        behind = sum(weight for seq, weight in tokens.items() if seq > horizon)
+        return _Plan(covered, pruned, session.head.total_tokens - behind)
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def _write_summary(self, session: _Session, covered: Covered | None) -> Written | None:
+        """None where the horizon stays: the summary before it holds on."""
+        if covered is None:
+            return None
+        first = covered.first if session.before else session.epoch.covers_from or covered.first
+        said = (event for event in session.events if not holds(session.epoch.retracted, event.seq))
+        events = [event for event in said if first <= event.seq <= covered.last]
+        asked = request_of(events, session.before) if covered.inside else None
+        return summarise(
+            self.scope, events, session.before, self.verbosity, asked=asked, seconds_left=self.seconds_left
+        )
+
+    def _commit(self, session: _Session, plan: _Plan, written: Written | None) -> SessionEpoch:
+        """One transaction: horizon, epoch, summary, and what leaves the log in front of a reader. Raises Overtaken."""
+        keys, now = self.scope.keys, self.scope.ports.clock.now()
+        events = [keys.event(event.seq) for event in plan.pruned]
+        found = self.scope.ports.table.get_many([keys.head, keys.epoch, keys.usage, keys.archived, *events])
+        head = rows.read_head(found.get(keys.head))
+        still_there(head, self.incarnation)
+        epoch = rows.read_epoch(found[keys.epoch])
+        if epoch.compacted_by == self.job_id:  # our own commit, whose response was lost
+            return epoch
+        if _moved_since(session.epoch, epoch):
+            raise Overtaken
+        moved = self._moved(epoch, plan)
+        ops: list[WriteOp] = [rows.check_head(keys, head), rows.put_epoch(keys, moved, now)]
+        summary = self._summary(moved, session.before, written)
+        ops += [rows.put_summary(keys, summary)] if summary else []
+        ops += pruned_events(self.scope, self.incarnation, _only(found, events))
+        if plan.covered and keys.archived not in found:
+            oldest = next(event for event in session.events if event.seq >= plan.covered.first)
+            ops.append(rows.put_archived(keys, oldest.created_at, None))
+        ops += [self._usage(found, written)] if written and written.cost else []
+        self.scope.ports.table.write(ops)
+        return moved
+
+    def _moved(self, epoch: SessionEpoch, plan: _Plan) -> SessionEpoch:
+        moved = replace(epoch, epoch=epoch.epoch + 1, compacted_by=self.job_id, settled_tokens=plan.settled)
+        if plan.covered is None:
+            return moved
+        first = epoch.covers_from or plan.covered.first
+        return replace(moved, covers_from=first, covers_to=plan.covered.last, rebuild_due="horizon")
+
+    def _summary(self, epoch: SessionEpoch, before: Summary | None, written: Written | None) -> Summary | None:
+        if written is None:
+            return replace(before, epoch=epoch.epoch, version=0) if before else None
+        return Summary(
+            session_id=self.scope.session,
+            epoch=epoch.epoch,
+            covers_from=epoch.covers_from or 0,
+            covers_to=epoch.covers_to or 0,
+            verbosity=written.verbosity,
+            by="model" if written.by_model else "extract",
+            model=written.model,
+            prompt_version=written.prompt_version,
+            job_id=self.job_id,
+            tokens=self.scope.count(render_summary(written.text)),
+            created_at=iso(self.scope.ports.clock.now()),
+            decisions=written.text.decisions,
+            action_items=written.text.action_items,
+            insights=written.text.insights,
+            preferences=written.text.preferences,
+        )
+
+    def _usage(self, found: Mapping[Key, Item], written: Written) -> Put:
+        return usage_put(self.scope.keys, found.get(self.scope.keys.usage), written.cost)
+
+    # --- result ---------------------------------------------------------------------------------
+
+    def _result(self, epoch: SessionEpoch) -> dict[str, Any]:
+        """``covered`` when the horizon moved with this epoch, ``pruned`` when only tool results left the log."""
+        keys = self.scope.keys
+        now, earlier = keys.summary(epoch.epoch), keys.summary(epoch.epoch - 1)
+        found = self.scope.ports.table.get_many([now, earlier])
+        summary = rows.read_summary(found[now]) if now in found else None
+        horizon_before = rows.read_summary(found[earlier]).covers_to if earlier in found else None
+        if summary is None or summary.covers_to == horizon_before:
+            return {"outcome": "pruned", "epoch": epoch.epoch}
+        return {
+            "outcome": "covered",
+            "epoch": epoch.epoch,
+            "covers": {"from": epoch.covers_from, "to": epoch.covers_to},
+            "horizon_seq": epoch.covers_to,
+            "summary": {
+                "by": summary.by,
+                "verbosity": summary.verbosity,
+                "tokens": summary.tokens,
+                **{heading: list(items) for heading, items in items_of(summary).items()},
+            },
+        }
+
+
+def _moved_since(then: SessionEpoch, now: SessionEpoch) -> bool:
+    """A pack that was built meanwhile is none of our business; another horizon is."""
+    return now.epoch != then.epoch
+
+
+def _only(found: Mapping[Key, Item], wanted: Sequence[Key]) -> dict[Key, Item]:
+    return {key: found[key] for key in wanted if key in found}

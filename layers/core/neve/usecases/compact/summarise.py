@@ -1,0 +1,139 @@
+"""Stage 2: one summary for what leaves the prompt (docs/rules/compact.md#summary)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from neve.domain.compact.extract import extract_summary
+from neve.domain.compact.fit import fitted
+from neve.domain.compact.headings import ITEM_CHARACTERS, SummaryText, items_of, summary_target, summary_text
+from neve.domain.compact.render import HEADINGS_TOKENS
+from neve.domain.compact.shorten import within_request
+from neve.domain.records import Event, EventType, Summary, Verbosity
+from neve.domain.sessions.rendered_blocks import strip_event
+from neve.domain.sessions.transcript import event_text, images_of
+from neve.domain.tokens import trim_to
+from neve.observing import SecondsLeft, Summarised, SummaryInput
+from neve.ports import ContentRefused
+from neve.scope import SessionScope
+
+LARGEST_REQUEST = 150_000
+"""Tokens of events that a summary is made of: twice what one pass may read, within what a model with a window of
+200,000 takes (*chosen*)."""
+UNDER_WAY = "Asked by the user and still under way: "
+"""Begins the item that stands for the message of a turn that was cut inside."""
+IMAGE = "[image]"
+REFUSED = "the observer refused to read these events"
+
+
+class NoTimeToSummarise(Exception):
+    """A summary is due, and less time is left than it may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A summary of the newly covered events, ``before`` folded in. ``reason``: why no model wrote it although one was
+    asked. ``cost``: for the usage row."""
+
+    text: SummaryText
+    verbosity: Verbosity
+    by_model: bool
+    model: str | None = None
+    prompt_version: str | None = None
+    reason: str | None = None
+    cost: dict[str, int] = field(default_factory=dict)
+
+
+def summarise(
+    scope: SessionScope,
+    events: Sequence[Event],
+    before: Summary | None,
+    verbosity: Verbosity,
+    *,
+    asked: str | None,
+    seconds_left: SecondsLeft,
+) -> Written:
+    """``asked``: the message of the turn that goes on behind ``events``. A model that refuses their content, or finds
+    nothing worth a word, leaves the extract. Raises NoTimeToSummarise, ModelUnavailable, ModelRefused."""
+    target = summary_target(verbosity, scope.policy.compaction_at)
+    earlier = _without_requests(before) if before else None
+    readable = [_without_images(event) for raw in events if (event := strip_event(raw)) is not None]
+    reason: str | None = None
+    done: Summarised | None = None
+    if readable:
+        given = SummaryInput(
+            session_id=scope.session,
+            events=within_request(readable, _request_cap(scope), scope.count),
+            verbosity=verbosity,
+            target_tokens=target,
+            before=earlier,
+            seconds_left=seconds_left,
+        )
+        if seconds_left() < scope.ports.observer.longest_s:
+            raise NoTimeToSummarise
+        try:
+            done = scope.ports.observer.summarise(given)
+        except ContentRefused:
+            reason = REFUSED
+    by_model = done is not None and done.prompt_version is not None and done.summary != SummaryText()
+    if done is None or done.summary == SummaryText():
+        text = extract_summary(readable, verbosity, target=target, before=earlier, count=scope.count)
+    else:
+        text = done.summary
+    return Written(
+        text=fitted(_with_request(text, asked, (target - HEADINGS_TOKENS) // 2), target, scope.count),
+        verbosity=verbosity,
+        by_model=by_model,
+        model=done.model if done and by_model else None,
+        prompt_version=done.prompt_version if done and by_model else None,
+        reason=reason,
+        cost=_cost(done) if done else {},
+    )
+
+
+def request_of(events: Sequence[Event], before: Summary | None) -> str | None:
+    """The message that began the turn in which these events end; of a turn that began behind an earlier horizon, as its
+    summary holds it."""
+    asked = [event for event in events if event.event_type is EventType.USER_MESSAGE]
+    if asked:
+        return event_text(asked[-1])
+    items = before.action_items if before else ()
+    return next((item.removeprefix(UNDER_WAY) for item in items if item.startswith(UNDER_WAY)), None)
+
+
+def _with_request(text: SummaryText, asked: str | None, room: int) -> SummaryText:
+    """With the message as the first of the action items, in at most ``room`` tokens."""
+    if asked is None or not asked.strip():
+        return text
+    item = trim_to(f"{UNDER_WAY}{' '.join(asked.split())}"[:ITEM_CHARACTERS], room)
+    return replace(text, action_items=(item, *text.action_items))
+
+
+def _without_requests(before: Summary) -> SummaryText:
+    items = items_of(before)
+    open_items = [item for item in items["action_items"] if not item.startswith(UNDER_WAY)]
+    return summary_text({**items, "action_items": open_items})
+
+
+def _without_images(event: Event) -> Event:
+    """What a picture showed was observed; that there was one is told."""
+    images = images_of(event)
+    if not images:
+        return event
+    return replace(event, content="\n".join(filter(None, [event_text(event), *(IMAGE for _ in images)])))
+
+
+def _request_cap(scope: SessionScope) -> int:
+    return min(LARGEST_REQUEST, 2 * scope.policy.observer_transcript_cap)
+
+
+def _cost(done: Summarised) -> dict[str, Any]:
+    if not done.usage:
+        return {}
+    return {
+        "model_calls": done.calls,
+        "model_input_tokens": sum(done.usage.get(part, 0) for part in ("input", "cache_read", "cache_write")),
+        "model_output_tokens": done.usage.get("output", 0),
+    }

@@ -1,0 +1,281 @@
+"""E8: the whole prompt of one turn, ready for a provider (docs/rules/compile.md).
+
+On the chat path: what cannot be read is left out and said, and nothing waits for a model. Three steps of port calls,
+those of the recall included, and one write where something is to be kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from neve.domain.compact.headings import summary_target
+from neve.domain.compile.budgets import Budget
+from neve.domain.compile.conversation import Text, content_blocks
+from neve.domain.compile.for_anthropic import for_anthropic
+from neve.domain.compile.for_openai import for_openai
+from neve.domain.compile.last_turn import session_text
+from neve.domain.compile.plan import Limits, Plan, Told, make_plan
+from neve.domain.errors import FieldError, NeveError, invalid
+from neve.domain.pack.render import escape
+from neve.domain.records import Event, EventType, SessionEpoch
+from neve.domain.sessions.transcript import content_text, event_text
+from neve.domain.tenants.policy import budget_of
+from neve.domain.times import parse
+from neve.domain.tokens import compact_json, estimate
+from neve.ports import Conflict, StoreUnavailable
+from neve.scope import SessionScope
+from neve.usecases.compile.command import CompileCommand, Content
+from neve.usecases.compile.keep_epoch import keep_epoch
+from neve.usecases.compile.reads import Material, start_reads
+from neve.usecases.recall.answer import RecallAnswer, injected, transparency
+from neve.usecases.recall.command import RecallCommand
+from neve.usecases.recall.recall import recall
+from neve.usecases.recall.tool import tools
+
+EPOCH_ERROR = "epoch:error"
+"""The cut of the history, or the prefix, could not be kept: the next prompt may begin otherwise."""
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """``request``: for the provider; None of a dry run. ``epoch``: as it is now; ``prefix_changed``: what stands before
+    the pack is not what it was in the prompt before. ``elapsed_ms`` of all of it."""
+
+    command: CompileCommand
+    budget: Budget
+    plan: Plan
+    material: Material
+    epoch: SessionEpoch | None
+    prefix_changed: bool
+    recalled: RecallAnswer | None
+    request: Mapping[str, Any] | None
+    degraded: Sequence[str]
+    elapsed_ms: float
+    prefix_sha: Mapping[str, str]
+
+    @property
+    def transparency(self) -> list[str]:
+        """What was put into the prompt of what was recalled, and what was not possible."""
+        shown = set(self.plan.shown_hits)
+        hits = [hit for hit in self.recalled.hits if hit.id in shown] if self.recalled else []
+        return transparency(hits, list(self.degraded), self.recalled.operators if self.recalled else ())
+
+    def metrics(self) -> dict[str, float]:
+        """What the dashboard adds up."""
+        return {
+            "Compiles": 1,
+            "CompileDegraded": any(flag != "index:behind" for flag in self.degraded),
+            "HistoryCuts": self.plan.cut is not None,
+        }
+
+
+def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
+    """Raises session_not_found, user_closed; 422 ``validation_failed`` where nothing is to be answered,
+    ``budget_infeasible`` and ``profile_mismatch``."""
+    _check(scope, command)
+    began = scope.ports.clock.monotonic_ms()
+    reads = start_reads(scope, read_only=command.dry_run, beside=command.bytes)
+    recalled = _recalled(scope, command, command.text) if command.text.strip() else None
+    material = reads.collect()
+    for attempt in range(ATTEMPTS):
+        work = _Compilation.of(scope, command, material, recalled)
+        if work.recalls_now:
+            recalled = _recalled(scope, command, work.asked_text)
+            work = replace(work, recalled=recalled)
+        made = work.plan()
+        try:
+            kept = None if command.dry_run else keep_epoch(scope, material, made, work.prefix)
+        except Conflict:
+            if attempt + 1 < ATTEMPTS:
+                material = start_reads(scope, beside=command.bytes).collect()
+                continue
+            work, kept = work.flagged(EPOCH_ERROR), None
+        except StoreUnavailable:
+            work, kept = work.flagged(EPOCH_ERROR), None
+        return work.compiled(made, kept, scope.ports.clock.monotonic_ms() - began)
+    raise AssertionError("the last attempt returns")
+
+
+def _check(scope: SessionScope, command: CompileCommand) -> None:
+    """Raises 422 for sections that exceed the total."""
+    if command.profile is None:
+        return
+    problems = budget_of(command.profile, scope.policy.effective_window).problems("budget_profile")
+    if problems:
+        raise NeveError("validation_failed", f"budget_profile: {problems[0].message}", errors=problems)
+
+
+def _recalled(scope: SessionScope, command: CompileCommand, query: str) -> RecallAnswer | None:
+    """Never an error: the reads say whether there is such a session."""
+    if not command.recalls:
+        return None
+    asked = RecallCommand(query, session_id=scope.session, beside_history=True, recorded=not command.dry_run)
+    try:
+        return recall(scope, asked)
+    except NeveError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Compilation:
+    """One attempt over what was read. ``events``: the log without the message; ``asked``: the message. ``tools``: as
+    the provider takes them; ``shas``: of what stands before the pack, by part."""
+
+    scope: SessionScope
+    command: CompileCommand
+    material: Material
+    recalled: RecallAnswer | None
+    events: tuple[Event, ...]
+    asked: Content | None
+    tools: list[dict[str, Any]]
+    shas: Mapping[str, str]
+    flags: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, scope: SessionScope, command: CompileCommand, material: Material, recalled: RecallAnswer | None
+    ) -> _Compilation:
+        log = material.log.events if material.log else []
+        events, asked = _parted(log, command.message)
+        if asked is None and material.log is not None and not _goes_on(events):
+            why = "is required: the log does not end with a message or a tool's result that waits for an answer"
+            raise invalid("message", why)
+        offered: list[dict[str, Any]] = tools()[command.format] if command.offers_tools else []
+        shas = _shas(offered, _static(scope), command.instructions)
+        return cls(scope, command, material, recalled, tuple(events), asked, offered, shas)
+
+    @property
+    def asked_text(self) -> str:
+        return content_text(self.asked or "")
+
+    @property
+    def recalls_now(self) -> bool:
+        """The message was in the log only."""
+        return self.command.recalls and self.recalled is None and bool(self.asked_text.strip())
+
+    @property
+    def budget(self) -> Budget:
+        policy = self.scope.policy
+        if self.command.profile is None:
+            return policy.budget
+        return budget_of(self.command.profile, policy.effective_window)
+
+    @property
+    def prefix(self) -> str:
+        return " ".join(f"{name}:{sha[:16]}" for name, sha in self.shas.items())
+
+    def flagged(self, flag: str) -> _Compilation:
+        return replace(self, flags=(*self.flags, flag))
+
+    def plan(self) -> Plan:
+        """Raises budget_infeasible, profile_mismatch."""
+        told, budget = self.told(), self.budget
+        if self.command.profile is not None and told.pack_tokens > budget.pack_limit:
+            message = f"the stored pack has {told.pack_tokens} tokens, the profile {budget.pack_limit} for it"
+            field = FieldError("budget_profile", message)
+            raise NeveError("profile_mismatch", f"budget_profile: {message}.", errors=[field])
+        policy = self.scope.policy
+        target = summary_target(policy.summary_verbosity, policy.compaction_at)
+        return make_plan(told, Limits(budget, self.command.history_window, target, policy.summary_verbosity))
+
+    def told(self) -> Told:
+        material, policy = self.material, self.scope.policy
+        standing, pack, log = material.standing, material.pack, material.log
+        hits = self.recalled.hits if self.recalled else []
+        found = {hit.id for hit in hits if hit.path is None}  # of a document a hit shows a part
+        return Told(
+            static=_static(self.scope),
+            boundaries=policy.static_prefix.boundaries if policy.static_prefix else "",
+            tools=self.tools,
+            instructions=self.command.instructions,
+            pack=(pack.text or "") if pack else "",
+            pack_tokens=_pack_tokens(material),
+            events=self.events,
+            hidden=standing.hidden if standing else None,
+            summary=log.summary if log else None,
+            message=_message(self.asked, material),
+            session=self._session(),
+            updates=[one.text for one in material.updates if one.id not in found],
+            retrieved=lambda n: injected(hits[:n])[0],
+            hits=[hit.id for hit in hits],
+            task=self.command.task,
+            images=material.images.history,
+            last_images=material.images.last,
+        )
+
+    def _session(self) -> str:
+        standing = self.material.standing
+        meta = standing.session.user_meta if standing else {}
+        before = standing.session.previous_at if standing else None
+        return session_text(self.scope.ports.clock.now(), meta, parse(before) if before else None)
+
+    def compiled(self, plan: Plan, kept: SessionEpoch | None, elapsed_ms: float) -> Compiled:
+        standing = self.material.standing
+        before = standing.epoch.prefix if standing else None
+        recall_flags = self.recalled.degraded if self.recalled else []
+        render = for_anthropic if self.command.format == "anthropic" else for_openai
+        return Compiled(
+            command=self.command,
+            budget=self.budget,
+            plan=plan,
+            material=self.material,
+            epoch=kept or (standing.epoch if standing else None),
+            prefix_changed=before is not None and before != self.prefix,
+            recalled=self.recalled,
+            request=None if self.command.dry_run else render(plan.prompt),
+            degraded=list(dict.fromkeys((*self.material.degraded, *recall_flags, *self.flags))),
+            elapsed_ms=round(elapsed_ms, 3),
+            prefix_sha=self.shas,
+        )
+
+
+def _static(scope: SessionScope) -> str:
+    prefix = scope.policy.static_prefix
+    return prefix.rendered if prefix else ""
+
+
+def _shas(offered: Sequence[Mapping[str, Any]], static: str, instructions: Sequence[str]) -> dict[str, str]:
+    parts = {
+        "tools": compact_json(offered) if offered else "",
+        "static": static,
+        "instructions": "\n\n".join(instructions),
+    }
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in parts.items() if text}
+
+
+# --- the message ------------------------------------------------------------------------------------
+
+
+def _parted(events: Sequence[Event], message: Content | None) -> tuple[list[Event], Content | None]:
+    """The log without an unanswered message that is the one of the request, and that message."""
+    said = [event for event in events if event.event_type is not EventType.TASK_BOUNDARY]
+    last = said[-1] if said else None
+    if last is None or last.event_type is not EventType.USER_MESSAGE:
+        return list(events), message
+    sent = content_text(message).strip() if message is not None else None
+    if sent is None or sent == event_text(last).strip():
+        return [event for event in events if event.seq != last.seq], last.content
+    return list(events), message
+
+
+def _goes_on(events: Sequence[Event]) -> bool:
+    said = [event for event in events if event.event_type is not EventType.TASK_BOUNDARY]
+    return bool(said) and said[-1].event_type is EventType.TOOL_RESULT
+
+
+def _message(asked: Content | None, material: Material) -> list[Any] | None:
+    """Nothing in it can open or close an element of Neve's."""
+    if asked is None:
+        return None
+    blocks = content_blocks(asked, material.images.last)
+    return [Text(escape(block.text)) if isinstance(block, Text) else block for block in blocks]
+
+
+def _pack_tokens(material: Material) -> int:
+    pack = material.pack
+    if pack is None or not pack.text:
+        return 0
+    return pack.manifest.tokens if pack.manifest else estimate(pack.text)

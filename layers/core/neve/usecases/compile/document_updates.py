@@ -1,0 +1,76 @@
+"""Which documents of a frozen pack are not what they were, and what is said of it (docs/rules/compile.md#updates)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from neve.domain.documents.pins import Pin
+from neve.domain.pack.render import escape, indented
+from neve.domain.records import PackEntry
+from neve.domain.tokens import trim_to
+from neve.ports import Item, Key
+from neve.store.documents import read_document
+from neve.store.keys import UserKeys
+from neve.store.pins import MOST_PINS
+from neve.usecases.pack.read_pack import PackView
+
+MOST = 20
+"""Documents that are looked at (*chosen*): more do not fit."""
+ALL_TOKENS, LEAST_TOKENS = 500, 60
+"""Of the documents together, half of the room for updates, shared among them; and of one at least (*chosen*)."""
+CUT = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentUpdates:
+    """``moved``: pins at another rev than in the pack, with what it shows of them; ``gone``: what it shows and no pin
+    names."""
+
+    pack: str = ""
+    moved: tuple[tuple[Pin, PackEntry | None], ...] = ()
+    gone: tuple[PackEntry, ...] = ()
+
+    @classmethod
+    def of(cls, view: PackView, pins: list[Pin]) -> DocumentUpdates:
+        """In the order of the pack. What had no room in it then is none."""
+        if view.manifest is None:
+            return cls()
+        shown = [entry for name in ("always", "profile") for entry in view.manifest.layers.get(name, ())]
+        then = {entry.id: entry for entry in (*shown, *view.manifest.left_out)}
+        with_then = [(pin, then.get(pin.document_id)) for pin in pins]
+        moved = [(pin, entry) for pin, entry in with_then if entry is None or entry.rev != pin.rev]
+        here = {pin.document_id for pin in pins}
+        whole = len(pins) < MOST_PINS
+        gone = [entry for entry in shown if whole and entry.id not in here]
+        return cls(view.text or "", tuple(moved[:MOST]), tuple(gone[:MOST]))
+
+    def rows(self, keys: UserKeys) -> list[Key]:
+        """With the texts; what a person's line says is in the pin."""
+        shown = [pin for pin, _ in self.moved if pin.excerpt is None and not pin.too_long]
+        return [keys.document_rev(pin.document_id, pin.rev) for pin in shown]
+
+    def lines(self, keys: UserKeys, found: Mapping[Key, Item]) -> Iterator[tuple[str, str]]:
+        """Ids with what is said, as far as there is room for each."""
+        room = max(LEAST_TOKENS, ALL_TOKENS // max(1, len(self.moved)))
+        for pin, then in self.moved:
+            text = pin.line if pin.excerpt is not None else _text(keys, pin, found)
+            if text is not None and not self._shows(text, pin, then):
+                titled = text if pin.excerpt is not None or not pin.title else f"{pin.title}: {text}"
+                yield pin.document_id, f"Now: {trim_to(titled, room, marker=CUT)}"
+        for entry in self.gone:
+            yield entry.id, f"No longer holds: {entry.path}"
+
+    def _shows(self, text: str, pin: Pin, then: PackEntry | None) -> bool:
+        """Whether the pack has these words although the rev is another: because it moved for something else, because a
+        rebuild that changes no byte keeps the version, or because a person's text moved behind what is shown of it."""
+        same = then is not None and (pin.cut or then.fingerprint == pin.fingerprint)
+        return same and escape(indented(text) if pin.excerpt is not None else text) in self.pack
+
+
+def _text(keys: UserKeys, pin: Pin, found: Mapping[Key, Item]) -> str | None:
+    """None for one that was deleted meanwhile."""
+    if pin.too_long:
+        return f"too long to be shown, see {pin.path}"
+    item = found.get(keys.document_rev(pin.document_id, pin.rev))
+    return read_document(item).text.strip() if item else None

@@ -1,0 +1,80 @@
+"""What a compile leaves behind: where its history was cut, and what its prefix was (docs/rules/compile.md#cut)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from neve.domain.compact.headings import FourHeadings
+from neve.domain.compact.render import render_summary
+from neve.domain.compile.plan import Plan
+from neve.domain.records import HistoryCut, SessionEpoch, Summary, Verbosity
+from neve.domain.times import iso
+from neve.domain.tokens import estimate
+from neve.ports import WriteOp
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.usecases.compact.job import compaction_job
+from neve.usecases.compile.reads import Log, Material
+
+
+def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str) -> SessionEpoch | None:
+    """The session's epoch from now on, where it is another one; None when nothing is to be kept. One transaction. A cut
+    asks for a compaction: the job's row is its message. A history that has made room for images of the message begins
+    a new epoch, too, with what was cut before.
+
+    Raises Conflict when somebody else moved the epoch, and StoreUnavailable."""
+    standing, log = material.standing, material.log
+    if standing is None or log is None or standing.head.state != "active":
+        return None
+    now = scope.ports.clock.now()
+    moved = replace(standing.epoch, prefix=prefix)
+    ops: list[WriteOp] = [rows.check_head(scope.keys, standing.head)]
+    dropped_to = material.images.dropped_to
+    if plan.cut is not None or dropped_to is not None:
+        number, cut = moved.epoch + 1, plan.cut or (moved.cut if standing.is_cut else None)
+        moved = replace(moved, epoch=number, cut=replace(cut, epoch=number) if cut else None)
+        moved = replace(moved, images_dropped_to=dropped_to or moved.images_dropped_to)
+        ops += _texts_of_the_cut(scope, moved, log, plan.summary, iso(now))
+    if plan.cut is not None:
+        job = compaction_job(scope, "tokens", None)
+        ops.append(rows.put_queued_job(scope.keys, job, standing.head.incarnation))
+    elif dropped_to is None and log.stands_in and standing.hidden is not None and plan.summary is not None:
+        made = _summary(moved, standing.hidden, plan.summary, scope.policy.summary_verbosity, iso(now))
+        ops.append(rows.put_summary(scope.keys, made))
+    if moved != standing.epoch:
+        ops.append(rows.put_epoch(scope.keys, moved, now))
+    if len(ops) == 1:
+        return None
+    scope.ports.table.write(ops)
+    return replace(moved, version=standing.epoch.version + 1)
+
+
+def _texts_of_the_cut(
+    scope: SessionScope, moved: SessionEpoch, log: Log, summary: FourHeadings | None, now: str
+) -> list[WriteOp]:
+    """What the prompts of the new epoch show in place of the hidden events; and the summary of the last compaction,
+    which the next one goes on from."""
+    ops: list[WriteOp] = []
+    if summary is not None and moved.cut is not None:
+        made = _summary(moved, moved.cut, summary, scope.policy.summary_verbosity, now)
+        ops.append(rows.put_stand_in(scope.keys, made))
+    if log.compacted is not None:
+        ops.append(rows.put_summary(scope.keys, replace(log.compacted, epoch=moved.epoch, version=0)))
+    return ops
+
+
+def _summary(epoch: SessionEpoch, hidden: HistoryCut, summary: FourHeadings, verbosity: Verbosity, now: str) -> Summary:
+    return Summary(
+        session_id=epoch.session_id,
+        epoch=epoch.epoch,
+        covers_from=hidden.seq_from,
+        covers_to=hidden.seq_to,
+        verbosity=verbosity,
+        by="extract",
+        tokens=estimate(render_summary(summary)),
+        created_at=now,
+        decisions=summary.decisions,
+        action_items=summary.action_items,
+        insights=summary.insights,
+        preferences=summary.preferences,
+    )

@@ -1,0 +1,237 @@
+"""What a prompt is made of, read beside the recall (docs/rules/compile.md#reads): one batch of rows, then the pack, the
+log and what changed, all at once, then images.
+
+The tasks of the second step wait for that of the first, which was started before them and waits for none: with every
+thread waiting it would be running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
+
+from neve.domain.compact.extract import extract_summary
+from neve.domain.compact.headings import FourHeadings
+from neve.domain.compile.history import hidden
+from neve.domain.errors import not_found
+from neve.domain.records import Event, HistoryCut, SessionEpoch, SessionHead, SessionMarker, Summary, UserHead
+from neve.domain.sessions.spans import holds
+from neve.ports import DeadlineExceeded, Item, StoreUnavailable, Task
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.partitions import all_rows
+from neve.usecases.compile.images import Images, load_images
+from neve.usecases.compile.updates import Update, updates_since
+from neve.usecases.pack.gather_pack import gather_pack
+from neve.usecases.pack.read_pack import PackView, pack_of
+from neve.usecases.sessions.memory_lag import MemoryLag, progress_rows, read_progress
+
+T = TypeVar("T")
+
+ROWS_MS = 2_000
+"""How long rows and log are waited for (*chosen*): a prompt without its history is worth less than a second."""
+PARTS = 3
+"""Of the log behind what is hidden, read beside each other."""
+PAGE = 1_000
+
+ROWS_ERROR, HISTORY_ERROR, UPDATES_ERROR, IMAGES_ERROR = (
+    f"{what}:error" for what in ("session", "history", "updates", "images")
+)
+
+IMAGES_LEFT_OUT = "images:left_out"
+"""Some of what waits for an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The rows that say who is asked and how far everything is."""
+
+    head: UserHead
+    session: SessionHead
+    marker: SessionMarker
+    epoch: SessionEpoch
+    lag: MemoryLag
+
+    @property
+    def hidden(self) -> HistoryCut | None:
+        return hidden(self.epoch)
+
+    @property
+    def is_cut(self) -> bool:
+        """In this epoch, beyond what is covered."""
+        return self.epoch.cut is not None and self.epoch.cut.epoch == self.epoch.epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """``events``: those that are shown, in the order of their seqs. ``summary``: of the hidden ones; ``stands_in``: it
+    was made now, because none is stored. ``compacted``: the one that the last compaction has written."""
+
+    events: list[Event]
+    summary: FourHeadings | None = None
+    stands_in: bool = False
+    compacted: Summary | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """None for what could not be read in time; ``degraded`` says what that is. ``took``: milliseconds of each part from
+    the beginning."""
+
+    standing: Standing | None
+    pack: PackView | None
+    log: Log | None
+    updates: Sequence[Update] = ()
+    images: Images = field(default_factory=Images)
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Under way; see ``collect``."""
+
+    scope: SessionScope
+    started_ms: float
+    standing: Task[Standing]
+    pack: Task[PackView]
+    parts: Sequence[Task[list[Event]]]
+    aside: Task[Log]
+    updates: Task[list[Update]]
+    images: Task[Images]
+
+    def collect(self) -> Material:
+        """Raises session_not_found and user_closed."""
+        told = _Told(self.started_ms)
+        standing = told.of(self.standing, ROWS_MS, ROWS_ERROR)
+        if standing is None:
+            return Material(None, None, None, degraded=tuple(told.degraded))
+        rows_closed(standing.head)
+        pack = told.of(self.pack, self.scope.policy.session_start_budget_ms, "pack:error")
+        aside = told.of(self.aside, ROWS_MS, HISTORY_ERROR)
+        parts = [told.of(part, ROWS_MS, HISTORY_ERROR) for part in self.parts]
+        log = None
+        if aside is not None and None not in parts:
+            events = [event for part in (aside.events, *parts) for event in part or ()]
+            log = replace(aside, events=sorted(events, key=lambda event: event.seq))
+        updates = told.of(self.updates, self.scope.policy.session_start_budget_ms, UPDATES_ERROR) or []
+        images = (told.of(self.images, ROWS_MS, IMAGES_ERROR) if log else None) or Images()
+        if images.missing:
+            told.degraded.append(IMAGES_ERROR)
+        elif images.last_left_out:
+            told.degraded.append(IMAGES_LEFT_OUT)
+        told.degraded += pack.degraded if pack else ()
+        return Material(standing, pack, log, updates, images, tuple(dict.fromkeys(told.degraded)))
+
+
+@dataclass(slots=True)
+class _Told:
+    started_ms: float
+    degraded: list[str] = field(default_factory=list)
+
+    def of(self, task: Task[T], within_ms: float, flag: str) -> T | None:
+        """None for what fails or is late, which is noted."""
+        try:
+            return task.result(self.started_ms + within_ms)
+        except StoreUnavailable:
+            self.degraded.append(flag)
+        except DeadlineExceeded:
+            self.degraded.append(flag.replace(":error", ":timeout"))
+        return None
+
+
+def rows_closed(head: UserHead) -> None:
+    """Raises user_closed."""
+    if head.state == "closed":
+        rows.writable(head)
+
+
+def start_reads(scope: SessionScope, *, read_only: bool = False, beside: int = 0) -> Reads:
+    """``read_only``: a session's first pack is not stored. ``beside``: bytes that the call itself brings into the
+    answer."""
+    start = scope.ports.tasks.start
+    began = scope.ports.clock.monotonic_ms()
+    standing = start(lambda: _standing(scope))
+    pack = start(lambda: _pack(scope, standing.result(), read_only))
+    parts = [start(partial(_part, scope, standing, n)) for n in range(PARTS)]
+    parts.append(start(lambda: _before(scope, standing.result())))
+    aside = start(lambda: _aside(scope, standing.result()))
+    updates = start(lambda: updates_since(scope, standing.result().head, standing.result().epoch, pack))
+    images = start(lambda: load_images(scope, _all_of(aside, parts), standing.result().epoch.images_dropped_to, beside))
+    return Reads(scope, began, standing, pack, parts, aside, updates, images)
+
+
+def _all_of(aside: Task[Log], parts: Sequence[Task[list[Event]]]) -> list[Event]:
+    found = [event for part in (aside.result().events, *(part.result() for part in parts)) for event in part]
+    return sorted(found, key=lambda event: event.seq)
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def _standing(scope: SessionScope) -> Standing:
+    """One batch read. Raises session_not_found."""
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.head, keys.epoch, *progress_rows(keys)])
+    progress, epoch = read_progress(keys, found), found.get(keys.epoch)
+    if progress is None or epoch is None:
+        raise not_found("session", scope.session)
+    head, now = rows.read_head(found.get(keys.head)), scope.ports.clock.now()
+    return Standing(head, progress.head, progress.marker, rows.read_epoch(epoch), progress.lag(now))
+
+
+def _pack(scope: SessionScope, standing: Standing, read_only: bool) -> PackView:
+    """Nothing for a user who is being erased."""
+    if standing.head.state != "active":
+        return PackView("partial", text="")
+    if read_only and standing.epoch.pack is None:
+        return PackView("preview", text=gather_pack(scope)[0].text())
+    return pack_of(scope, standing.epoch)
+
+
+def _part(scope: SessionScope, read: Task[Standing], n: int) -> list[Event]:
+    """The n-th part of the log behind what is hidden, of about as many events as the others."""
+    standing = read.result()
+    first, last = standing.hidden.seq_to + 1 if standing.hidden else 1, standing.session.last_seq
+    count = max(0, last - first + 1)
+    bounds = [first + count * part // PARTS for part in range(PARTS + 1)]
+    return _events(scope, standing, bounds[n], bounds[n + 1] - 1)
+
+
+def _before(scope: SessionScope, standing: Standing) -> list[Event]:
+    """The events before what is hidden."""
+    return _events(scope, standing, 1, standing.hidden.seq_from - 1) if standing.hidden else []
+
+
+def _aside(scope: SessionScope, standing: Standing) -> Log:
+    """The summary of what is hidden, and the event in it that is kept."""
+    cut, keys = standing.hidden, scope.keys
+    if cut is None:
+        return Log([])
+    summary, stand_in = keys.summary(standing.epoch.epoch), keys.stand_in(standing.epoch.epoch)
+    kept = [keys.event(cut.keeps)] if cut.keeps is not None else []
+    found = scope.ports.table.get_many([summary, stand_in, *kept])
+    events = [event for key in kept if key in found for event in _of_now([found[key]], standing)]
+    compacted = rows.read_summary(found[summary]) if summary in found else None
+    if standing.is_cut:
+        shown = rows.read_summary(found[stand_in]) if stand_in in found else None  # none where it had no room
+        return Log(events, shown, compacted=compacted)
+    if compacted is not None:
+        return Log(events, compacted, compacted=compacted)
+    covered = _events(scope, standing, cut.seq_from, cut.seq_to)
+    return Log(events, extract_summary(covered, "standard"), stands_in=True)
+
+
+def _events(scope: SessionScope, standing: Standing, first: int, last: int) -> list[Event]:
+    if last < first:
+        return []
+    found = all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first, last), page=PAGE)
+    return _of_now(found, standing)
+
+
+def _of_now(items: Iterable[Item], standing: Standing) -> list[Event]:
+    """Not those of an earlier incarnation, nor of a user who is being erased, nor what was taken back."""
+    if standing.head.state != "active":
+        return []
+    events = (rows.read_event(item) for item in items if item["incarnation"] == standing.head.incarnation)
+    return [event for event in events if not holds(standing.epoch.retracted, event.seq)]

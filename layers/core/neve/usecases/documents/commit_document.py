@@ -1,0 +1,114 @@
+"""One call's change of documents, in one transaction, once (ADR 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from neve.domain.errors import NeveError
+from neve.ports import Item, Key
+from neve.scope import UserScope
+from neve.store import idempotency, rows
+from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.store.transact import TOO_MANY_WRITERS, transact
+from neve.usecases.documents.document_writes import DocumentWrites, LongText, WrittenDocument
+from neve.usecases.documents.get_document import get_revision
+
+Plan = Callable[[Mapping[Key, Item]], DocumentWrites]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """``reads``: the rows that ``plan`` decides on. ``conditional``: whether the call has a precondition. ``write_id``:
+    names the call at the document's place."""
+
+    reads: Sequence[Key]
+    plan: Plan
+    conditional: bool
+    write_id: str
+    long_text: LongText
+    idem: IdempotencyKey | None = None
+
+
+def commit_document(scope: UserScope, commit: Commit) -> WrittenDocument:
+    """Raises what the plan raises, conflict (a write that may have taken effect before others'), erasing, user_closed,
+    idempotency_mismatch, StoreUnavailable."""
+    attempts = _Attempts(scope, commit)
+    try:
+        written = transact(scope.ports, attempts.attempt)
+    except NeveError:
+        if attempts.tried is None:
+            commit.long_text.drop(scope)
+        raise
+    commit.long_text.drop(scope, written.document.text_object)
+    return written
+
+
+@dataclass
+class _Attempts:
+    """``tried``: what the last attempt wrote."""
+
+    scope: UserScope
+    commit: Commit
+    tried: DocumentWrites | None = None
+
+    def attempt(self) -> WrittenDocument:
+        """Raises Conflict."""
+        scope, keys, now, idem = self.scope, self.scope.keys, self.scope.ports.clock.now(), self.commit.idem
+        found = scope.ports.table.get_many(self._rows_to_read())
+        own = self._own(found)
+        if own is not None:
+            return own
+        if idem:
+            earlier = idempotency.replay(found.get(idempotency.row_key(keys, idem)), idem, now)
+            if earlier:
+                return _replayed(scope, earlier)
+        head = rows.read_head(found.get(keys.head))
+        rows.writable(head)
+        planned = self.commit.plan(found)
+        ops = [rows.guard_user(keys, head, now), *planned.ops]
+        if idem:
+            ops.append(idempotency.done(keys, idem, _reply_of(planned.written), now))
+        if planned.ops or idem:
+            self.tried = planned
+            scope.ports.table.write(ops)
+        return planned.written
+
+    def _rows_to_read(self) -> list[Key]:
+        keys, idem = self.scope.keys, self.commit.idem
+        own = [idempotency.row_key(keys, idem)] if idem else []
+        return list(dict.fromkeys([keys.head, *self.commit.reads, *self._tried_rows(), *own]))
+
+    def _tried_rows(self) -> list[Key]:
+        """Where the document is that the last attempt wrote, or what is left of it."""
+        if self.tried is None:
+            return []
+        tried = str(self.tried.written.document.id)
+        return [self.scope.keys.document_place(tried), self.scope.keys.deleted_document(tried)]
+
+    def _own(self, found: Mapping[Key, Item]) -> WrittenDocument | None:
+        """What the attempt made that seemed to have lost; None when it has. With a precondition, a document that others
+        have taken further, or away, does not say whether it had: 409, and a caller that tries again is told 412."""
+        if self.tried is None:
+            return None
+        place, left = map(found.get, self._tried_rows())
+        if place is not None and place.get("write_id") == self.commit.write_id:
+            return self.tried.written
+        rev = self.tried.written.document.rev
+        further = place is not None and place["rev"] > rev
+        if self.commit.conditional and (further or (left is not None and left["rev"] >= rev)):
+            raise NeveError("conflict", TOO_MANY_WRITERS, retry_after_s=1)
+        return None
+
+
+def _reply_of(written: WrittenDocument) -> StoredReply:
+    """What is kept of the answer: the revision has the rest."""
+    document = written.document
+    kept = {"id": document.id, "rev": document.rev, "created": written.created, "changed": written.changed}
+    return StoredReply(status=201 if written.created else 200, body=kept)
+
+
+def _replayed(scope: UserScope, earlier: StoredReply) -> WrittenDocument:
+    """The revision that the first call answered with. Raises document_not_found when it was deleted meanwhile."""
+    body = earlier.body
+    return WrittenDocument(get_revision(scope, body["id"], body["rev"]), body["created"], body["changed"])

@@ -1,0 +1,126 @@
+"""Documents removed for good, with all their revisions: one, or those below a prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from neve.domain.errors import NeveError, not_found
+from neve.domain.records import Document
+from neve.ports import MAX_WRITE_OPS, Check, Delete, Expect, Item, Version, WriteOp, key_of
+from neve.scope import UserScope
+from neve.store import rows
+from neve.store.documents import deleted_ops, read_document
+from neve.store.partitions import all_rows
+from neve.store.transact import transact
+from neve.usecases.documents.document_writes import check_rev
+from neve.usecases.documents.list_documents import heads_below
+
+OPS_BESIDE = 7
+"""Of the transaction that takes the head: the user's head, the head, the place, what is left of it, the outside source,
+the token vectors, the pin."""
+MOST_DELETED = 100
+"""Of one call by prefix, and for how long one goes on: the gateway waits 29 s."""
+LONGEST_MS = 15_000
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedDocuments:
+    """``paths``: what was deleted. ``more``: whether documents are left below the prefix: call again."""
+
+    paths: list[str]
+    more: bool = False
+
+
+def delete_document(scope: UserScope, path: str, if_match: Collection[int] | None) -> Document:
+    """What it was, without its text. The rows go in one transaction, above some 90 revisions the oldest before; the
+    change stream takes it out of the search index, and until then hydration hides it. Raises document_not_found,
+    precondition_failed, erasing, user_closed, StoreUnavailable."""
+    delete = _Delete(scope, path, if_match, scope.ports.ids.token())
+    deleted = transact(scope.ports, delete.attempt)
+    for name in delete.objects:
+        scope.ports.objects.delete(name)
+    return deleted
+
+
+def delete_below(scope: UserScope, prefix: str) -> DeletedDocuments:
+    """Each by itself, in the order of their paths, at most ``MOST_DELETED``: what was deleted stays deleted when a
+    later one fails. One that somebody writes meanwhile goes too. Raises what ``delete_document`` raises."""
+    ends_ms = scope.ports.clock.monotonic_ms() + LONGEST_MS
+    heads = list(islice(heads_below(scope.ports.table, scope.keys, prefix), MOST_DELETED + 1))
+    deleted: list[str] = []
+    for head in heads[:MOST_DELETED]:
+        if scope.ports.clock.monotonic_ms() >= ends_ms:
+            return DeletedDocuments(deleted, more=True)
+        if _was_there(scope, head.path):
+            deleted.append(head.path)
+    return DeletedDocuments(deleted, more=len(heads) > MOST_DELETED)
+
+
+def _was_there(scope: UserScope, path: str) -> bool:
+    try:
+        delete_document(scope, path, None)
+    except NeveError as error:
+        if error.code == "document_not_found":
+            return False
+        raise
+    return True
+
+
+@dataclass
+class _Delete:
+    """``write_id`` names this call on what is left of the document (ADR 4). ``tried``: what its last attempt deleted.
+    ``objects``: the long texts of what was deleted."""
+
+    scope: UserScope
+    path: str
+    if_match: Collection[int] | None
+    write_id: str
+    tried: Document | None = None
+    objects: tuple[str, ...] = ()
+
+    def attempt(self) -> Document:
+        """Raises Conflict."""
+        scope, keys = self.scope, self.scope.keys
+        if self.tried and self._is_done(self.tried):
+            return self.tried
+        place = keys.document(self.path)
+        found = scope.ports.table.get_many([keys.head, place])
+        user = rows.read_head(found.get(keys.head))
+        if place not in found or user.state == "erasing":
+            rows.writable(user)
+            raise not_found("document", self.path)
+        rows.writable(user)
+        document = read_document(found[place])
+        check_rev(self.if_match, document, self.path)
+        revisions = self._revisions(document)
+        self.objects = tuple(dict.fromkeys(item["text_object"] for item in revisions if "text_object" in item))
+        guard: list[WriteOp] = [rows.check_head(keys, user)]
+        oldest = revisions[: max(0, len(revisions) - (MAX_WRITE_OPS - OPS_BESIDE))]
+        self._delete_before(guard, document, oldest)
+        ops = [Delete(key_of(item), Expect.ANY) for item in revisions[len(oldest) :]]
+        self.tried = document
+        scope.ports.table.write([*guard, *deleted_ops(keys, document, self.write_id), *ops])
+        return document
+
+    def _revisions(self, document: Document) -> list[Item]:
+        if document.id is None:
+            return []
+        keys = self.scope.keys
+        return list(all_rows(self.scope.ports.table, keys.partition, prefix=keys.document_revs(document.id)))
+
+    def _delete_before(self, guard: Sequence[WriteOp], document: Document, oldest: Sequence[Item]) -> None:
+        """What one transaction has no room for, while the document is what it was. Raises Conflict."""
+        still = Check(self.scope.keys.document(self.path), Version(document.version))
+        size = MAX_WRITE_OPS - OPS_BESIDE
+        for start in range(0, len(oldest), size):
+            some = [Delete(key_of(item), Expect.ANY) for item in oldest[start : start + size]]
+            self.scope.ports.table.write([*guard, still, *some])
+
+    def _is_done(self, tried: Document) -> bool:
+        keys = self.scope.keys
+        if tried.id is None:
+            return self.scope.ports.table.get(keys.document(self.path)) is None
+        left = self.scope.ports.table.get(keys.deleted_document(tried.id))
+        return left is not None and left.get("write_id") == self.write_id

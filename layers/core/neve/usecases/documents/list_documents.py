@@ -1,0 +1,93 @@
+"""Documents below a prefix, in the order of their paths."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+from neve.domain.cursors import make_cursor, read_cursor
+from neve.domain.documents.paths import ARTIFACTS
+from neve.domain.records import Document, Status
+from neve.ports import Table
+from neve.scope import UserScope
+from neve.store import rows
+from neve.store.documents import read_document
+from neve.store.keys import UserKeys
+from neve.store.partitions import all_rows
+
+TOGETHER = 25
+"""Texts of one read: 25 of 300 KB are below the 16 MB of a batch (*limit*, DynamoDB)."""
+
+
+def list_documents(scope: UserScope, prefix: str, after: str | None = None) -> Iterator[Document]:
+    """Of every status, with their texts; of one over 300 KB, which is an object, the text is empty. ``prefix``: whole
+    segments, ``/projects/alpha`` or ``/projects/alpha/``; ``/`` for all. ``after``: a path that they are behind.
+    Artifacts are no part of it unless they are asked for. A query, and a read for each ``TOGETHER`` of them. Raises
+    StoreUnavailable."""
+    heads = heads_below(scope.ports.table, scope.keys, prefix, after)
+    while some := list(islice(heads, TOGETHER)):
+        places = [scope.keys.document_rev(head.id, head.rev) for head in some if head.id is not None]
+        found = scope.ports.table.get_many(places) if places else {}
+        for head in some:
+            if head.id is None:
+                yield head
+                continue
+            revision = found.get(scope.keys.document_rev(head.id, head.rev))
+            if revision is not None:  # else it was deleted since
+                yield replace(head, text=read_document(revision).text)
+
+
+def heads_below(table: Table, keys: UserKeys, prefix: str, after: str | None = None) -> Iterator[Document]:
+    """Without their texts, behind the path ``after``. Raises StoreUnavailable."""
+    below = prefix.rstrip("/")
+    if below and after is None:
+        item = table.get(keys.document(below))
+        if item is not None:
+            yield read_document(item)
+    for between in _spans(keys, f"{below}/", after if after != below else None):
+        for item in all_rows(table, keys.partition, between=between):
+            yield read_document(item)
+
+
+def _spans(keys: UserKeys, prefix: str, after: str | None) -> list[tuple[str, str]]:
+    """The rows of artifacts hold their texts, so that a list of everything does not read them."""
+    first, last = keys.documents_below(prefix, after)
+    to, behind = keys.documents_below(ARTIFACTS, None)
+    if not first <= to or not behind <= last or prefix == ARTIFACTS:
+        return [(first, last)] if first <= last else []
+    return [(first, to), (behind, last)]
+
+
+# --- page by page ---------------------------------------------------------------------------------
+
+LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
+"""Without a status filter, as of memories."""
+MAX_SCANNED = 2_000
+"""Heads read by one call at most: a page may be short, its cursor goes on."""
+
+
+def page_of_documents(
+    scope: UserScope, prefix: str, status: Status | None, limit: int, cursor: str | None
+) -> tuple[list[Document], str | None]:
+    """Without their texts. Raises BadCursor, StoreUnavailable."""
+    listed = json.dumps([scope.keys.partition, prefix, status]).encode()
+    after = _after(listed, cursor) if cursor else None
+    if rows.read_head(scope.ports.table.get(scope.keys.head)).state != "active":
+        return [], None
+    kept: list[Document] = []
+    last = after
+    for scanned, head in enumerate(heads_below(scope.ports.table, scope.keys, prefix, after), start=1):
+        if len(kept) == limit or scanned > MAX_SCANNED:
+            return kept, make_cursor(listed, [str(last)])
+        last = head.path
+        if head.status is status or (status is None and head.status in LISTED):
+            kept.append(replace(head, text=""))
+    return kept, None
+
+
+def _after(listed: bytes, cursor: str) -> str:
+    """Raises BadCursor."""
+    (path,) = read_cursor(listed, cursor)
+    return path

@@ -1,0 +1,46 @@
+"""The revisions of a document, newest first."""
+
+from __future__ import annotations
+
+from neve.domain.cursors import BadCursor, make_cursor, read_cursor
+from neve.domain.errors import not_found
+from neve.domain.records import Document
+from neve.scope import UserScope
+from neve.store import rows
+from neve.store.documents import read_document
+
+
+def list_versions(scope: UserScope, path: str, limit: int, cursor: str | None) -> tuple[list[Document], str | None]:
+    """Each as it was at its rev; an artifact is its only one. ``path``: where the document is now. Raises
+    document_not_found, BadCursor, StoreUnavailable."""
+    keys, table = scope.keys, scope.ports.table
+    found = table.get_many([keys.head, keys.document(path)])
+    item = found.get(keys.document(path))
+    if item is None or rows.read_head(found.get(keys.head)).state != "active":
+        raise not_found("document", path)
+    head = read_document(item)
+    if head.id is None:
+        return [head], None
+    listed = f"{keys.partition}\n{head.id}".encode()
+    newest = _before(listed, cursor) - 1 if cursor else head.rev
+    between = (keys.document_rev(head.id, 1).sk, keys.document_rev(head.id, newest).sk)
+    versions: list[Document] = []
+    position: str | None = None
+    while newest and len(versions) <= limit:
+        page = table.query(
+            keys.partition, between=between, reverse=True, limit=limit + 1 - len(versions), cursor=position
+        )
+        versions += [read_document(one) for one in page.items]
+        position = page.cursor
+        if position is None:
+            break
+    shown = versions[:limit]
+    return shown, make_cursor(listed, [str(shown[-1].rev)]) if len(versions) > limit else None
+
+
+def _before(listed: bytes, cursor: str) -> int:
+    """The rev that the page before ended with. Raises BadCursor."""
+    (rev,) = read_cursor(listed, cursor)
+    if not rev.isdecimal() or int(rev) < 1:
+        raise BadCursor("not a cursor of this list")
+    return int(rev)

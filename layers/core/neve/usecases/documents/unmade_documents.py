@@ -1,0 +1,35 @@
+"""Long texts of documents that were never made: whoever wrote one died before the transaction that names it, or was
+refused (docs/rules/documents.md#rows)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from neve.ports import Delete, Item, Ports, QueueName, key_of
+from neve.store import rows
+from neve.store.keys import UserKeys
+from neve.store.partitions import due_rows
+from neve.usecases.indexing.messages import memory_message
+
+MADE_WITHIN = timedelta(hours=1)
+"""By then nobody who announced a text is still about to write its document: a worker ends after 15 minutes (*limit*,
+Lambda)."""
+
+
+def clear_unmade(ports: Ports) -> int:
+    """For the sweep: the index worker, which takes away what a deleted document leaves, is told of those that are not
+    there. How many texts were announced long enough ago. Raises StoreUnavailable."""
+    announced = list(due_rows(ports.table, "text", until=ports.clock.now() - MADE_WITHIN))
+    for item in announced:
+        _clear(ports, item)
+    return len(announced)
+
+
+def _clear(ports: Ports, item: Item) -> None:
+    """The row goes last: whoever dies before is followed by the next sweep."""
+    keys = UserKeys(item["tenant_id"], item["user_id"])
+    found = ports.table.get_many([keys.head, keys.document_place(item["id"])])
+    if keys.document_place(item["id"]) not in found:
+        incarnation = rows.read_head(found.get(keys.head)).incarnation
+        ports.queue.send(QueueName.INDEX, [memory_message(keys, incarnation, item["id"], 1, "document")])
+    ports.table.write([Delete(key_of(item))])

@@ -1,0 +1,19 @@
+"""Delete many rows, whatever they are by now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neve.ports import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table
+
+AT_ONCE = MAX_WRITE_OPS - 1
+"""With a fence."""
+
+
+def delete_rows(table: Table, keys: Sequence[Key], fence: Check | None = None) -> int:
+    """In transactions of at most 100 operations; how many keys. ``fence``: what has to hold for each of them. Raises
+    Conflict when it does not, StoreUnavailable."""
+    fenced = [] if fence is None else [fence]
+    for start in range(0, len(keys), AT_ONCE):
+        table.write([*fenced, *(Delete(key, Expect.ANY) for key in keys[start : start + AT_ONCE])])
+    return len(keys)

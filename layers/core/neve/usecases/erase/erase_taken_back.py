@@ -1,0 +1,235 @@
+"""What was deleted leaves no byte: the events, what was made of them, and every version of a pack that holds it
+(docs/rules/retract.md#erase). In rounds; each may be repeated, and finds what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import TypeVar
+
+from neve.domain.records import EventType, Memory, PackEntry, Retraction
+from neve.domain.sessions.transcript import images_of
+from neve.ports import Delete, Item, Put, StoreUnavailable, Version, WriteOp, key_of
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.keys import PACK, SUMMARY
+from neve.store.partitions import all_rows
+from neve.store.transact import transact
+from neve.usecases.compact.artifacts import path_of
+from neve.usecases.erase.delete_rows import delete_rows
+from neve.usecases.erase.erase_revisions import erase_vectors, stored_revisions
+from neve.usecases.erase.incarnation import still_there
+from neve.usecases.erase.still_used import Used, texts_of_event, texts_of_memory, used_elsewhere
+from neve.usecases.indexing.utterances import event_id
+from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.pack.purge_versions import purge_versions
+
+T = TypeVar("T")
+
+ROUND = 500
+"""Events whose texts and images are looked for in everything else that the user has, at once."""
+BATCH = 40
+"""Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
+
+
+@dataclass
+class Receipt:
+    """How many of each were removed; ``left``: what was found of them afterwards, which is nothing."""
+
+    events: int = 0
+    images: int = 0
+    documents: int = 0
+    revisions: int = 0
+    memories: int = 0
+    vectors: int = 0
+    summaries: int = 0
+    packs: int = 0
+    rebuilt: list[str] = field(default_factory=list)
+    left: int = 0
+
+    def told(self) -> dict[str, object]:
+        counts = {name: value for name, value in vars(self).items() if name not in ("left", "rebuilt")}
+        return {**counts, "rebuilt_packs": self.rebuilt, "verified": self.left == 0}
+
+
+def erase_taken_back(
+    scope: SessionScope,
+    incarnation: int,
+    retraction: Retraction,
+    touched: Collection[str],
+    revisions: Collection[tuple[str, int]] = (),
+) -> Receipt:
+    """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
+    documents, by id and rev, none of which is there any more. Raises UserErased, StoreUnavailable."""
+    return _Erasing(scope, incarnation, retraction, frozenset(touched), frozenset(revisions)).run()
+
+
+@dataclass
+class _Erasing:
+    scope: SessionScope
+    incarnation: int
+    retraction: Retraction
+    touched: frozenset[str]
+    revisions: frozenset[tuple[str, int]]
+    receipt: Receipt = field(default_factory=Receipt)
+
+    def run(self) -> Receipt:
+        for events in _batched(self._events(), ROUND):
+            self._erase_events(events)
+        for memories in _batched(sorted(self.touched), ROUND):
+            self._erase_memories(memories)
+        self._erase_summaries()
+        self._erase_packs()
+        self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.touched)))
+        self.receipt.left += len(self._packs()) + sum(1 for _ in stored_revisions(self.scope, self.revisions))
+        return self.receipt
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def _events(self) -> Iterator[Item]:
+        """Those that still say something."""
+        between = self.scope.keys.events(*self.retraction.span)
+        log = all_rows(self.scope.ports.table, self.scope.keys.log, between=between)
+        return (item for item in log if not item.get("erased"))
+
+    def _erase_events(self, items: Sequence[Item]) -> None:
+        """Vectors, images and documents first: the event's row is how they are found."""
+        scope, events = self.scope, [rows.read_event(item) for item in items]
+        texts = {text for event in events for text in texts_of_event(scope.session, event)}
+        images = {block["object"] for event in events for block in images_of(event) if "object" in block}
+        used = used_elsewhere(scope, Used(texts, images), self._leaving)
+        self._erase_vectors(texts - used.texts)
+        for name in sorted(images - used.images):
+            scope.ports.objects.delete(name)
+            scope.ports.objects.delete(scope.keys.sent_as(name))
+        results = [event.seq for event in events if event.event_type is EventType.TOOL_RESULT]
+        documents = [scope.keys.document(path_of(scope, self.incarnation, seq)) for seq in results]
+        documents = list(scope.ports.table.get_many(documents)) if documents else []
+        beside = [*documents, *(scope.keys.tokens_of(event_id(scope.session, event.seq)) for event in events)]
+        delete_rows(scope.ports.table, beside)
+        for batch in _batched(items, BATCH):
+            transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
+        self.receipt.events += len(items)
+        self.receipt.images += len(images - used.images)
+        self.receipt.documents += len(documents)
+
+    def _leaving(self, session: str, seq: int) -> bool:
+        return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
+
+    def _blank(self, seqs: Sequence[int]) -> None:
+        """The rows without their words, and the client ids without what they were bound to."""
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.head, *map(keys.event, seqs)])
+        head = rows.read_head(found.pop(keys.head, None))
+        still_there(head, self.incarnation)
+        named = [keys.client_id(item["client_id"]) for item in found.values() if item.get("client_id")]
+        clients = self.scope.ports.table.get_many(named) if named else {}
+        ops: list[WriteOp] = [rows.put_erased(item) for item in found.values() if not item.get("erased")]
+        ops += [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in clients.values()]
+        if ops:
+            self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+    def _erase_vectors(self, texts: Collection[str]) -> None:
+        self.receipt.vectors += erase_vectors(self.scope, texts)
+
+    # --- memories -------------------------------------------------------------------------------
+
+    def _memories(self, ids: Sequence[str]) -> Iterator[Memory]:
+        for batch in _batched(ids, BATCH):
+            found = self.scope.ports.table.get_many([self.scope.keys.memory(i) for i in batch])
+            yield from map(rows.read_memory, found.values())
+
+    def _erase_memories(self, ids: Sequence[str]) -> None:
+        memories = list(self._memories(ids))
+        texts = {text for memory in memories for text in texts_of_memory(memory)}
+        used = used_elsewhere(self.scope, Used(texts, set()), self._leaving, self.touched)
+        self._erase_vectors(texts - used.texts)
+        for batch in _batched(memories, BATCH // 2):
+            transact(self.scope.ports, partial(self._delete, [memory.id for memory in batch]))
+        # also about those that an earlier worker deleted before it died
+        self._forget_answers(f"memories/{i}" for i in ids)
+        self.receipt.memories += len(memories)
+
+    def _delete(self, ids: Sequence[str]) -> None:
+        """The stream takes their passages out of the index."""
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.head, *map(keys.memory, ids)])
+        head = rows.read_head(found.pop(keys.head, None))
+        still_there(head, self.incarnation)
+        ops: list[WriteOp] = []
+        for item in found.values():
+            memory = rows.read_memory(item)
+            ops += [
+                Delete(keys.memory(memory.id), Version(memory.version)),
+                rows.put_deleted_memory(keys, memory, self.retraction.id),
+                Delete(keys.tokens_of(memory.id)),
+            ]
+        if ops:
+            self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+    def _forget_answers(self, paths: Iterator[str]) -> None:
+        """What calls about them were answered, which is kept for a day."""
+        table, keys = self.scope.ports.table, self.scope.keys
+        for path in paths:
+            for method in ("PATCH", "POST"):
+                prefix = keys.answers_below(method, path)
+                delete_rows(table, [key_of(item) for item in all_rows(table, keys.answers, prefix=prefix)])
+
+    # --- summaries ------------------------------------------------------------------------------
+
+    def _erase_summaries(self) -> None:
+        """Those of the epochs before, which no prompt shows any more, and what their jobs say of them."""
+        table, keys = self.scope.ports.table, self.scope.keys
+        found = [item for prefix in keys.summaries for item in all_rows(table, keys.partition, prefix=prefix)]
+        old = [item for item in found if item["epoch"] < self.retraction.epoch]
+        for job_id in {item["job_id"] for item in old if item["sk"].startswith(SUMMARY) and "job_id" in item}:
+            transact(self.scope.ports, partial(self._without_summary, job_id))
+        self._forget_answers(iter([f"sessions/{self.scope.session}/compact"]))
+        self.receipt.summaries += delete_rows(table, [key_of(item) for item in old])
+
+    def _without_summary(self, job_id: str) -> None:
+        item = self.scope.ports.table.get(self.scope.keys.job(job_id))
+        job = rows.read_job(item) if item else None
+        if job and "summary" in job.result:
+            left = {name: value for name, value in job.result.items() if name != "summary"}
+            self.scope.ports.table.write([rows.put_job(self.scope.keys, replace(job, result=left))])
+
+    # --- packs ----------------------------------------------------------------------------------
+
+    def _packs(self) -> dict[str, set[int]]:
+        """Versions that hold one of the memories or revisions, by session."""
+        held: dict[str, set[int]] = {}
+        for item in all_rows(self.scope.ports.table, self.scope.keys.partition, prefix=PACK):
+            manifest = rows.read_manifest(item)
+            if any(self._holds(entry) for entries in manifest.layers.values() for entry in entries):
+                held.setdefault(manifest.session_id, set()).add(manifest.pack_version)
+        return held
+
+    def _holds(self, entry: PackEntry) -> bool:
+        return entry.id in self.touched or (entry.id, entry.rev) in self.revisions
+
+    def _erase_packs(self) -> None:
+        """A version that a build has left without its manifest goes with the others of its session."""
+        for session, versions in self._packs().items():
+            self.receipt.packs += purge_versions(self.scope, session, versions)
+            self.receipt.rebuilt += [session] if self._built_anew(session) else []
+
+    def _built_anew(self, session: str) -> bool:
+        """Where the served version has gone; else the next read of the session builds it."""
+        scope = self.scope.of_session(session)
+        item = scope.ports.table.get(scope.keys.epoch)
+        if item is None or rows.read_epoch(item).pack is not None:
+            return False
+        try:
+            build_pack(scope, "initial")
+        except StoreUnavailable:
+            return False
+        return True
+
+
+def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    left = iter(items)
+    while part := list(islice(left, size)):
+        yield part

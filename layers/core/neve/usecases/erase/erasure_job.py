@@ -1,0 +1,118 @@
+"""The job of an erasure: who is at it, how far it is, and its receipt (docs/rules/erase.md#job).
+
+Its row is in the index ``due`` until it is done. ``due_at`` in its state says before when nobody has to touch it: a
+worker that took it up is at it until then at the latest, or uploads and workers under way have to run out first. Who
+finds that time over takes it up: told by the row when it was written, by a worker that hands it on, or by the sweep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from neve.domain.jobs.time_limits import LEASE_S
+from neve.domain.records import Job, UserHead
+from neve.domain.times import iso
+from neve.ports import Check, Item, Message, Ports, Put
+from neve.store import rows
+from neve.store.keys import UserKeys
+from neve.store.transact import transact
+from neve.usecases.jobs.queued_jobs import ERASURE, WorkerReplaced, job_message, put_due_job
+
+BACKUP_DAYS = 35
+"""Point-in-time recovery of a deployed table (infra/data.yaml). One machine keeps no backup of its own."""
+RECEIPT_DAYS = 400
+"""How long a receipt can be read: longer than any backup lives (*chosen*)."""
+
+
+def new_erasure(job_id: str, keys: UserKeys, now: datetime, *, close: bool, incarnation: int) -> Job:
+    state = {"due_at": iso(now), "close": close, "incarnation": incarnation, "settled": False, "deleted": {}}
+    return Job(job_id, ERASURE, "queued", iso(now), user_id=keys.user, state=state)
+
+
+def put_erasure(keys: UserKeys, job: Job, *, queued: bool = False) -> Put:
+    """``queued``: a new row, which the outbox sends."""
+    return put_due_job(keys, job, new=queued, kept_days=RECEIPT_DAYS)
+
+
+@dataclass
+class Erasing:
+    """A worker that has taken the job up. ``token``: its own, without which nothing is noted. ``fence``: that the user
+    is still being erased, without which no row is removed."""
+
+    ports: Ports
+    keys: UserKeys
+    job: Job
+    token: str
+    fence: Check
+    removed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def settled(self) -> bool:
+        """Whether everything was removed once, and what was under way then has run out."""
+        return bool(self.job.state["settled"])
+
+    def is_over(self) -> bool:
+        """Whether somebody else may be at it by now."""
+        return bool(self.job.state["due_at"] <= iso(self.ports.clock.now()))
+
+    def leave(self, due_at: datetime, *, settled: bool | None = None) -> None:
+        """Note what was removed, and before when nobody has to go on. Raises WorkerReplaced."""
+        moved = {"due_at": iso(due_at), "worker": None, "settled": self.settled if settled is None else settled}
+        transact(self.ports, lambda: self._leave(moved))
+        self.removed = Counter()
+
+    def _leave(self, moved: dict[str, Any]) -> None:
+        job = self._own(self.ports.table.get(self.keys.job(self.job.id)))
+        deleted = dict(Counter(job.state["deleted"]) + self.removed)
+        left = replace(job, state=job.state | moved | {"deleted": deleted}, result={"deleted": deleted})
+        self.ports.table.write([put_erasure(self.keys, left)])
+
+    def finish(self, verified: Mapping[str, str]) -> None:
+        """Let the id go, and write the receipt, in one transaction. Raises WorkerReplaced."""
+        transact(self.ports, lambda: self._finish(verified))
+
+    def _finish(self, verified: Mapping[str, str]) -> None:
+        found = self.ports.table.get_many([self.keys.head, self.keys.job(self.job.id)])
+        head, job = rows.read_head(found.get(self.keys.head)), self._own(found.get(self.keys.job(self.job.id)))
+        now, close = self.ports.clock.now(), bool(job.state["close"])
+        deleted = Counter(job.state["deleted"]) + self.removed
+        receipt = {name: {"deleted": deleted[name], "verified_empty_at": at} for name, at in verified.items()}
+        backups = iso(now + timedelta(days=BACKUP_DAYS))
+        result = {"receipt": receipt, "backups_expire_at": backups, "closed": close}
+        done = replace(job, status="done", finished_at=iso(now), result=result, state={"incarnation": head.incarnation})
+        free = UserHead(gen=head.gen, incarnation=head.incarnation, created_at=iso(now), version=head.version)
+        left = replace(free, state="closed" if close else "active")
+        self.ports.table.write([rows.put_head(self.keys, left), put_erasure(self.keys, done)])
+
+    def _own(self, item: Item | None) -> Job:
+        job = rows.read_job(item) if item else None
+        if job is None or job.state.get("worker") != self.token:
+            raise WorkerReplaced(self.job.id)
+        return job
+
+
+def take_up(ports: Ports, keys: UserKeys, job_id: str) -> Erasing | None:
+    """None when there is nothing to do now: it is done, or not due yet."""
+    token = ports.ids.token()
+    return transact(ports, lambda: _take_up(ports, keys, job_id, token))
+
+
+def _take_up(ports: Ports, keys: UserKeys, job_id: str, token: str) -> Erasing | None:
+    found, now = ports.table.get_many([keys.head, keys.job(job_id)]), ports.clock.now()
+    head, item = rows.read_head(found.get(keys.head)), found.get(keys.job(job_id))
+    job = rows.read_job(item) if item else None
+    if job is None or job.kind != ERASURE or job.status not in ("queued", "running"):
+        return None
+    if job.state["due_at"] > iso(now) or head.erasure_job != job_id:
+        return None
+    lease = iso(now + timedelta(seconds=LEASE_S))
+    taken = replace(job, status="running", state=job.state | {"worker": token, "due_at": lease})
+    ports.table.write([put_erasure(keys, taken)])
+    return Erasing(ports, keys, replace(taken, version=job.version + 1), token, rows.check_head(keys, head))
+
+
+def erasure_message(keys: UserKeys, job_id: str) -> Message:
+    return job_message(keys, ERASURE, job_id)

@@ -1,0 +1,51 @@
+"""E15 DELETE: erase a user and everything that is kept of them (docs/rules/erase.md#job)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from neve.domain.records import Job
+from neve.domain.times import iso
+from neve.ports import WriteOp
+from neve.scope import UserScope
+from neve.store import rows
+from neve.store.transact import transact
+from neve.usecases.erase.erasure_job import new_erasure, put_erasure
+from neve.usecases.jobs.read_jobs import find_job
+
+
+def request_erasure(scope: UserScope, *, close: bool) -> Job:
+    """The job, queued. The tombstone is in the same transaction: from here on no commit of a request or a worker that
+    saw the user before succeeds, writes are refused, reads are empty. An erasure under way is answered with its job;
+    ``close`` then holds for it, too. A user who was never seen is erased like any other.
+
+    Raises user_closed; erasing when an operator is at it."""
+    job_id = f"job_{scope.ports.ids.ulid(scope.ports.clock.now())}"
+    return transact(scope.ports, lambda: _begin(scope, job_id, close=close))
+
+
+def _begin(scope: UserScope, job_id: str, *, close: bool) -> Job:
+    keys, ports = scope.keys, scope.ports
+    head = rows.read_head(ports.table.get(keys.head))
+    if head.state == "erasing" and head.erasure_job is not None:
+        under_way = find_job(scope, head.erasure_job)
+        if under_way is not None:
+            return _closed_too(scope, under_way) if close else under_way
+    else:
+        rows.writable(head)
+    now = ports.clock.now()
+    begun = replace(head, incarnation=head.incarnation + 1, state="erasing", erasure_job=job_id)
+    begun = replace(begun, created_at=head.created_at or iso(now), replacement_job=None, replaced_new=())
+    job = new_erasure(job_id, keys, now, close=close, incarnation=begun.incarnation)
+    ops: list[WriteOp] = [rows.put_head(keys, begun), put_erasure(keys, job, queued=True)]
+    ports.table.write(ops)
+    return job
+
+
+def _closed_too(scope: UserScope, job: Job) -> Job:
+    """Raises Conflict when the worker moved the job."""
+    if job.state.get("close", True):
+        return job
+    closing = replace(job, state=job.state | {"close": True})
+    scope.ports.table.write([put_erasure(scope.keys, closing)])
+    return replace(closing, version=job.version + 1)

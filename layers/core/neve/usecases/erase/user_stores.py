@@ -1,0 +1,119 @@
+"""Every store that holds something of a user: what removes it, and what is left in it (docs/rules/erase.md#stores).
+
+A store that is added for users is added here, in ``UserKeys.objects``, or below the user's partition; a test compares
+what is listed here with what a user leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+from neve.ports import Check, Item, Key, Ports, key_of
+from neve.store.keys import (
+    DELETED_DOCUMENT,
+    DELETED_MEMORY,
+    DOCUMENT,
+    DOCUMENT_PLACE,
+    DOCUMENT_REV,
+    DOCUMENT_SOURCE,
+    MEMORY,
+    MEMORY_PLACE,
+    SESSION,
+    UserKeys,
+    session_of,
+)
+from neve.store.partitions import all_rows
+from neve.usecases.erase.delete_rows import AT_ONCE, delete_rows
+from neve.usecases.jobs.queued_jobs import ERASURE
+
+WRITES = ("POST", "PUT", "PATCH", "DELETE")
+"""Calls whose first answer is kept for a day."""
+
+T = TypeVar("T")
+Rows = Callable[[Ports, UserKeys], Iterator[Key]]
+
+
+def remove_everything(
+    ports: Ports, keys: UserKeys, *, shared: bool = True, fence: Check | None = None
+) -> Iterator[tuple[str, int]]:
+    """Removes what each store holds, but for the user's head and the receipts of erasures; yields store and count
+    after each piece, so that a worker can stop in between. May be repeated. ``shared`` False: not what lies among
+    other users' rows and is looked for one by one. ``fence``: what has to hold for each removal of rows. Raises
+    Conflict when it does not, StoreUnavailable."""
+    yield "passages", ports.search.erase(keys.owner)
+    for name, prefix in keys.objects.items():
+        for objects in _pieces(ports.objects.list(prefix)):
+            for one in objects:
+                ports.objects.delete(one)
+            yield name, len(objects)
+    for name, rows_of in (ROWS | (SHARED if shared else {})).items():
+        for some in _pieces(rows_of(ports, keys)):
+            yield name, delete_rows(ports.table, some, fence)
+
+
+def left_in_stores(ports: Ports, keys: UserKeys) -> dict[str, int]:
+    """How much each store holds, rows counted up to one. Raises StoreUnavailable."""
+    left = {"passages": ports.search.count(keys.owner)}
+    left |= {name: len(ports.objects.list(prefix)) for name, prefix in keys.objects.items()}
+    return left | {name: int(next(rows_of(ports, keys), None) is not None) for name, rows_of in (ROWS | SHARED).items()}
+
+
+def _pieces(found: Iterable[T]) -> Iterator[list[T]]:
+    """As many as one transaction takes."""
+    rest = iter(found)
+    while piece := list(islice(rest, AT_ONCE)):
+        yield piece
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def _own(ports: Ports, keys: UserKeys) -> Iterator[Item]:
+    return all_rows(ports.table, keys.partition)
+
+
+def _events(ports: Ports, keys: UserKeys) -> Iterator[Key]:
+    """With the client ids, of the sessions that there are: their own rows go last."""
+    for session in [session_of(key_of(item)) for item in all_rows(ports.table, keys.partition, prefix=SESSION)]:
+        if session is not None:
+            yield from map(key_of, all_rows(ports.table, keys.of_session(session).log))
+
+
+def _partition(name: Callable[[UserKeys], str]) -> Rows:
+    return lambda ports, keys: map(key_of, all_rows(ports.table, name(keys)))
+
+
+def _beginning(*prefixes: str) -> Rows:
+    return lambda ports, keys: (
+        key_of(item) for prefix in prefixes for item in all_rows(ports.table, keys.partition, prefix=prefix)
+    )
+
+
+def _others(ports: Ports, keys: UserKeys) -> Iterator[Key]:
+    return (key for key in map(key_of, _own(ports, keys)) if key != keys.head)
+
+
+def _jobs(ports: Ports, keys: UserKeys) -> Iterator[Key]:
+    items = all_rows(ports.table, keys.jobs)
+    return (key_of(item) for item in items if item.get("user_id") == keys.user and item["kind"] != ERASURE)
+
+
+def _answers(ports: Ports, keys: UserKeys) -> Iterator[Key]:
+    """What was answered to the user's own calls, not to the erasure itself."""
+    for method in WRITES:
+        yield from map(key_of, all_rows(ports.table, keys.answers, prefix=f"{method} /v1/users/{keys.user}/"))
+
+
+ROWS: dict[str, Rows] = {
+    "events": _events,
+    "recalls": _partition(lambda keys: keys.ledger),
+    "vectors": _partition(lambda keys: keys.vectors),
+    "token_vectors": _partition(lambda keys: keys.token_vectors),
+    "memories": _beginning(MEMORY, MEMORY_PLACE),
+    "deleted": _beginning(DELETED_MEMORY, DELETED_DOCUMENT),
+    "documents": _beginning(DOCUMENT, DOCUMENT_REV, DOCUMENT_PLACE, DOCUMENT_SOURCE),
+    "rows": _others,
+}
+"""In the order in which they are removed: a crash loses no way to a row."""
+SHARED: dict[str, Rows] = {"jobs": _jobs, "answers": _answers}

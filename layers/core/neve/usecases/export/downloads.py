@@ -1,0 +1,28 @@
+"""Where the parts of an export are loaded from. Signed when somebody asks: no row holds an address."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from neve.domain.records import Job
+from neve.domain.times import iso
+from neve.scope import TenantScope
+from neve.store.keys import UserKeys
+from neve.usecases.jobs.queued_jobs import EXPORT
+
+EXPIRES_S = 900
+"""As the target of an upload; whoever needs longer asks again."""
+
+
+def with_downloads(scope: TenantScope, job: Job) -> Job:
+    """The job as it is, an export that is done with an address for each of its parts. Raises StoreUnavailable."""
+    if job.kind != EXPORT or job.status != "done" or job.user_id is None:
+        return job
+    keys = UserKeys(scope.keys.tenant, job.user_id)
+    until = iso(scope.ports.clock.now() + timedelta(seconds=EXPIRES_S))
+    parts = [
+        part | {"url": scope.ports.objects.presign_get(keys.export_object(job.id, part["part"]), expires_s=EXPIRES_S)}
+        for part in job.result["parts"]
+    ]
+    return replace(job, result=job.result | {"parts": parts, "urls_expire_at": until})

@@ -1,0 +1,149 @@
+"""Everything that is kept of a user as JSON lines (docs/rules/export.md#lines). A memory's line is one that an import
+takes, and a document's has the members of the call that writes one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from neve.domain.documents.change import DocumentChange
+from neve.domain.documents.paths import ARTIFACTS
+from neve.domain.memories.visibility import status_at
+from neve.domain.records import Document, Event, Memory, Provenance, SessionHead, Status
+from neve.domain.times import iso
+from neve.scope import SessionScope, UserScope
+from neve.store import rows
+from neve.store.documents import text_of
+from neve.store.keys import SUMMARY
+from neve.store.partitions import all_rows
+from neve.usecases.documents.list_documents import list_documents
+from neve.usecases.observe.images import with_images
+
+FORMAT = 1
+Line = dict[str, Any]
+
+_OF_A_MEMORY = (
+    *(
+        "id",
+        "text",
+        "kind",
+        "session_id",
+        "scope",
+        "priority",
+        "importance",
+        "confidence",
+        "label",
+        "group",
+        "category",
+    ),
+    *("outcome", "emotional_tone", "occurrences", "superseded_by", "superseded_at", "superseded_reason"),
+    *("created_at", "observed_at", "last_used_at"),
+)
+_OF_A_DOCUMENT = tuple(name for name in DocumentChange.__dataclass_fields__ if name != "provenance")
+_OF_A_SESSION = ("session_id", "status", "title", "user_meta", "outcome", "started_at", "last_event_at", "last_seq")
+
+
+class Place(NamedTuple):
+    """A line behind which the rest can be written by another worker. ``part``: one of those below; ``at``: the sort key
+    of a memory, the path of a document, the id of a session; ``seq``: of the session's event, 0 in front of them."""
+
+    part: str
+    at: str
+    seq: int = 0
+
+
+MEMORIES, DOCUMENTS, PUT_AWAY, SESSIONS = _PARTS = ("memories", "documents", "artifacts", "sessions")
+Placed = tuple[Line, Place | None]
+"""A line without a place belongs to the next one that has one."""
+
+
+def export_lines(scope: UserScope, behind: Place | None = None) -> Iterator[Placed]:
+    """The one that says what this is, then memories, documents, and each session with its log and summaries; of an
+    export that goes on, those ``behind`` a place. Raises StoreUnavailable."""
+    if behind is None:
+        yield {"type": "export", "format": FORMAT, "user_id": scope.user, "at": iso(scope.ports.clock.now())}, None
+    begun = _PARTS.index(behind.part) if behind else 0
+    for part in _PARTS[begun:]:
+        after = behind if behind and behind.part == part else None
+        if part == MEMORIES:
+            yield from _memories(scope, after)
+        elif part == SESSIONS:
+            yield from _sessions(scope, after)
+        else:
+            yield from _documents(scope, part, after)
+
+
+def _memories(scope: UserScope, after: Place | None) -> Iterator[Placed]:
+    gen = rows.read_head(scope.ports.table.get(scope.keys.head)).gen
+    bounds = scope.keys.memories_behind(after.at if after else None)
+    for item in all_rows(scope.ports.table, scope.keys.partition, between=bounds):
+        memory = rows.read_memory(item)
+        if memory.born_gen <= gen:
+            yield memory_line(memory, status_at(memory, gen)), Place(MEMORIES, item["sk"])
+
+
+def _documents(scope: UserScope, part: str, after: Place | None) -> Iterator[Placed]:
+    prefix = ARTIFACTS if part == PUT_AWAY else "/"
+    for document in list_documents(scope, prefix, after.at if after else None):
+        yield document_line(document, text_of(scope.ports.objects, document)), Place(part, document.path)
+
+
+def _sessions(scope: UserScope, after: Place | None) -> Iterator[Placed]:
+    if after:
+        yield from _event_lines(scope.of_session(after.at), after.seq + 1)
+    bounds = scope.keys.sessions_behind(after.at if after else None)
+    for item in all_rows(scope.ports.table, scope.keys.partition, between=bounds):
+        session = scope.of_session(item["session_id"])
+        *first, last = _lines_above_events(session, rows.read_session(item))
+        yield from ((line, None) for line in first)
+        yield last, Place(SESSIONS, session.session)
+        yield from _event_lines(session, 1)
+
+
+def _lines_above_events(scope: SessionScope, session: SessionHead) -> list[Line]:
+    items = all_rows(scope.ports.table, scope.keys.partition, prefix=f"{SUMMARY}{scope.session}#")
+    return [
+        {"type": "session", **_given({name: getattr(session, name) for name in _OF_A_SESSION})},
+        *({"type": "summary", **_given(asdict(rows.read_summary(item)) | {"version": None})} for item in items),
+    ]
+
+
+def _event_lines(scope: SessionScope, first: int) -> Iterator[Placed]:
+    for item in all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first)):
+        event = with_images(scope.ports.objects, rows.read_event(item))
+        yield event_line(scope.session, event), Place(SESSIONS, scope.session, event.seq)
+
+
+def memory_line(memory: Memory, status: Status) -> Line:
+    """``status``: as readers see it now."""
+    line = _given({name: getattr(memory, name) for name in _OF_A_MEMORY})
+    line |= {
+        name: list(getattr(memory, name)) for name in ("tags", "key_topics", "supersedes") if getattr(memory, name)
+    }
+    if memory.passages:
+        line["passages"] = [_given(asdict(passage)) for passage in memory.passages]
+    return {"type": "memory", **line, "status": status.value, "provenance": _origin(memory.provenance)}
+
+
+def document_line(document: Document, text: str) -> Line:
+    fields = {name: getattr(document, name) for name in _OF_A_DOCUMENT if name not in document.derived}
+    line = _given(fields | {"text": text, "tags": list(document.tags)})
+    rest = _given(
+        {name: getattr(document, name) for name in ("id", "rev", "created_at", "updated_at", "session_id", "seq")}
+    )
+    return {"type": "document", "path": document.path, **line, **rest, "provenance": _origin(document.provenance)}
+
+
+def event_line(session: str, event: Event) -> Line:
+    return {"type": "event", "session_id": session, **_given(asdict(event))}
+
+
+def _origin(origin: Provenance) -> Line:
+    """Without which parts of its range were taken back: elsewhere they never were."""
+    return _given({name: value for name, value in asdict(origin).items() if name != "left_out"})
+
+
+def _given(fields: Mapping[str, Any]) -> Line:
+    """Absent is absent, never null."""
+    return {name: value for name, value in fields.items() if value is not None and value != {} and value != ""}

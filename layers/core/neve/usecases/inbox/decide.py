@@ -1,0 +1,27 @@
+"""E13: a person's decision about one thing that waits (docs/rules/librarian.md#inbox). Each is one transaction; what
+was decided stays decided."""
+
+from __future__ import annotations
+
+from neve.domain.errors import not_found
+from neve.domain.librarian.filing import Proposal
+from neve.domain.records import Memory
+from neve.scope import UserScope
+from neve.store.keys import is_proposal
+from neve.store.transact import transact
+from neve.usecases.inbox.decide_memory import MemoryDecision
+from neve.usecases.inbox.decide_proposal import ProposalDecision
+from neve.usecases.inbox.decision import Decision
+
+
+def decide(scope: UserScope, item_id: str, decision: Decision) -> Memory | Proposal:
+    """What it is now. Raises inbox_item_not_found, conflict (decided already, or what it is about has changed), 422,
+    erasing, user_closed, StoreUnavailable."""
+    write_id = scope.ports.ids.token()
+    if is_proposal(item_id):
+        decision.only("text", "path", of="a document")
+        return transact(scope.ports, ProposalDecision(scope, item_id, decision, write_id).attempt)
+    if not item_id.startswith("mem_"):
+        raise not_found("inbox_item", item_id)
+    decision.only("text", "category", "importance", "target_id", of="a fact")
+    return transact(scope.ports, MemoryDecision(scope, item_id, decision, write_id).attempt)

@@ -1,0 +1,109 @@
+"""A decision about a fact that waits: kept, put away, kept in other words, or kept in the place of another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from neve.domain.errors import invalid, not_found
+from neve.domain.memories.statements import normalised
+from neve.domain.memories.supersede import superseded
+from neve.domain.observe.text import fingerprint, referenced_date
+from neve.domain.records import By, EmbeddingState, Memory, Scope, Status
+from neve.domain.times import iso
+from neve.ports import Delete, WriteOp
+from neve.scope import UserScope
+from neve.store import rows
+from neve.usecases.inbox.decision import Decision, decided_already
+from neve.usecases.memories.fact_place import one_statement, take_place
+
+REASON = "a person decided that another statement holds"
+
+
+@dataclass
+class MemoryDecision:
+    """``write_id`` names the call on the rows (ADR 4)."""
+
+    scope: UserScope
+    memory_id: str
+    decision: Decision
+    write_id: str
+
+    def attempt(self) -> Memory:
+        """Raises Conflict."""
+        keys, table = self.scope.keys, self.scope.ports.table
+        now = iso(self.scope.ports.clock.now())
+        found = table.get_many([keys.head, keys.memory(self.memory_id)])
+        item, head = found.get(keys.memory(self.memory_id)), rows.read_head(found.get(keys.head))
+        if item is None:
+            raise not_found("inbox_item", self.memory_id)
+        rows.writable(head)
+        memory = rows.read_memory(item)
+        if memory.write_id == self.write_id:  # our own commit, whose response was lost
+            return memory
+        if memory.status is not Status.INBOX:
+            raise decided_already(memory.status)
+        decided = replace(self._decided(memory), write_id=self.write_id)
+        decided = replace(
+            decided, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING
+        )
+        ops: list[WriteOp] = [rows.guard_user(keys, head, self.scope.ports.clock.now())]
+        if self.decision.choice == "supersede":
+            decided, gone = self._in_place_of_another(decided, now)
+            ops += gone
+        ops += [rows.put_memory(keys, decided), *take_place(self.scope, decided, memory)]
+        if decided.text != memory.text:
+            ops.append(Delete(keys.tokens_of(memory.id)))
+        table.write(ops)
+        return replace(decided, version=memory.version + 1)
+
+    def _decided(self, memory: Memory) -> Memory:
+        """Raises 422."""
+        decision = self.decision
+        if decision.choice == "reject":
+            return replace(memory, status=Status.ARCHIVED)
+        if decision.choice == "edit" and (decision.text, decision.category, decision.importance) == (None, None, None):
+            raise invalid("text", "or another field has to say what is to be kept")
+        text = memory.text if decision.text is None else normalised(decision.text)
+        by: By = "user_confirmed" if text == memory.text else "human_edit"
+        kept = replace(
+            memory,
+            status=Status.ACTIVE,
+            text=text,
+            category=decision.category or memory.category,
+            importance=decision.importance or memory.importance,
+            provenance=replace(memory.provenance, by=by, trust="user"),
+            confidence=1.0,
+        )
+        if text != memory.text:
+            kept = replace(
+                kept,
+                passages=(),
+                fingerprint=fingerprint(text),
+                referenced_date=referenced_date(text),
+                tokens=self.scope.count(text),
+            )
+            one_statement(kept)
+        return kept
+
+    def _in_place_of_another(self, decided: Memory, now: str) -> tuple[Memory, list[WriteOp]]:
+        """Raises 422, memory_not_found, conflict."""
+        keys, table = self.scope.keys, self.scope.ports.table
+        target_id = self.decision.target_id or (decided.judged.target_id if decided.judged else None)
+        if target_id is None:
+            raise invalid("target_id", "has to say which memory no longer holds: the fact names none")
+        item = table.get(keys.memory(target_id)) if target_id != decided.id else None
+        if item is None:
+            raise not_found("memory", target_id)
+        target = rows.read_memory(item)
+        if target.status is not Status.ACTIVE or target.died_gen is not None:
+            raise decided_already(f"{target_id} is {target.status}")
+        gone = superseded(target, by=decided.id, reason=self.decision.reason or REASON, at=now)
+        gone = replace(gone, write_id=self.write_id)
+        ops: list[WriteOp] = [rows.put_memory(keys, gone)]
+        if target.session_id is not None and target.scope is Scope.SESSION:
+            marker_item = table.get(keys.of_session(target.session_id).marker)
+            if marker_item is not None:
+                marker = rows.read_marker(marker_item)
+                live = tuple(row for row in marker.live if row.id != target.id)
+                ops.append(rows.put_marker(keys, replace(marker, live=live)))
+        return replace(decided, supersedes=(*decided.supersedes, target.id)), ops

@@ -1,0 +1,113 @@
+"""A decision about what a librarian would do to a document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from neve.domain.documents.change import DocumentChange, changed_document
+from neve.domain.errors import NeveError, invalid, not_found
+from neve.domain.librarian.filing import Action, Proposal
+from neve.domain.records import Document, Provenance
+from neve.domain.times import iso
+from neve.ports import Item, Key, WriteOp
+from neve.scope import UserScope
+from neve.store import rows
+from neve.store.documents import read_document
+from neve.store.filings import put_proposal, read_proposal
+from neve.usecases.documents.document_writes import (
+    DocumentWrites,
+    WantedWrite,
+    planned_writes,
+    with_text,
+    writable_path,
+    writes_of,
+)
+from neve.usecases.inbox.decision import Decision, decided_already
+
+
+@dataclass
+class ProposalDecision:
+    """``write_id`` names the call on the rows (ADR 4)."""
+
+    scope: UserScope
+    proposal_id: str
+    decision: Decision
+    write_id: str
+
+    def attempt(self) -> Proposal:
+        """Raises Conflict."""
+        keys, table, now = self.scope.keys, self.scope.ports.table, self.scope.ports.clock.now()
+        found = table.get_many([keys.head, keys.proposal(self.proposal_id)])
+        item, head = found.get(keys.proposal(self.proposal_id)), rows.read_head(found.get(keys.head))
+        if item is None:
+            raise not_found("inbox_item", self.proposal_id)
+        rows.writable(head)
+        proposal = read_proposal(item)
+        if proposal.write_id == self.write_id:  # our own commit, whose response was lost
+            return proposal
+        if proposal.status != "inbox":
+            raise decided_already(proposal.status)
+        decided = replace(proposal, decided_at=iso(now), write_id=self.write_id)
+        ops: list[WriteOp] = [rows.guard_user(keys, head, now)]
+        if self.decision.choice == "reject":
+            decided = replace(decided, status="rejected")
+        else:
+            writes = self._writes(self._wanted(proposal.action), proposal)
+            document = writes.written.document
+            ops += writes.ops
+            decided = replace(decided, status="approved", decided_path=document.path, rev=document.rev)
+        table.write([*ops, put_proposal(keys, decided)])
+        return replace(decided, version=proposal.version + 1)
+
+    def _wanted(self, action: Action) -> Action:
+        """With what the person changed of it. Raises 422 that names the path."""
+        decision = self.decision
+        if decision.choice == "edit" and decision.text is None and decision.path is None:
+            raise invalid("text", "or path has to say what is to be kept")
+        path = writable_path(decision.path if decision.path is not None else action.path)
+        text = action.text if decision.text is None else decision.text.strip()
+        if action.verb != "move" and not text:
+            raise invalid("text", "must not be blank")
+        return replace(action, path=path, text=text)
+
+    def _writes(self, action: Action, proposal: Proposal) -> DocumentWrites:
+        """Raises conflict where the document is not what the proposal was made for."""
+        keys = self.scope.keys
+        places = [keys.document(path) for path in (action.path, action.to_path) if path is not None]
+        found = self.scope.ports.table.get_many(places)
+        item = found.get(keys.document(action.path))
+        before = read_document(item) if item else None
+        replaces = self.decision.choice == "supersede"
+        if action.verb == "move" and not replaces:
+            return self._move(action, before, found)
+        if action.verb == "append" and before is not None and not replaces:
+            text = f"{with_text(self.scope, before).text.rstrip()}\n\n{action.text}"
+        elif replaces or (before.rev if before else None) == action.base_rev:
+            text = action.text
+        else:
+            at = f"is at rev {before.rev}" if before else "is not there"
+            detail = f"The document {at}, and the proposal was made for another state: supersede or edit it."
+            raise NeveError("conflict", detail)
+        by_person = self.decision.text is not None
+        provenance = Provenance("human_edit" if by_person else "user_confirmed", proposal.session_id, trust="user")
+        change = DocumentChange(
+            text=text,
+            name=action.title if before is None else None,
+            tags=action.tags if before is None else None,
+            importance=action.importance if before is None else None,
+            provenance=provenance,
+        )
+        return planned_writes(self.scope, self._write(action.path, change, before), found)
+
+    def _move(self, action: Action, before: Document | None, found: Mapping[Key, Item]) -> DocumentWrites:
+        to_path = writable_path(str(action.to_path))
+        if before is None or before.rev != action.base_rev or self.scope.keys.document(to_path) in found:
+            raise NeveError("conflict", "The document has moved meanwhile, or there is another one in the place.")
+        before, now = with_text(self.scope, before), iso(self.scope.ports.clock.now())
+        after = changed_document(before, to_path, DocumentChange(), now, self.scope.count)
+        return writes_of(self.scope, self._write(to_path, DocumentChange(), before), before, after)
+
+    def _write(self, path: str, change: DocumentChange, before: Document | None) -> WantedWrite:
+        new_id = f"doc_{self.scope.ports.ids.ulid(self.scope.ports.clock.now())}"
+        return WantedWrite(path, change, None, before is None, self.write_id, new_id)

@@ -1,0 +1,151 @@
+"""What the index workers bring into the search index by rev: a user's memories, and their documents. A shelf knows
+where its rows are and what passages they have; everything else is the same for both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, Protocol, TypeVar
+
+from neve.domain.records import Document, Memory
+from neve.ports import Item, Key, ObjectStore, Passage, Put, Table
+from neve.store import rows
+from neve.store.documents import put_head, read_document, text_of
+from neve.store.keys import UserKeys
+from neve.usecases.documents.document_passages import document_passages
+from neve.usecases.indexing.memory_passages import memory_passages
+
+Kind = Literal["memory", "document"]
+R = TypeVar("R", Memory, Document)
+_LOOKS = 3
+"""How often a document that moves while it is looked for is looked for."""
+
+
+class Stores(Protocol):
+    """Where the rows are, and texts too long for one."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def objects(self) -> ObjectStore: ...
+
+
+class Shelf(Protocol[R]):
+    """Everything that reads raises StoreUnavailable."""
+
+    @property
+    def kind(self) -> Kind: ...
+
+    def find(self, table: Table, keys: UserKeys, ids: Sequence[str]) -> dict[str, R]:
+        """The rows that are there, by id, as they are now. Their texts may be missing."""
+
+    def find_with(
+        self, table: Table, keys: UserKeys, ids: Sequence[str], beside: Key
+    ) -> tuple[dict[str, R], Item | None]:
+        """And another row, in the same read."""
+
+    def whole(self, stores: Stores, keys: UserKeys, found: Iterable[R]) -> dict[str, R]:
+        """By id, with their texts. A row without one was deleted meanwhile."""
+
+    def put(self, keys: UserKeys, row: R) -> Put: ...
+
+    def passages(self, row: R) -> list[Passage]: ...
+
+    def clear_away(self, stores: Stores, keys: UserKeys, gone: str) -> None:
+        """What the deletion of a row may have left."""
+
+
+class _Memories:
+    kind: Kind = "memory"
+
+    def find(self, table: Table, keys: UserKeys, ids: Sequence[str]) -> dict[str, Memory]:
+        return self._read(keys, ids, table.get_many([keys.memory(i) for i in ids]) if ids else {})
+
+    def find_with(
+        self, table: Table, keys: UserKeys, ids: Sequence[str], beside: Key
+    ) -> tuple[dict[str, Memory], Item | None]:
+        found = table.get_many([beside, *(keys.memory(i) for i in ids)])
+        return self._read(keys, ids, found), found.get(beside)
+
+    @staticmethod
+    def _read(keys: UserKeys, ids: Sequence[str], found: Mapping[Key, Item]) -> dict[str, Memory]:
+        places = {i: keys.memory(i) for i in ids}
+        return {i: rows.read_memory(found[key]) for i, key in places.items() if key in found}
+
+    @staticmethod
+    def whole(_stores: Stores, _keys: UserKeys, found: Iterable[Memory]) -> dict[str, Memory]:
+        return {memory.id: memory for memory in found}
+
+    @staticmethod
+    def put(keys: UserKeys, row: Memory) -> Put:
+        return rows.put_memory(keys, row)
+
+    @staticmethod
+    def passages(row: Memory) -> list[Passage]:
+        return memory_passages(row)
+
+    @staticmethod
+    def clear_away(_stores: Stores, _keys: UserKeys, _gone: str) -> None:
+        """A memory is one row."""
+
+
+class _Documents:
+    kind: Kind = "document"
+
+    def find(self, table: Table, keys: UserKeys, ids: Sequence[str]) -> dict[str, Document]:
+        return self._look(table, keys, ids, {})[0] if ids else {}
+
+    def find_with(
+        self, table: Table, keys: UserKeys, ids: Sequence[str], beside: Key
+    ) -> tuple[dict[str, Document], Item | None]:
+        found, first = self._look(table, keys, ids, {"beside": beside})
+        return found, first.get(beside)
+
+    @staticmethod
+    def _look(
+        table: Table, keys: UserKeys, ids: Sequence[str], beside: Mapping[str, Key]
+    ) -> tuple[dict[str, Document], Mapping[Key, Item]]:
+        """Where they are, then what is there; and what the first read found. One that has moved between the two is
+        looked for again."""
+        places = {i: keys.document_place(i) for i in ids}
+        first = at = table.get_many([*beside.values(), *places.values()])
+        known: dict[str, Document] = {}
+        for _ in range(_LOOKS):
+            heads = {i: keys.document(at[place]["path"]) for i, place in places.items() if place in at}
+            found = table.get_many(list(heads.values())) if heads else {}
+            here = {i: read_document(found[key]) for i, key in heads.items() if key in found}
+            known |= {i: head for i, head in here.items() if head.id == i}
+            places = {i: places[i] for i in heads if i not in known}
+            if not places:
+                break
+            at = table.get_many(list(places.values()))
+        return known, first
+
+    @staticmethod
+    def whole(stores: Stores, keys: UserKeys, found: Iterable[Document]) -> dict[str, Document]:
+        heads = {keys.document_rev(str(head.id), head.rev): head for head in found}
+        revisions = stores.table.get_many(list(heads)) if heads else {}
+        return {
+            str(head.id): replace(head, text=text_of(stores.objects, read_document(revisions[key])))
+            for key, head in heads.items()
+            if key in revisions
+        }
+
+    @staticmethod
+    def put(keys: UserKeys, row: Document) -> Put:
+        return put_head(keys, row)
+
+    @staticmethod
+    def passages(row: Document) -> list[Passage]:
+        return document_passages(row)
+
+    @staticmethod
+    def clear_away(stores: Stores, keys: UserKeys, gone: str) -> None:
+        """Its long texts, where whoever deleted it did not come to that; one that was moving all the while is there."""
+        if stores.table.get(keys.document_place(gone)) is None:
+            for name in stores.objects.list(keys.document_objects(gone)):
+                stores.objects.delete(name)
+
+
+MEMORIES: Shelf[Memory] = _Memories()
+DOCUMENTS: Shelf[Document] = _Documents()

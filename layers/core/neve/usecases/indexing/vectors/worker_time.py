@@ -1,0 +1,66 @@
+"""The own time of the index worker and the embed worker: what they cannot do before they are killed is left to the
+next one.
+
+A message may name 50 events, and an event may be as long as a book. Killed in the middle, every message of the batch
+would be hidden for the queue's visibility timeout, and after some rounds all would be dead letters
+(docs/rules/indexing.md#time)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from neve.observing import SecondsLeft
+from neve.ports import Calibration, Clock, Embedder, Ids, IndexingPorts, IndexModel, ObjectStore, SearchIndex, Table
+
+RESERVE_S = 20.0
+"""With less left no text is begun (*chosen*: one call of the encoder takes 3 s for 16 passages of 500 tokens on 1,769
+MB; then the vectors are kept, passages written, and the messages sent again. The words of 50 long events take less)."""
+
+
+class NoTimeLeft(Exception):
+    """The worker ends soon: nothing was embedded by this call."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TimedEmbedder:
+    inner: Embedder
+    seconds_left: SecondsLeft
+
+    @property
+    def model(self) -> IndexModel:
+        return self.inner.model
+
+    @property
+    def calibration(self) -> Calibration:
+        return self.inner.calibration
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return self.inner.languages
+
+    def embed_query(self, text: str) -> bytes:
+        return self.inner.embed_query(text)
+
+    def embed_passages(self, texts: Sequence[str]) -> list[bytes]:
+        """Raises NoTimeLeft, too."""
+        if self.seconds_left() < RESERVE_S:
+            raise NoTimeLeft
+        return self.inner.embed_passages(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class WithinTime:
+    """``ports`` of a worker that may run for so long."""
+
+    table: Table
+    objects: ObjectStore
+    search: SearchIndex
+    embedder: Embedder
+    clock: Clock
+    ids: Ids
+
+    @classmethod
+    def of(cls, ports: IndexingPorts, seconds_left: SecondsLeft) -> WithinTime:
+        embedder = _TimedEmbedder(ports.embedder, seconds_left)
+        return cls(ports.table, ports.objects, ports.search, embedder, ports.clock, ports.ids)

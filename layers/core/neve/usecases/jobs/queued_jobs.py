@@ -1,0 +1,58 @@
+"""What the jobs queue carries: work on all that is kept of one user (docs/rules/jobs.md#queues)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from neve.correlation import carried
+from neve.domain.records import Job
+from neve.domain.times import iso
+from neve.ports import Item, Message, Ports, Put, QueueName, key_of
+from neve.store import rows
+from neve.store.keys import UserKeys
+
+ERASURE = "erase"
+"""Kind of the jobs that say of an erasure what it removed: their rows outlive the user's."""
+EXPORT = "export"
+KINDS = (ERASURE, EXPORT)
+
+
+class WorkerReplaced(Exception):
+    """The worker took longer than it was given, and another one has taken the job up."""
+
+
+def job_message(keys: UserKeys, kind: str, job_id: str) -> Message:
+    """The group is the tenant: the queue is fair between tenants."""
+    body = {"work": kind, "tenant": keys.tenant, "user": keys.user, "job_id": job_id}
+    return Message(carried(body), group=keys.tenant)
+
+
+def put_due_job(keys: UserKeys, job: Job, *, new: bool = False, kept_days: int = rows.JOB_DAYS) -> Put:
+    """The row of a job of one of ``KINDS``, in the index ``due`` from its ``due_at`` on until it has ended. ``new``:
+    the outbox sends it. Its ``state`` names ``due_at`` and the ``incarnation``."""
+    put = rows.put_job(keys, job)
+    expires = datetime.fromisoformat(job.created_at) + timedelta(days=kept_days)
+    item = dict(put.item) | {"tenant_id": keys.tenant, "expires_at": int(expires.timestamp())}
+    if job.status in ("queued", "running"):
+        item |= rows.due_keys(job.kind, keys, job.id, datetime.fromisoformat(job.state["due_at"]))
+    if new:
+        item = carried(item | {"type": rows.QUEUED_JOB, "incarnation": job.state["incarnation"]})
+    return Put(item, put.expect)
+
+
+def send_again(ports: Ports, item: Item) -> None:
+    """A job of the index ``due`` whose time has come: its worker died, or what it waits for is over. The index lags,
+    and its buckets are coarse: the row itself says. Raises StoreUnavailable."""
+    row = ports.table.get(key_of(item))
+    job = rows.read_job(row) if row else None
+    if job is None or job.user_id is None or job.status not in ("queued", "running"):
+        return
+    if job.state["due_at"] <= iso(ports.clock.now()):
+        keys = UserKeys(item["tenant_id"], job.user_id)
+        ports.queue.send(QueueName.JOBS, [job_message(keys, job.kind, job.id)])
+
+
+def message_of_row(item: Item) -> Message:
+    """Of a job of one of ``KINDS`` whose row is to be sent."""
+    job = rows.read_job(item)
+    return job_message(UserKeys(item["tenant_id"], item["user_id"]), job.kind, job.id)

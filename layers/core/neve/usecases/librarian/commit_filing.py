@@ -1,0 +1,267 @@
+"""One filing's commit: the documents, what waits for a decision, the session's summary and the cursor, in one
+transaction (docs/rules/librarian.md#commit)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from neve.domain.documents.change import DocumentChange, changed_document
+from neve.domain.errors import NeveError
+from neve.domain.librarian.filing import Account, Action, Filed, Filing, Proposal, ProposalReason
+from neve.domain.librarian.routing import certainty_of, place_for, trust_of_action
+from neve.domain.records import Document, Event, Provenance, SessionMarker, Status, Trust
+from neve.domain.sessions.spans import common
+from neve.domain.times import iso
+from neve.ports import Check, Item, Key, Version, WriteOp
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.documents import read_document
+from neve.store.filings import put_filing, put_proposal, read_filing
+from neve.store.transact import transact
+from neve.usecases.documents.document_writes import (
+    DocumentWrites,
+    WantedWrite,
+    planned_writes,
+    rows_to_read,
+    with_text,
+    writes_of,
+)
+from neve.usecases.erase.incarnation import UserErased, still_there
+from neve.usecases.librarian.gather import Gathered
+from neve.usecases.librarian.summary import SessionSummary
+from neve.usecases.tenants.usage import model_usage, usage_put
+
+SOURCE_TYPE = "session"
+
+
+class Overtaken(Exception):
+    """Another librarian has filed the session while this one was thinking."""
+
+
+class InputTakenBack(Exception):
+    """Of what was read, something has been taken back meanwhile (docs/rules/retract.md#librarian)."""
+
+
+class PersonWasFaster(Exception):
+    """Documents have moved since they were shown. ``paths``: which."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        super().__init__(f"{len(paths)} documents moved")
+        self.paths = tuple(paths)
+
+
+class _Stale(Exception):
+    """One of them has."""
+
+
+class _Refused(Exception):
+    """It takes no change of a librarian."""
+
+
+@dataclass
+class FilingCommit:
+    """``write_id`` names it, and its answer where that was lost. ``insist``: what is stale by now waits for a decision
+    instead of being asked about again."""
+
+    scope: SessionScope
+    incarnation: int
+    read: Gathered
+    filed: Filed
+    account: Account
+    write_id: str
+    insist: bool = False
+    done: list[dict[str, Any]] = field(default_factory=list)
+
+    def write(self) -> dict[str, Any]:
+        """What the job's result says of it. Raises UserErased, Overtaken, InputTakenBack, PersonWasFaster,
+        StoreUnavailable."""
+        return transact(self.scope.ports, self._attempt)
+
+    def _attempt(self) -> dict[str, Any]:
+        keys, now = self.scope.keys, self.scope.ports.clock.now()
+        summary = SessionSummary(self.scope, self.read, self.account, self.filed.model)
+        found = self.scope.ports.table.get_many(self._rows_to_read(summary))
+        user = rows.read_head(found.get(keys.head))
+        still_there(user, self.incarnation)
+        if keys.session_head not in found or keys.marker not in found:
+            raise UserErased
+        filing = read_filing(self.scope.session, found.get(keys.filing))
+        if filing.last_filing == self.write_id:  # our own commit, whose response was lost
+            return filing.result
+        if filing.filed_seq != self.read.filing.filed_seq:
+            raise Overtaken
+        marker = rows.read_marker(found[keys.marker])
+        if _taken_back_since(self.read, marker):
+            raise InputTakenBack
+        self.done = []
+        # nobody takes anything back between this look and the commit
+        ops: list[WriteOp] = [rows.check_head(keys, user), Check(keys.marker, Version(marker.version))]
+        changes, proposals = self._actions(found)
+        ops += changes
+        ops += [put_proposal(keys, proposal) for proposal in proposals]
+        written = summary.writes(found, filing, user.gen, iso(now))
+        ops += written.ops
+        head = rows.read_session(found[keys.session_head])
+        if head.status == "closed" and head.last_seq == self.read.last_seq:
+            ops.append(rows.put_session(keys, replace(head, status="extracted")))
+        if self.filed.usage:
+            ops.append(usage_put(keys, found.get(keys.usage), model_usage(self.filed.calls, self.filed.usage)))
+        result = self._result(proposals, written.told)
+        moved = replace(
+            written.filing,
+            filed_seq=self.read.last_seq,
+            prompt_version=self.filed.prompt_version,
+            account=None if self.read.nothing_is_left else self.account,
+            left_out=self.read.left_out,
+            read_to=max(written.filing.read_to, self.read.last_seq),
+            last_filing=self.write_id,
+            result=result,
+        )
+        self.scope.ports.table.write([*ops, put_filing(keys, moved)])
+        return result
+
+    def _rows_to_read(self, summary: SessionSummary) -> list[Key]:
+        keys = self.scope.keys
+        paths = [path for action in self.filed.actions for path in (action.path, action.to_path) if path is not None]
+        wanted = [keys.head, keys.session_head, keys.marker, keys.filing, keys.usage, *map(keys.document, paths)]
+        return list(dict.fromkeys([*wanted, *summary.rows_to_read()]))
+
+    # --- documents --------------------------------------------------------------------------------
+
+    def _actions(self, found: Mapping[Key, Item]) -> tuple[list[WriteOp], list[Proposal]]:
+        """Raises PersonWasFaster."""
+        ops: list[WriteOp] = []
+        proposals = [self._proposal(action, "illegal_path") for action in self.filed.illegal]
+        stale: list[str] = []
+        for action in self.filed.actions:
+            reason = self._reason_to_wait(action)
+            try:
+                planned = None if reason else self._planned(action, found)
+            except _Stale:
+                stale.append(action.path)
+                planned, reason = None, "raced"
+            except _Refused:
+                planned, reason = None, "refused"
+            if reason:
+                proposals.append(self._proposal(action, reason))
+            elif planned and planned.ops:
+                ops += planned.ops
+                document = planned.written.document
+                self.done.append({"action": action.verb, "path": document.path, "rev": document.rev})
+        if stale and not self.insist:
+            raise PersonWasFaster(stale)
+        return ops, proposals
+
+    def _reason_to_wait(self, action: Action) -> ProposalReason | None:
+        trust, certainty = self._trust(action), certainty_of(action, self._events)
+        if place_for(certainty, trust, self.scope.policy.review_mode) == "store":
+            return None
+        if trust == "tool":
+            return "tool"
+        return "low" if certainty == "low" else "medium"
+
+    def _planned(self, action: Action, found: Mapping[Key, Item]) -> DocumentWrites:
+        item = found.get(self.scope.keys.document(action.path))
+        before = read_document(item) if item else None
+        if (before.rev if before else None) != action.base_rev:
+            raise _Stale
+        try:
+            return self._move(action, before, found) if action.verb == "move" else self._change(action, before, found)
+        except NeveError as problem:
+            raise (_Stale if problem.code == "precondition_failed" else _Refused) from None
+
+    def _change(self, action: Action, before: Document | None, found: Mapping[Key, Item]) -> DocumentWrites:
+        text = action.text
+        if action.verb == "append" and before is not None:
+            text = f"{with_text(self.scope, before).text.rstrip()}\n\n{action.text}"
+        # what an outside system calls a document stays what it is called
+        source = before is None
+        change = DocumentChange(
+            text=text,
+            name=action.title if before is None else None,
+            tags=action.tags if before is None else None,
+            importance=action.importance if before is None else None,
+            source_type=SOURCE_TYPE if source else None,
+            source_id=f"{self.scope.session}:{action.path}" if source else None,
+            extracted_at=iso(self.scope.ports.clock.now()),
+            provenance=self._provenance(action),
+        )
+        wanted = self._wanted(action.path, change, before)
+        extra = self.scope.ports.table.get_many([key for key in rows_to_read(self.scope, wanted) if key not in found])
+        return planned_writes(self.scope, wanted, {**found, **extra})
+
+    def _move(self, action: Action, before: Document | None, found: Mapping[Key, Item]) -> DocumentWrites:
+        """To a path that is free. A document keeps its text, and whose it is."""
+        to_path = str(action.to_path)
+        if before is None or self.scope.keys.document(to_path) in found:
+            raise _Stale
+        if not before.editable or before.status is not Status.ACTIVE:
+            raise _Refused
+        before = with_text(self.scope, before)
+        now = iso(self.scope.ports.clock.now())
+        after = changed_document(before, to_path, DocumentChange(), now, self.scope.count)
+        wanted = self._wanted(to_path, DocumentChange(), before)
+        return writes_of(self.scope, wanted, before, after)
+
+    def _wanted(self, path: str, change: DocumentChange, before: Document | None) -> WantedWrite:
+        revs = None if before is None else (before.rev,)
+        new_id = f"doc_{self.scope.ports.ids.ulid(self.scope.ports.clock.now())}"
+        return WantedWrite(path, change, revs, before is None, self.write_id, new_id)
+
+    def _provenance(self, action: Action) -> Provenance:
+        return Provenance(
+            by="assistant",
+            session_id=self.scope.session,
+            seq_from=action.seqs[0],
+            seq_to=action.seqs[-1],
+            model=self.filed.model,
+            trust=self._trust(action),
+            left_out=common(self.read.taken_back, ((action.seqs[0], action.seqs[-1]),)),
+        )
+
+    def _proposal(self, action: Action, reason: ProposalReason) -> Proposal:
+        now = self.scope.ports.clock.now()
+        return Proposal(
+            id=f"prp_{self.scope.ports.ids.ulid(now)}",
+            action=action,
+            reason=reason,
+            session_id=self.scope.session,
+            created_at=iso(now),
+            model=self.filed.model,
+            trust=self._trust(action),
+        )
+
+    def _trust(self, action: Action) -> Trust:
+        return trust_of_action(action, self._events)
+
+    @property
+    def _events(self) -> Sequence[Event]:
+        return self.read.cut.events
+
+    # --- result -----------------------------------------------------------------------------------
+
+    def _result(self, proposals: Sequence[Proposal], summary: Mapping[str, Any]) -> dict[str, Any]:
+        filed = {
+            "seq_from": self.read.first_seq,
+            "seq_to": self.read.last_seq,
+            "prompt_version": self.filed.prompt_version,
+        }
+        result: dict[str, Any] = {"filed": filed, "documents": self.done, "session_summary": dict(summary)}
+        if proposals:
+            result["inbox"] = [proposal.id for proposal in proposals]
+        if self.filed.rejected:
+            result["rejected"] = dict(self.filed.rejected)
+        if self.read.cut.left_out:
+            result["events_not_shown"] = self.read.cut.left_out
+        return result
+
+
+def _taken_back_since(read: Gathered, marker: SessionMarker) -> bool:
+    return common(marker.retracted, ((1, read.last_seq),)) != read.taken_back
+
+
+def result_of(filing: Filing) -> dict[str, Any]:
+    """Of a session of which nothing new is to be filed: what the last commit said."""
+    return filing.result or {"filed": None, "documents": []}

@@ -1,0 +1,195 @@
+"""The worker behind the librarian queue: file what is new in a session (docs/rules/librarian.md).
+
+Whoever is told twice finds its cursor moved and has nothing to do. A filing commits whole or not at all; what a person
+writes meanwhile is read again and asked about anew, so that their words are never lost to an answer that had not seen
+them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from neve.domain.librarian.extract import account_of
+from neve.domain.librarian.filing import Account, Filed, Filing
+from neve.domain.librarian.time_limits import MOST_ASKED
+from neve.domain.records import SessionHead
+from neve.observing import FilingInput, SecondsLeft, for_ever
+from neve.ports import ContentRefused, ModelRefused
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.filings import read_filing
+from neve.store.transact import transact
+from neve.usecases.erase.incarnation import UserErased, still_there
+from neve.usecases.jobs.finish_job import carry_on_job, finish_job
+from neve.usecases.jobs.read_jobs import find_job
+from neve.usecases.librarian.commit_filing import FilingCommit, InputTakenBack, Overtaken, PersonWasFaster, result_of
+from neve.usecases.librarian.gather import Gathered, gather
+from neve.usecases.librarian.wait_for_retraction import wait_for_retraction
+from neve.usecases.observe.extract_session import refused
+
+RULES = "none"
+"""Version of the prompt of a filing that no librarian answered."""
+CONTENT_REFUSED = "the librarian refused to read these events"
+
+
+@dataclass(slots=True)
+class FilingReport:
+    """What one worker did. ``left_off``: it had no time for one more answer, and the message is to be sent again.
+    ``waits``: for a retraction, whose job sends it. ``asked``: how often it asked. ``rejected``: what it could not use
+    of the answers."""
+
+    result: dict[str, Any] = field(default_factory=dict)
+    left_off: bool = False
+    waits: bool = False
+    failed: bool = False
+    asked: int = 0
+    raced: int = 0
+    refused: bool = False
+
+    @property
+    def rejected(self) -> Mapping[str, int]:
+        found: Mapping[str, int] = self.result.get("rejected", {})
+        return found
+
+
+def file_session(
+    scope: SessionScope, body: Mapping[str, Any], seconds_left: SecondsLeft = for_ever
+) -> FilingReport | None:
+    """One message; None for a user who was erased. Raises what a retry may cure: ModelUnavailable, StoreUnavailable."""
+    report = FilingReport()
+    job = find_job(scope, body["job_id"])
+    if job is not None and job.status == "done":
+        return report
+    before = job.result if job else {}
+    try:
+        report.result = _Librarian(scope, body, seconds_left, report).work()
+    except UserErased:
+        return None
+    except ModelRefused as refusal:
+        report.failed = True
+        finish_job(scope, body["job_id"], body["kind"], "failed", {**before, **refused(refusal)})
+        return report
+    if report.waits:
+        carry_on_job(scope, body["job_id"], body["kind"], before)
+    elif not report.left_off:
+        finish_job(scope, body["job_id"], body["kind"], "done", {**before, **report.result})
+    return report
+
+
+@dataclass
+class _Librarian:
+    scope: SessionScope
+    body: Mapping[str, Any]
+    seconds_left: SecondsLeft
+    report: FilingReport
+
+    def work(self) -> dict[str, Any]:
+        """Raises UserErased, ModelUnavailable, ModelRefused, StoreUnavailable; then nothing was written."""
+        remark: str | None = None
+        while True:
+            read = gather(self.scope, self.incarnation)
+            if read.is_to_be_filed_again:
+                self.report.waits = wait_for_retraction(self.scope, self.incarnation, self.job)
+                if self.report.waits:
+                    return {}
+                continue
+            if read.first_seq > read.last_seq and _told_already(read):
+                return self._nothing_new()
+            if read.cut.events and self.seconds_left() < self.scope.ports.observer.longest_filing_s:
+                self.report.left_off = True
+                return {}
+            filed = self._ask(read, remark)
+            commit = FilingCommit(
+                scope=self.scope,
+                incarnation=self.incarnation,
+                read=read,
+                filed=filed,
+                account=filed.account or _account(read),
+                write_id=self.scope.ports.ids.token(),
+                insist=self.report.raced + 1 >= MOST_ASKED,
+            )
+            try:
+                return commit.write()
+            except (Overtaken, InputTakenBack):
+                remark = None
+            except PersonWasFaster as faster:
+                self.report.raced += 1
+                remark = _changed_meanwhile(faster.paths)
+
+    @property
+    def incarnation(self) -> int:
+        return int(self.body["incarnation"])
+
+    @property
+    def job(self) -> tuple[str, str]:
+        return str(self.body["job_id"]), str(self.body["kind"])
+
+    def _ask(self, read: Gathered, remark: str | None) -> Filed:
+        """What the caller said of the outcome holds. Content that no model will read is filed without its help."""
+        if not read.cut.events:
+            return Filed((), None, self.scope.ports.observer.name, RULES, calls=0)
+        self.report.asked += 1
+        given = FilingInput(
+            session_id=self.scope.session,
+            events=read.cut.events,
+            documents=read.documents,
+            timezone=read.head.user_meta.get("timezone", "UTC"),
+            title=read.title,
+            outcome=read.head.outcome,
+            before=read.filing.account,
+            left_out=read.cut.left_out,
+            remark=remark,
+            seconds_left=self.seconds_left,
+        )
+        try:
+            filed = self.scope.ports.observer.file_away(given)
+        except ContentRefused:
+            self.report.refused = True
+            return Filed((), None, self.scope.ports.observer.name, RULES, rejected={"content_refused": 1})
+        return _as_told(filed, read.head)
+
+    def _nothing_new(self) -> dict[str, Any]:
+        """A session that is closed is extracted all the same, and says how it ended."""
+
+        def attempt() -> Filing:
+            keys = self.scope.keys
+            found = self.scope.ports.table.get_many([keys.head, keys.session_head, keys.filing])
+            user = rows.read_head(found.get(keys.head))
+            still_there(user, self.incarnation)
+            filing = read_filing(self.scope.session, found.get(keys.filing))
+            head = rows.read_session(found[keys.session_head])
+            if head.status == "closed" and head.last_seq == filing.filed_seq:
+                extracted = replace(head, status="extracted")
+                self.scope.ports.table.write([rows.check_head(keys, user), rows.put_session(keys, extracted)])
+            return filing
+
+        return result_of(transact(self.scope.ports, attempt))
+
+
+def _told_already(read: Gathered) -> bool:
+    """Whether the summary says of the outcome what the caller says by now, or there is none to say it."""
+    account, outcome = read.filing.account, read.head.outcome
+    return account is None or outcome in (None, account.outcome)
+
+
+def _account(read: Gathered) -> Account:
+    """Where nobody gave one."""
+    before = read.filing.account
+    if before is not None and not read.cut.events:
+        return replace(before, outcome=read.head.outcome or before.outcome)
+    return account_of(read.cut.events, read.title, read.head.outcome, before)
+
+
+def _as_told(filed: Filed, head: SessionHead) -> Filed:
+    if head.outcome is None or filed.account is None:
+        return filed
+    return replace(filed, account=replace(filed.account, outcome=head.outcome))
+
+
+def _changed_meanwhile(paths: tuple[str, ...]) -> str:
+    named = ", ".join(paths)
+    return (
+        f"While you read, a person changed {named}. The text above is theirs: keep every word of it that your change"
+        " does not make untrue."
+    )

@@ -1,0 +1,163 @@
+"""What a librarian reads: the session behind its cursor, and the documents that may be about the same
+(docs/rules/librarian.md#reads)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from neve.domain.documents.paths import ARTIFACTS
+from neve.domain.librarian.filing import Filing, ShownDocument
+from neve.domain.librarian.looking import FOUND, known_paths, search_words
+from neve.domain.librarian.paths import CONVERSATIONS
+from neve.domain.librarian.window import Cut, request_cap, within_window
+from neve.domain.recall.query import shape
+from neve.domain.records import Document, Event, SessionHead, SessionMarker, Spans, Status, UserHead
+from neve.domain.sessions.rendered_blocks import strip_event
+from neve.domain.sessions.spans import common, holds, joined
+from neve.domain.sessions.transcript import event_text, images_of
+from neve.domain.tokens import estimate
+from neve.ports import Item, Key, SearchFilter, Source
+from neve.scope import SessionScope, UserScope
+from neve.store import rows
+from neve.store.documents import read_document, text_of
+from neve.store.filings import read_filing
+from neve.store.partitions import all_rows
+from neve.usecases.erase.incarnation import UserErased, still_there
+
+SHOWN_TOKENS = 20_000
+"""Of all documents together, beside the events (*chosen*: with them within a window of 200,000)."""
+IMAGE = "[image]"
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """``cut``: the events that are shown. ``last_seq``: up to where the log was read. ``taken_back``: what of it had
+    been, as the session's marker row says."""
+
+    user: UserHead
+    head: SessionHead
+    marker: SessionMarker
+    filing: Filing
+    cut: Cut
+    documents: tuple[ShownDocument, ...]
+
+    @property
+    def last_seq(self) -> int:
+        return self.head.last_seq
+
+    @property
+    def first_seq(self) -> int:
+        return self.filing.filed_seq + 1
+
+    @property
+    def taken_back(self) -> Spans:
+        return common(self.marker.retracted, ((1, self.last_seq),))
+
+    @property
+    def left_out(self) -> Spans:
+        """What the session's account is made without, with this filing."""
+        new = common(self.taken_back, ((self.first_seq, self.last_seq),))
+        return joined((*self.filing.left_out, *new))
+
+    @property
+    def is_to_be_filed_again(self) -> bool:
+        """Something that is filed has been taken back: the job of that moves the cursor back, and asks again."""
+        return self.filing.holds_any(self.taken_back)
+
+    @property
+    def nothing_is_left(self) -> bool:
+        """To give an account of: everything that was said is taken back."""
+        return bool(self.left_out) and not self.cut.events and self.filing.account is None
+
+    @property
+    def title(self) -> str | None:
+        return self.head.title or self.marker.thread_title
+
+
+def gather(scope: SessionScope, incarnation: int) -> Gathered:
+    """Raises UserErased, StoreUnavailable: without the search nobody could tell whether a document is there already."""
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker, keys.filing])
+    user = rows.read_head(found.get(keys.head))
+    still_there(user, incarnation)
+    if keys.session_head not in found or keys.marker not in found:
+        raise UserErased
+    head, filing = rows.read_session(found[keys.session_head]), read_filing(scope.session, found.get(keys.filing))
+    marker = rows.read_marker(found[keys.marker])
+    events = list(_events(scope, filing.filed_seq + 1, head.last_seq, marker.retracted))
+    cut = within_window(events, request_cap(scope.policy.effective_window), scope.count)
+    documents = _candidates(scope, cut.events) if cut.events else ()
+    return Gathered(user, head, marker, filing, cut, documents)
+
+
+def _events(scope: SessionScope, first: int, last: int, taken_back: Spans) -> Iterator[Event]:
+    """Without what is taken back, and what Neve renders; that there was a picture is told, what it showed was
+    observed."""
+    if first > last:
+        return
+    for item in all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first, last)):
+        event = None if holds(taken_back, item["seq"]) else strip_event(rows.read_event(item))
+        if event is not None:
+            yield _without_images(event)
+
+
+def _without_images(event: Event) -> Event:
+    images = images_of(event)
+    if not images:
+        return event
+    return replace(event, content="\n".join(filter(None, [event_text(event), *(IMAGE for _ in images)])))
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+def _candidates(scope: SessionScope, events: Sequence[Event]) -> tuple[ShownDocument, ...]:
+    """Those that hold for everybody and of who was named first, then what the search found; within their room."""
+    paths = list(dict.fromkeys([*known_paths(events), *_found(scope, events)]))
+    shown: list[ShownDocument] = []
+    left = SHOWN_TOKENS
+    for document in documents_at(scope, paths):
+        left -= estimate(document.text)
+        if left < 0:
+            break
+        shown.append(document)
+    return tuple(shown)
+
+
+def _found(scope: SessionScope, events: Sequence[Event]) -> list[str]:
+    """Paths by the words of the conversation. Raises StoreUnavailable."""
+    query = shape(search_words(events)).text_query
+    if not query.groups:
+        return []
+    where = SearchFilter(sources=(Source.DOCUMENT,))
+    hits = scope.ports.search.search_text(scope.keys.owner, query, where, FOUND)
+    places = [scope.keys.document_place(hit.item_id) for hit in hits]
+    found = scope.ports.table.get_many(places) if places else {}
+    return [str(found[key]["path"]) for key in places if key in found]
+
+
+def documents_at(scope: UserScope, paths: Sequence[str]) -> list[ShownDocument]:
+    """Those of them that a librarian may change, in this order. Two reads. Raises StoreUnavailable."""
+    keys, table = scope.keys, scope.ports.table
+    wanted = [keys.document(path) for path in paths if not path.startswith((ARTIFACTS, CONVERSATIONS))]
+    heads = table.get_many(wanted) if wanted else {}
+    open_to_change = [head for key in wanted if (head := _changeable(heads, key)) is not None]
+    revs = {head.path: keys.document_rev(str(head.id), head.rev) for head in open_to_change}
+    texts = table.get_many(list(revs.values())) if revs else {}
+    return [
+        ShownDocument(head.path, head.rev, _text(scope, texts[revs[head.path]]), head.provenance.by == "human_edit")
+        for head in open_to_change
+        if revs[head.path] in texts  # else it was deleted since
+    ]
+
+
+def _changeable(heads: Mapping[Key, Item], key: Key) -> Document | None:
+    if key not in heads:
+        return None
+    head = read_document(heads[key])
+    return head if head.id is not None and head.editable and head.status is Status.ACTIVE else None
+
+
+def _text(scope: UserScope, item: Item) -> str:
+    return text_of(scope.ports.objects, read_document(item))

@@ -1,0 +1,219 @@
+"""A session's summary as a memory and as a document, from one account (docs/rules/librarian.md#account). What a person
+has made of either stays: the memory as it is, the document with what is new below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from neve.domain.documents.change import DocumentChange
+from neve.domain.errors import NeveError
+from neve.domain.librarian.account import as_document, as_memory, in_short
+from neve.domain.librarian.filing import Account, Filing
+from neve.domain.librarian.paths import conversation_path
+from neve.domain.observe.lines import ObservedLine
+from neve.domain.observe.text import fingerprint, observed_date, time_of_day
+from neve.domain.observe.trust import lowest, trust_of_lines
+from neve.domain.records import (
+    Document,
+    EmbeddingState,
+    Kind,
+    Memory,
+    Priority,
+    Provenance,
+    Scope,
+    Status,
+    Tier,
+    Trust,
+)
+from neve.domain.times import iso, parse
+from neve.ports import Delete, Item, Key, WriteOp
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.documents import read_document
+from neve.usecases.documents.document_writes import WantedWrite, planned_writes, with_text
+from neve.usecases.librarian.gather import Gathered
+
+TAG = "session-summary"
+KIND = "conversation"
+SOURCE_TYPE = "conversation"
+IMPORTANCE = 3
+ANOTHER = 6
+"""Characters of the session's own that tell two conversations of one day and title apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """``told``: what the job's result says."""
+
+    filing: Filing
+    ops: tuple[WriteOp, ...]
+    told: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SessionSummary:
+    scope: SessionScope
+    read: Gathered
+    account: Account
+    model: str
+
+    def rows_to_read(self) -> list[Key]:
+        keys, filing = self.scope.keys, self.read.filing
+        wanted = [keys.document(path) for path in self._paths]
+        wanted.append(keys.document_source(SOURCE_TYPE, self.scope.session))
+        if filing.memory_id is not None:
+            wanted.append(keys.memory(filing.memory_id))
+        return wanted
+
+    def writes(self, found: Mapping[Key, Item], filing: Filing, gen: int, now: str) -> Summarised:
+        """At most six operations; none of a session of which nothing is left. ``gen``: the user's generation."""
+        if self.read.nothing_is_left:
+            return Summarised(filing, (), {})
+        filing, memory_ops = self._memory(found, filing, gen, now)
+        filing, document_ops = self._document(found, filing)
+        told = {"memory_id": filing.memory_id, "path": filing.document_path, "outcome": self.account.outcome}
+        return Summarised(filing, (*memory_ops, *document_ops), {n: v for n, v in told.items() if v is not None})
+
+    # --- the memory -------------------------------------------------------------------------------
+
+    def _memory(
+        self, found: Mapping[Key, Item], filing: Filing, gen: int, now: str
+    ) -> tuple[Filing, tuple[WriteOp, ...]]:
+        """None that a person changed, deleted or put away is written again."""
+        keys, text = self.scope.keys, as_memory(self.account, self._date)
+        if filing.memory_id is None:
+            made = self._new_memory(text, gen, now)
+            filing = replace(filing, memory_id=made.id, memory_fingerprint=made.fingerprint)
+            return filing, (rows.put_memory(keys, made),)
+        item = found.get(keys.memory(filing.memory_id))
+        before = rows.read_memory(item) if item else None
+        if before is None or before.fingerprint != filing.memory_fingerprint or before.status is not Status.ACTIVE:
+            return filing, ()
+        after = self._of_account(before, text)
+        if after == before:
+            return filing, ()
+        if after.text != before.text:
+            after = replace(
+                after, rev=before.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING
+            )
+        filing = replace(filing, memory_fingerprint=after.fingerprint)
+        return filing, (rows.put_memory(keys, after), Delete(keys.tokens_of(before.id)))
+
+    def _new_memory(self, text: str, gen: int, now: str) -> Memory:
+        at = iso(parse(self.read.head.last_event_at or now))
+        timezone = self.read.head.user_meta.get("timezone", "UTC")
+        blank = Memory(
+            id=f"mem_{self.scope.ports.ids.ulid(parse(now))}",
+            kind=Kind.SESSION_SUMMARY,
+            tier=Tier.EPISODIC,
+            scope=Scope.GLOBAL,
+            session_id=self.scope.session,
+            text="",
+            priority=Priority.MEDIUM,
+            importance=IMPORTANCE,
+            fingerprint="",
+            status=Status.ACTIVE,
+            tags=(TAG,),
+            provenance=Provenance("assistant"),
+            observed_date=observed_date(at, timezone),
+            time_of_day=time_of_day(at, timezone),
+            created_at=now,
+            observed_at=at,
+            last_used_at=now,
+            tokens=0,
+            rev=1,
+            rev_at=now,
+            born_gen=gen,
+        )
+        return self._of_account(blank, text)
+
+    def _of_account(self, memory: Memory, text: str) -> Memory:
+        return replace(
+            memory,
+            text=text,
+            outcome=self.account.outcome,
+            emotional_tone=self.account.emotional_tone,
+            key_topics=self.account.key_topics,
+            fingerprint=fingerprint(text),
+            tokens=self.scope.count(text),
+            provenance=self._provenance(text),
+        )
+
+    # --- the document -----------------------------------------------------------------------------
+
+    def _document(self, found: Mapping[Key, Item], filing: Filing) -> tuple[Filing, tuple[WriteOp, ...]]:
+        path, before = self._place(found, filing)
+        if filing.document_path is not None and before is None:
+            return filing, ()  # a person has deleted or moved it
+        text = as_document(self.account, self._date)
+        if before is not None and before.rev != filing.document_rev:
+            theirs = with_text(self.scope, before).text.rstrip()
+            text = theirs if text in theirs else f"{theirs}\n\n{text}"
+        change = DocumentChange(
+            text=text,
+            name=self.account.title,
+            summary=in_short(self.account),
+            tags=(TAG,),
+            kind=KIND,
+            source_type=SOURCE_TYPE,
+            source_id=self.scope.session,
+            extracted_at=iso(self.scope.ports.clock.now()),
+            provenance=self._provenance(text),
+        )
+        if before is not None and before.rev != filing.document_rev:
+            change = DocumentChange(text=text, provenance=change.provenance)
+        try:
+            planned = planned_writes(self.scope, self._wanted(path, change, before), found)
+        except NeveError:  # superseded, or no longer to be edited: a person's decision
+            return filing, ()
+        document = planned.written.document
+        return replace(filing, document_path=document.path, document_rev=document.rev), planned.ops
+
+    def _wanted(self, path: str, change: DocumentChange, before: Document | None) -> WantedWrite:
+        new_id = f"doc_{self.scope.ports.ids.ulid(self.scope.ports.clock.now())}"
+        return WantedWrite(path, change, None, before is None, self.scope.ports.ids.token(), new_id)
+
+    def _place(self, found: Mapping[Key, Item], filing: Filing) -> tuple[str, Document | None]:
+        """Where it is, or will be: the path of another conversation is left to it."""
+        free = (path for path in self._paths if self.scope.keys.document(path) not in found)
+        path = filing.document_path or next(free, self._paths[-1])
+        item = found.get(self.scope.keys.document(path)) if filing.document_path else None
+        return path, read_document(item) if item else None
+
+    @property
+    def _paths(self) -> list[str]:
+        if self.read.filing.document_path is not None:
+            return [self.read.filing.document_path]
+        return [
+            conversation_path(self._date, self.account.title),
+            conversation_path(self._date, self.account.title, self._another),
+        ]
+
+    @cached_property
+    def _another(self) -> str:
+        return fingerprint(f"{self.scope.user}/{self.scope.session}")[:ANOTHER]
+
+    # --- both -------------------------------------------------------------------------------------
+
+    @property
+    def _date(self) -> str:
+        return observed_date(self.read.head.started_at, self.read.head.user_meta.get("timezone", "UTC"))
+
+    def _provenance(self, text: str) -> Provenance:
+        return Provenance(
+            by="assistant",
+            session_id=self.scope.session,
+            seq_from=1,
+            seq_to=self.read.last_seq,
+            model=self.model,
+            trust=self._trust(text),
+            left_out=self.read.left_out,
+        )
+
+    def _trust(self, text: str) -> Trust:
+        """An account is nobody's word but the assistant's; a tool's, where it repeats what one printed."""
+        lines = [ObservedLine(line, 0, 0) for line in text.splitlines() if line.strip()]
+        return lowest(["assistant", *trust_of_lines(lines, self.read.cut.events)])

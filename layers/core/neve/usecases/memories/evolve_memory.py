@@ -1,0 +1,162 @@
+"""E9 evolve: a statement takes the place of a memory that no longer holds (docs/rules/facts.md#evolve)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+from neve.domain.errors import NeveError, invalid
+from neve.domain.memories.statements import normalised
+from neve.domain.memories.supersede import superseded
+from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.records import (
+    Category,
+    EmbeddingState,
+    Kind,
+    LiveRow,
+    Memory,
+    Priority,
+    Provenance,
+    Scope,
+    SessionMarker,
+    Status,
+)
+from neve.domain.times import iso
+from neve.ports import Key, WriteOp
+from neve.scope import UserScope
+from neve.store import rows
+from neve.store.transact import transact
+from neve.usecases.memories.fact_place import holder_of, one_statement
+from neve.usecases.memories.memory_to_change import memory_to_change
+from neve.usecases.privacy.admit import admitted
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """``text``: what holds now; ``reason``: why, for the trace. None = as it was."""
+
+    text: str
+    reason: str
+    category: Category | None = None
+    importance: int | None = None
+    priority: Priority | None = None
+    tags: tuple[str, ...] | None = None
+
+
+def evolve_memory(
+    scope: UserScope, memory_id: str, evolution: Evolution, if_match: Collection[int] | None = None
+) -> Memory:
+    """What holds now: a new row, or the fact that says so already. One transaction. Raises memory_not_found, 422 (the
+    same text, a fact with two statements, a category of what is no fact), conflict (the memory is not active, be it
+    since a moment ago), precondition_failed, pii_blocked, erasing, user_closed."""
+    ids, evolution = scope.ports.ids, admitted(scope, evolution, ("text", "reason", "tags"))
+    return transact(scope.ports, _Evolve(scope, memory_id, evolution, if_match, ids.token(), _new_id(scope)).attempt)
+
+
+def _new_id(scope: UserScope) -> str:
+    return f"mem_{scope.ports.ids.ulid(scope.ports.clock.now())}"
+
+
+@dataclass
+class _Evolve:
+    """``write_id`` names this call on the rows (ADR 4). ``tried``: what its last attempt was to leave."""
+
+    scope: UserScope
+    memory_id: str
+    evolution: Evolution
+    if_match: Collection[int] | None
+    write_id: str
+    new_id: str
+    tried: list[Memory] = field(default_factory=list)
+
+    def attempt(self) -> Memory:
+        """Raises Conflict."""
+        scope, keys, now = self.scope, self.scope.keys, self.scope.ports.clock.now()
+        if self.tried and self._is_done():
+            return self.tried[0]
+        head, old = memory_to_change(scope, self.memory_id, self.if_match)
+        if old.status is not Status.ACTIVE or old.died_gen is not None:
+            raise NeveError("conflict", f"The memory is {old.status}, and only an active one can evolve.")
+        new = self._successor(old, iso(now), head.gen)
+        place, holder = holder_of(scope, new.fingerprint) if new.kind is Kind.FACT else (None, None)
+        if holder is not None:
+            new = replace(holder, status=Status.ACTIVE, occurrences=holder.occurrences + 1, last_used_at=iso(now))
+            new = _searched_anew(new, iso(now)) if holder.status is not Status.ACTIVE else new
+        new = replace(new, supersedes=(*new.supersedes, old.id), write_id=self.write_id)
+        gone = superseded(old, by=new.id, reason=self.evolution.reason, at=iso(now))
+        gone = replace(gone, write_id=self.write_id)
+        ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_memory(keys, new), rows.put_memory(keys, gone)]
+        if new.kind is Kind.FACT and new.version == 0:
+            ops.append(rows.put_fingerprint(keys, new, place))
+        ops += self._swapped(old, new)
+        self.tried = [replace(new, version=new.version + 1)]
+        scope.ports.table.write(ops)
+        return self.tried[0]
+
+    def _successor(self, old: Memory, now: str, gen: int) -> Memory:
+        """Raises 422."""
+        wanted, text = self.evolution, normalised(self.evolution.text)
+        if wanted.category is not None and old.kind is not Kind.FACT:
+            raise invalid("category", "is a field of the kind fact")
+        new = Memory(
+            id=self.new_id,
+            kind=old.kind,
+            tier=old.tier,
+            scope=old.scope,
+            session_id=old.session_id,
+            text=text,
+            priority=wanted.priority or old.priority,
+            importance=wanted.importance if wanted.importance is not None else old.importance,
+            fingerprint=fingerprint(text),
+            status=Status.ACTIVE,
+            provenance=Provenance("human_edit", old.session_id, trust="user"),
+            created_at=now,
+            observed_at=now,
+            observed_date=observed_date(now, "UTC"),
+            time_of_day=time_of_day(now, "UTC"),
+            referenced_date=referenced_date(text),
+            last_used_at=now,
+            tokens=self.scope.count(text),
+            rev=1,
+            rev_at=now,
+            born_gen=gen,
+            category=wanted.category or old.category,
+            outcome=old.outcome,
+            emotional_tone=old.emotional_tone,
+            key_topics=old.key_topics,
+            label=old.label,
+            group=old.group,
+            tags=wanted.tags if wanted.tags is not None else old.tags,
+        )
+        if new.fingerprint == old.fingerprint:
+            raise invalid("text", "says what the memory says; change it with PATCH")
+        one_statement(new)
+        return new
+
+    def _swapped(self, old: Memory, new: Memory) -> list[WriteOp]:
+        """The session's live list with the one in the place of the other."""
+        if old.session_id is None or old.scope is not Scope.SESSION:
+            return []
+        item = self.scope.ports.table.get(self.scope.keys.of_session(old.session_id).marker)
+        if item is None:
+            return []
+        marker = rows.read_marker(item)
+        return [rows.put_marker(self.scope.keys, _with_successor(marker, old, new))]
+
+    def _is_done(self) -> bool:
+        """Whether the attempt that seemed to have lost took effect."""
+        keys, old = self.scope.keys, self.scope.keys.memory(self.memory_id)
+        own: list[Key] = [keys.memory(self.new_id), keys.deleted_memory(self.new_id)]
+        found = self.scope.ports.table.get_many([old, *own])
+        return any(key in found for key in own) or (old in found and found[old].get("write_id") == self.write_id)
+
+
+def _searched_anew(memory: Memory, now: str) -> Memory:
+    return replace(memory, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING)
+
+
+def _with_successor(marker: SessionMarker, old: Memory, new: Memory) -> SessionMarker:
+    live = tuple(row for row in marker.live if row.id != old.id)
+    if new.session_id == marker.session_id and new.scope is Scope.SESSION and all(row.id != new.id for row in live):
+        live = (*live, LiveRow(new.id, new.kind, new.tokens))
+    return replace(marker, live=live)

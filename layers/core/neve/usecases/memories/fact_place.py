@@ -1,0 +1,59 @@
+"""The place of a fact whose text or status changes by itself: no two facts that hold say the same
+(docs/rules/facts.md#fingerprint)."""
+
+from __future__ import annotations
+
+from neve.domain.errors import NeveError, invalid
+from neve.domain.memories.statements import statements
+from neve.domain.records import Kind, Memory, Status
+from neve.ports import Delete, Item, Version, WriteOp
+from neve.scope import UserScope
+from neve.store import rows
+
+HOLDING = (Status.ACTIVE, Status.INBOX)
+"""Of a fact that holds its place: what is said again is counted there."""
+
+
+def one_statement(memory: Memory) -> None:
+    """Raises 422 for a fact with two."""
+    if memory.kind is Kind.FACT and len(statements(memory.text)) > 1:
+        raise invalid("text", "holds more than one statement; a fact is one")
+
+
+def holds(memory: Memory, fingerprint: str) -> bool:
+    """A row that left its place (superseded, resolved, archived, edited) says nothing any more, whatever the place's
+    row names."""
+    return memory.status in HOLDING and memory.fingerprint == fingerprint and memory.died_gen is None
+
+
+def holder_of(scope: UserScope, fingerprint: str) -> tuple[Item | None, Memory | None]:
+    """The row of the place, and the fact that holds it. Two reads."""
+    table, keys = scope.ports.table, scope.keys
+    place = table.get(keys.fingerprint(fingerprint))
+    item = table.get(keys.memory(str(place["memory_id"]))) if place else None
+    memory = rows.read_memory(item) if item else None
+    return place, memory if memory and holds(memory, fingerprint) else None
+
+
+def take_place(scope: UserScope, memory: Memory, before: Memory | None = None) -> list[WriteOp]:
+    """What is to be written with ``memory``, so that it holds its place. ``before``: the row as it was. Raises conflict
+    when another fact says the same."""
+    if memory.kind is not Kind.FACT or memory.status not in HOLDING:
+        return []
+    if before and before.status in HOLDING and before.fingerprint == memory.fingerprint:
+        return []
+    place, holder = holder_of(scope, memory.fingerprint)
+    if holder is not None and holder.id != memory.id:
+        raise NeveError("conflict", f"{holder.id} says the same.")
+    return [rows.put_fingerprint(scope.keys, memory, place)]
+
+
+def leave_place(scope: UserScope, memory: Memory) -> list[WriteOp]:
+    """What is to be written with the deletion of ``memory``."""
+    if memory.kind is not Kind.FACT:
+        return []
+    key = scope.keys.fingerprint(memory.fingerprint)
+    place = scope.ports.table.get(key)
+    if place is None or place["memory_id"] != memory.id:
+        return []
+    return [Delete(key, Version(place["version"]))]

@@ -1,0 +1,188 @@
+"""Facts that are decided one after the other, each on what those before it left behind, as the operations of one
+transaction (docs/rules/facts.md#one-transaction)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide
+from neve.domain.memories.supersede import superseded
+from neve.domain.observe.text import fingerprint
+from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope, Status, Trust, Via
+from neve.domain.times import iso
+from neve.ports import Item, Key, Table, WriteOp
+from neve.scope import UserScope
+from neve.store import rows
+from neve.store.keys import UserKeys
+from neve.usecases.memories.fact_place import holds
+from neve.usecases.memories.stored_fact import StoredFact
+from neve.usecases.memories.written_memory import WrittenMemory, record_of
+
+OPS_OF_A_FACT = 3
+"""Its row, its fingerprint's, and the row that it supersedes."""
+_TRUST: Mapping[str, Trust] = {"assistant": "assistant", "tool": "tool", "import": "import"}
+
+
+def rows_of_facts(keys: UserKeys, candidates: Iterable[FactCandidate]) -> list[Key]:
+    """What is to be read first: who says the same, and what the facts are about."""
+    wanted: dict[Key, None] = {}
+    for one in candidates:
+        wanted[keys.fingerprint(fingerprint(one.text))] = None
+        if one.target_id:
+            wanted[keys.memory(one.target_id)] = None
+    return list(wanted)
+
+
+def with_holders(table: Table, keys: UserKeys, found: Mapping[Key, Item]) -> dict[Key, Item]:
+    """And the facts that say the same, in one more read where there are any."""
+    holders = [keys.memory(str(item["memory_id"])) for item in found.values() if item["type"] == "fingerprint"]
+    missing = [key for key in holders if key not in found]
+    return {**found, **(table.get_many(missing) if missing else {})}
+
+
+@dataclass
+class FactWrites:
+    """``found``: the rows of ``with_holders``. ``write_id``: of the call (ADR 4). ``counts`` False: of words that were
+    counted when they were read before. ``changed``: the rows as they are to be written, by id; their versions are those
+    that were read."""
+
+    scope: UserScope
+    gen: int
+    found: Mapping[Key, Item]
+    via: Via
+    write_id: str
+    counts: bool = True
+    changed: dict[str, Memory] = field(default_factory=dict)
+    _holders: dict[str, str] = field(default_factory=dict)
+
+    def take(self, candidate: FactCandidate, new_id: str) -> StoredFact:
+        """What becomes of it. ``new_id``: its id, should it be kept as a row of its own."""
+        now = iso(self.scope.ports.clock.now())
+        candidate = replace(candidate, origin=_with_trust(candidate.origin))
+        policy = self.scope.policy
+        known = Known(self._same(fingerprint(candidate.text)), self._target(candidate))
+        rules = Rules(policy.min_importance, policy.review_mode)
+        verdict = decide(candidate, known, rules, candidate.observed_at or now, self.via)
+        row = self._row(candidate, known, verdict, new_id, now)
+        if row is not None:
+            self._put(row)
+            self._holders[row.fingerprint] = row.id
+        if row is not None and verdict.decision == "superseded" and known.target:
+            self._put(superseded(known.target, by=row.id, reason=verdict.judged.reason, at=now))
+        return StoredFact(self.changed[row.id] if row else None, verdict)
+
+    def ops(self) -> list[WriteOp]:
+        keys = self.scope.keys
+        ops: list[WriteOp] = [rows.put_memory(keys, memory) for memory in self.changed.values()]
+        for held, memory_id in self._holders.items():
+            item = self.found.get(keys.fingerprint(held))
+            memory = self.changed[memory_id]
+            if memory.fingerprint == held and (item is None or item["memory_id"] != memory_id):
+                ops.append(rows.put_fingerprint(keys, memory, item))
+        return ops
+
+    def live(self, session: str, live: Sequence[LiveRow]) -> tuple[LiveRow, ...]:
+        """A session's live rows with the new ones, and without what they superseded."""
+        gone = {m.id for m in self.changed.values() if m.status is Status.SUPERSEDED}
+        new = [
+            LiveRow(m.id, m.kind, m.tokens)
+            for m in self.changed.values()
+            if m.version == 0 and m.session_id == session and m.scope is Scope.SESSION
+        ]
+        return (*(row for row in live if row.id not in gone), *new)
+
+    def left_elsewhere(self, own: Collection[str]) -> list[WriteOp]:
+        """Facts of other sessions than ``own`` that were superseded leave the live lists there. A read more where there
+        are any."""
+        gone = (m for m in self.changed.values() if m.status is Status.SUPERSEDED and m.scope is Scope.SESSION)
+        sessions = sorted({m.session_id for m in gone if m.session_id is not None}.difference(own))
+        places = [self.scope.keys.of_session(session).marker for session in sessions]
+        found = self.scope.ports.table.get_many(places) if places else {}
+        markers = [rows.read_marker(item) for item in found.values()]
+        moved = [replace(marker, live=self.live(marker.session_id, marker.live)) for marker in markers]
+        return [
+            rows.put_marker(self.scope.keys, marker)
+            for marker, before in zip(moved, markers, strict=True)
+            if marker != before
+        ]
+
+    # --- what is known --------------------------------------------------------------------------
+
+    def _same(self, held: str) -> Memory | None:
+        item = self.found.get(self.scope.keys.fingerprint(held))
+        memory_id = self._holders.get(held) or (str(item["memory_id"]) if item else None)
+        memory = self._memory(memory_id)
+        return memory if memory and holds(memory, held) else None
+
+    def _target(self, candidate: FactCandidate) -> Memory | None:
+        memory = self._memory(candidate.target_id)
+        if memory is None or memory.fingerprint == fingerprint(candidate.text):
+            return None
+        return memory if correctable(memory) else None
+
+    def _memory(self, memory_id: str | None) -> Memory | None:
+        """As those before left it; none that a replacement has brought or is about to take away."""
+        if memory_id is None:
+            return None
+        item = self.found.get(self.scope.keys.memory(memory_id))
+        memory = self.changed.get(memory_id) or (rows.read_memory(item) if item else None)
+        seen = memory is not None and memory.died_gen is None and memory.born_gen <= self.gen
+        return memory if seen else None
+
+    # --- what is written ------------------------------------------------------------------------
+
+    def _put(self, memory: Memory) -> None:
+        self.changed[memory.id] = replace(memory, write_id=self.write_id)
+
+    def _row(self, candidate: FactCandidate, known: Known, verdict: Verdict, new_id: str, now: str) -> Memory | None:
+        """None for a fact that is rejected."""
+        again = known.same or (known.target if verdict.decision == "reinforced" else None)
+        if verdict.decision == "rejected":
+            return None
+        if again is not None:
+            said = replace(again, occurrences=again.occurrences + self.counts, last_used_at=now)
+            if verdict.decision == "reinforced":
+                return said
+            fact = _let_in(said, candidate, now)
+        else:
+            fact = _record(self.scope, candidate, new_id, now, self.gen)
+        status = Status.INBOX if verdict.decision == "inbox" else Status.ACTIVE
+        takes = (known.target.id,) if verdict.decision == "superseded" and known.target else ()
+        return replace(fact, status=status, judged=verdict.judged, supersedes=(*fact.supersedes, *takes))
+
+
+def _record(scope: UserScope, candidate: FactCandidate, memory_id: str, now: str, gen: int) -> Memory:
+    written = WrittenMemory(
+        text=candidate.text,
+        kind=Kind.FACT,
+        session_id=candidate.origin.session_id,
+        scope=candidate.scope,
+        priority=candidate.priority,
+        importance=candidate.importance,
+        confidence=candidate.sure,
+        label=candidate.label,
+        group=candidate.group,
+        tags=candidate.tags,
+        observed_at=candidate.observed_at,
+        category=candidate.category,
+        timezone=candidate.timezone,
+    )
+    return record_of(written, memory_id, candidate.origin, now, gen, scope.count)
+
+
+def _let_in(waiting: Memory, candidate: FactCandidate, now: str) -> Memory:
+    """Out of the inbox, on the word of who said it last."""
+    return replace(
+        waiting,
+        provenance=candidate.origin,
+        confidence=max(waiting.confidence, candidate.sure),
+        rev=waiting.rev + 1,
+        rev_at=now,
+        words_at=None,
+        embedding_state=EmbeddingState.PENDING,
+    )
+
+
+def _with_trust(origin: Provenance) -> Provenance:
+    return origin if origin.trust else replace(origin, trust=_TRUST.get(origin.by, "user"))

@@ -1,0 +1,28 @@
+"""What became of a fact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neve.domain.memories.storage_decision import Decision, Verdict
+from neve.domain.records import Criteria, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFact:
+    """``memory``: the row as it is now, new or reinforced or waiting in the inbox; None when the fact was rejected."""
+
+    memory: Memory | None
+    verdict: Verdict
+
+    @property
+    def decision(self) -> Decision:
+        return self.verdict.decision
+
+    @property
+    def criteria(self) -> Criteria:
+        return self.verdict.criteria
+
+    @property
+    def reason(self) -> str:
+        return self.verdict.judged.reason

@@ -1,0 +1,59 @@
+"""Take versions of a session's pack away for good: their objects, their manifests, and the pointer to them
+(docs/rules/pack.md#purge)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from neve.ports import key_of
+from neve.scope import SessionScope, UserScope
+from neve.store import rows
+from neve.store.keys import pack_version_of
+from neve.store.partitions import all_rows
+from neve.store.transact import transact
+from neve.usecases.erase.delete_rows import delete_rows
+
+
+def purge_versions(scope: UserScope, session_id: str, versions: Collection[int]) -> int:
+    """How many of ``versions`` there were. When the served one is among them, the next read builds the pack anew, with
+    the trigger ``initial``; a number is never given out twice. What a build has left that crashed or lost before its
+    pointer goes too.
+
+    The pointer goes first, which fences every build under way, the manifests last: whoever repeats a call that broke
+    off finds them again. Raises StoreUnavailable, and 409 ``conflict``."""
+    session = scope.of_session(session_id)
+    stored = _stored_objects(session)
+    purged_to = transact(scope.ports, lambda: _fence(session, versions, max(stored, default=0)))
+    if purged_to is None:
+        return 0
+    manifests = {
+        rows.read_manifest(item).pack_version: key_of(item)
+        for item in all_rows(scope.ports.table, session.keys.partition, prefix=session.keys.packs)
+    }
+    wanted = manifests.keys() & set(versions)
+    for version, name in stored.items():
+        # up to the fence an object without a manifest is nobody's: only a stale build could still point to it
+        if version in versions or (version <= purged_to and version not in manifests):
+            scope.ports.objects.delete(name)
+    delete_rows(scope.ports.table, [manifests[version] for version in wanted])
+    return len(wanted)
+
+
+def _stored_objects(session: SessionScope) -> dict[int, str]:
+    return {pack_version_of(name): name for name in session.ports.objects.list(session.keys.session_packs_prefix)}
+
+
+def _fence(session: SessionScope, versions: Collection[int], stored_to: int) -> int | None:
+    """No build that has read the session before can point to a version any more. Up to which number versions may have
+    been given out; None when there is no such session. Raises Conflict."""
+    item = session.ports.table.get(session.keys.epoch)
+    if item is None:
+        return None
+    epoch = rows.read_epoch(item)
+    current = epoch.pack.pack_version if epoch.pack else 0
+    purged_to = max(epoch.purged_to, current, stored_to)
+    kept = None if current in versions else epoch.pack
+    fenced = replace(epoch, pack=kept, purged_to=purged_to)
+    session.ports.table.write([rows.put_epoch(session.keys, fenced, session.ports.clock.now())])
+    return purged_to

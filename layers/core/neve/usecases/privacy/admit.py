@@ -1,0 +1,77 @@
+"""The gate before a memory or a document is kept: what the policy blocks is refused, what it redacts is taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, replace
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from neve.domain.errors import FieldError, NeveError
+from neve.domain.privacy.classes import metrics
+from neve.domain.privacy.screen import Found, Screened, screen
+from neve.domain.privacy.structured import Walk
+from neve.scope import TenantScope
+
+
+class Record(Protocol):
+    """Any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+R = TypeVar("R", bound=Record)
+
+
+def admit(scope: TenantScope, given: Mapping[str, str]) -> dict[str, str]:
+    """``given``: texts by the path of their field in the request. As they may be kept, under the same names. Raises 422
+    ``pii_blocked`` with every field at fault and the classes that were found there, never what was found."""
+    actions = scope.policy.pii.actions
+    screened = {field: screen(text, actions) for field, text in given.items()}
+    if any(found.blocked for found in screened.values()):
+        raise _refusal(screened)
+    return {field: found.text for field, found in screened.items()}
+
+
+def admitted(scope: TenantScope, given: R, names: Sequence[str], at: str = "") -> R:
+    """A record with its fields ``names``, each a text, a tuple of texts or None, as they may be kept. ``at``: where it
+    stands in the request. Raises as ``admit``."""
+    dot = f"{at}." if at else ""
+    texts: dict[str, str] = {}
+    for name in names:
+        value = getattr(given, name)
+        if isinstance(value, str):
+            texts[dot + name] = value
+        elif value:
+            texts |= {f"{dot}{name}[{n}]": text for n, text in enumerate(value)}
+    kept = admit(scope, texts)
+    return replace(given, **{name: _kept(getattr(given, name), dot + name, kept) for name in names})
+
+
+def _kept(value: str | Sequence[str] | None, field: str, kept: Mapping[str, str]) -> str | tuple[str, ...] | None:
+    if value is None or isinstance(value, str):
+        return kept.get(field)
+    return tuple(kept[f"{field}[{n}]"] for n in range(len(value)))
+
+
+def _refusal(screened: Mapping[str, Screened]) -> NeveError:
+    errors = [
+        FieldError(field, f"holds what the policy blocks: {', '.join(sorted(found.blocked))}")
+        for field, found in screened.items()
+        if found.blocked
+    ]
+    total = Found()
+    for found in screened.values():
+        total += Found(blocked=found.blocked)
+    detail = "; ".join(f"{error.field} {error.message}" for error in errors) + "."
+    return NeveError("pii_blocked", detail, errors=errors, metrics=metrics("Blocked", total.blocked))
+
+
+def redacted(scope: TenantScope, given: R, names: Sequence[str]) -> tuple[R, Found]:
+    """A record of nobody who could be told, such as a model's: what ``admitted`` would refuse is taken out as well."""
+    walk = Walk(scope.policy.pii.actions)
+    kept = {name: _walked(walk, getattr(given, name)) for name in names}
+    return replace(given, **kept), walk.found
+
+
+def _walked(walk: Walk, value: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
+    return value if value is None else walk.text(value) if isinstance(value, str) else tuple(map(walk.text, value))

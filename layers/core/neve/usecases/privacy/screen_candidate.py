@@ -1,0 +1,24 @@
+"""The gate on a fact before it is decided upon: the criterion ``pii`` of the storage decision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from neve.domain.memories.storage_decision import FactCandidate
+from neve.scope import TenantScope
+from neve.usecases.memories.written_memory import SAID
+from neve.usecases.privacy.admit import admitted, redacted
+
+
+def admitted_candidate(scope: TenantScope, candidate: FactCandidate) -> FactCandidate:
+    """A caller's, as it may be kept. Raises 422 ``pii_blocked``."""
+    kept = admitted(scope, candidate, SAID)
+    return candidate if kept == candidate else replace(kept, pii="redacted")
+
+
+def screened_candidate(scope: TenantScope, candidate: FactCandidate) -> FactCandidate:
+    """A model's, without what is found. One that held what the policy blocks is decided upon as ``blocked``."""
+    kept, found = redacted(scope, candidate, SAID)
+    if not found.removed:
+        return candidate
+    return replace(kept, pii="blocked" if found.blocked else "redacted")

@@ -1,0 +1,49 @@
+"""The gate before an event is compared, counted or kept: what is found is taken out in place, and the conversation goes
+on (docs/rules/privacy.md#events)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from neve.domain.privacy.classes import Action, PiiClass
+from neve.domain.privacy.screen import Found, screen, screen_parts
+from neve.domain.privacy.structured import Walk
+from neve.usecases.sessions.new_event import Content, NewEvent
+
+IDS = ("tool_use_id",)
+"""Of an event's data: what a result finds its call by, and not what anybody said."""
+IMAGE_REMOVED = {"type": "text", "text": "[image removed]"}
+"""In place of an image whose address holds what is taken out: the address leads nowhere without it."""
+
+
+def screen_event(event: NewEvent, actions: Mapping[PiiClass, Action]) -> tuple[NewEvent, Found]:
+    """The same event when nothing was found."""
+    walk = Walk(actions)
+    name = walk.text(event.name) if event.name else event.name
+    data = {key: value if key in IDS else walk.member(key, value) for key, value in event.event_data.items()}
+    content, found = _content(event.content, actions)
+    return replace(event, name=name, content=content, event_data=data), walk.found + found
+
+
+def _content(content: Content, actions: Mapping[PiiClass, Action]) -> tuple[Content, Found]:
+    if isinstance(content, str):
+        screened = screen(content, actions)
+        return screened.text, screened
+    blocks, found = _images(content, actions)
+    texts, in_texts = screen_parts([block["text"] for block in blocks if block["type"] == "text"], actions)
+    left = iter(texts)
+    kept = [block | {"text": next(left)} if block["type"] == "text" else block for block in blocks]
+    return kept, found + in_texts
+
+
+def _images(blocks: list[dict[str, Any]], actions: Mapping[PiiClass, Action]) -> tuple[list[dict[str, Any]], Found]:
+    """Signed addresses hold keys by their nature and end by themselves: keys in them stay."""
+    of_address: dict[PiiClass, Action] = {kind: action for kind, action in actions.items() if kind != "api_key"}
+    kept, total = [], Found()
+    for block in blocks:
+        found = screen(block["url"], of_address) if "url" in block else Found()
+        total += found
+        kept.append(IMAGE_REMOVED if found.removed else block)
+    return kept, total

@@ -1,0 +1,27 @@
+"""A user's active rows that a night may condense (docs/rules/reflect.md#nightly)."""
+
+from __future__ import annotations
+
+from neve.domain.memories.visibility import visible
+from neve.domain.records import Memory
+from neve.domain.reflect.nightly import is_candidate
+from neve.ports import Index
+from neve.scope import UserScope
+from neve.store.memories import active_memories
+from neve.store.partitions import all_rows
+
+READ_TOGETHER = 100
+"""Rows of one batch read, as DynamoDB takes them."""
+
+
+def candidate_rows(scope: UserScope, gen: int) -> list[Memory]:
+    """However old. The index of active rows names them, so that what was replaced long ago costs nothing; the rows
+    themselves say what holds. Those of the last moment may be missing. Raises StoreUnavailable."""
+    table, keys = scope.ports.table, scope.keys
+    ids = [
+        str(item["id"])
+        for item in all_rows(table, keys.partition, index=Index.RANK)
+        if is_candidate(item["kind"], item["scope"]) and visible(item["born_gen"], item.get("died_gen"), gen)
+    ]
+    starts = range(0, len(ids), READ_TOGETHER)
+    return [m for start in starts for m in active_memories(table, keys, ids[start : start + READ_TOGETHER], gen)]

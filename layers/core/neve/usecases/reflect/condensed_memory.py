@@ -1,0 +1,94 @@
+"""A row of a night's answer as a memory (docs/rules/reflect.md#condensed)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from neve.domain.observe.text import fingerprint, priority_of, referenced_date
+from neve.domain.observe.trust import lowest
+from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.reflect.nightly import kept_rows, target_of
+from neve.domain.times import iso
+from neve.observing import Condensed, CondensedRow
+from neve.scope import UserScope
+from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
+
+TAGS = (BASE_TAG, "reflection", "global-prune")
+_MARKS = "🔴🟡🟢✅"
+_RANKED = (Priority.HIGH, Priority.MEDIUM, Priority.LOW)
+
+
+def condensed_memories(scope: UserScope, answer: Condensed, batch: Sequence[Memory]) -> list[Memory]:
+    """What is kept of an answer to a batch; empty when it says nothing."""
+    by_id = {memory.id: memory for memory in batch}
+    trust = lowest(memory.provenance.trusted for memory in batch)  # of all that was read, whatever the row names
+    made = []
+    for row, text in kept_rows(answer.rows, target_of(batch), scope.count):
+        named = [by_id[i] for i in row.group_ids if i in by_id] or list(batch)
+        made.append(_memory(scope, row, text, named, replace(_origin(named), model=answer.model, trust=trust)))
+    return made
+
+
+def _memory(scope: UserScope, row: CondensedRow, text: str, named: Sequence[Memory], origin: Provenance) -> Memory:
+    clock_now = scope.ports.clock.now()
+    now, latest = iso(clock_now), max(named, key=lambda memory: memory.observed_at)
+    return Memory(
+        id=f"mem_{scope.ports.ids.ulid(clock_now)}",
+        kind=Kind.REFLECTION,
+        tier=Tier.EPISODIC,
+        scope=Scope.GLOBAL,
+        text=text,
+        priority=_priority(row, text, named),
+        importance=max(DEFAULT_IMPORTANCE, *(memory.importance for memory in named)),
+        group=_common([memory.group for memory in named]),
+        label=_common([memory.label for memory in named]),
+        fingerprint=fingerprint(text),
+        status=Status.ACTIVE,
+        tags=TAGS,
+        provenance=origin,
+        supersedes=tuple(memory.id for memory in named),
+        observed_date=_day(row, named) or latest.observed_date,
+        time_of_day=latest.time_of_day,
+        referenced_date=referenced_date(text),
+        created_at=now,
+        observed_at=latest.observed_at,
+        last_used_at=now,
+        tokens=scope.count(text),
+        rev=1,
+        rev_at=now,
+        born_gen=0,
+    )
+
+
+def _origin(named: Sequence[Memory]) -> Provenance:
+    """A range is of one session: rows of several have none."""
+    origins = [memory.provenance for memory in named]
+    sessions = {origin.session_id for origin in origins}
+    if len(sessions) != 1 or None in sessions:
+        return Provenance(origins[-1].by)
+    firsts = [origin.seq_from for origin in origins if origin.seq_from is not None]
+    lasts = [origin.seq_to for origin in origins if origin.seq_to is not None]
+    return Provenance(origins[-1].by, sessions.pop(), min(firsts, default=None), max(lasts, default=None))
+
+
+def _priority(row: CondensedRow, text: str, named: Sequence[Memory]) -> Priority:
+    """As the row says, else as its marks say, else the highest of its sources."""
+    if row.priority is not None:
+        return row.priority
+    if any(mark in text for mark in _MARKS):
+        return priority_of(text)
+    return min((memory.priority for memory in named), key=_RANKED.index)
+
+
+def _day(row: CondensedRow, named: Sequence[Memory]) -> str | None:
+    """The day that the row names, if one of its sources can be about it: a model's own date is nobody's."""
+    days = [memory.observed_date for memory in named if memory.observed_date is not None]
+    if row.observed_date is None or not days:
+        return None
+    return row.observed_date if min(days) <= row.observed_date <= max(days) else None
+
+
+def _common(values: Sequence[str | None]) -> str | None:
+    """What all of them have; None where they differ."""
+    return values[0] if len(set(values)) == 1 else None

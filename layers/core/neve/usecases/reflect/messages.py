@@ -1,0 +1,57 @@
+"""What the reflect queue carries: one user whose rows are to be condensed, or a tenant whose users are to be told of
+one by one. The group is the tenant: the queue is fair between tenants, so that one with many users does not hold up
+one with few (docs/adr/0019-the-night-is-a-fair-queue-of-users.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from neve.correlation import carried
+from neve.domain.ids import ulid_named
+from neve.domain.records import Job
+from neve.ports import Message
+from neve.store.keys import Keys, UserKeys
+
+KIND = "reflect"
+"""Of the job of a user, and of the job of a tenant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """``until``: rows that were created by then are old enough. ``regardless``: somebody asked for it, so that nobody
+    asks whether it is worth a run. ``run``: the job of the tenant that the user's is a part of."""
+
+    job_id: str
+    until: str
+    regardless: bool = False
+    run: str | None = None
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> Asked:
+        return cls(body["job_id"], body["until"], body["regardless"], body.get("run"))
+
+    def body(self) -> dict[str, Any]:
+        named = {"run": self.run} if self.run is not None else {}
+        return {"job_id": self.job_id, "until": self.until, "regardless": self.regardless, **named}
+
+
+def part_of(keys: UserKeys, run: Asked) -> Asked:
+    """The user's part of a run. Its id follows from both, so that whoever is told twice does it once."""
+    job_id = f"job_{ulid_named(f'reflect/{keys.tenant}/{keys.user}/{run.job_id}')}"
+    return Asked(job_id, run.until, run.regardless, run.job_id)
+
+
+def user_message(keys: UserKeys, asked: Asked) -> Message:
+    body = {"work": "user", "tenant": keys.tenant, "user": keys.user, **asked.body()}
+    return Message(carried(body), group=keys.tenant)
+
+
+def tenant_message(keys: Keys, asked: Asked) -> Message:
+    return Message(carried({"work": "tenant", "tenant": keys.tenant, **asked.body()}), group=keys.tenant)
+
+
+def asked_by(job: Job) -> Asked:
+    """What a job's row says of what was asked."""
+    return Asked.of({"job_id": job.id, **job.state})

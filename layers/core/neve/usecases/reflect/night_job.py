@@ -1,0 +1,165 @@
+"""The job of condensing one user: taken up under a lease, moved on with every batch, and ended together with the user's
+place in the index of due users (docs/rules/reflect.md#worker).
+
+Whoever takes the user up writes a token of its own on both rows. Nothing is committed without it: a worker that was
+taken for dead and is not finds another one there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, Literal
+
+from neve.domain.records import Job, Memory, ReflectDue
+from neve.domain.reflect.night_limits import LEASE_S
+from neve.domain.reflect.nightly import due_again, worth_a_run
+from neve.domain.times import iso
+from neve.ports import Delete, Item, Key, Version, WriteOp
+from neve.scope import UserScope
+from neve.store import rows
+from neve.store.transact import transact
+from neve.usecases.reflect.messages import KIND, Asked
+from neve.usecases.reflect.run_parts import COUNTS, part_put, part_row
+from neve.usecases.tenants.usage import model_usage, usage_put
+
+
+class UserBusy(Exception):
+    """Another worker is at the user, or died less than LEASE_S ago."""
+
+
+class WorkerReplaced(Exception):
+    """The lease ended, and another worker has taken the user up: nothing may be written any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What an answer of a model cost."""
+
+    calls: int
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NightJob:
+    """``token``: this worker's. ``cursors``: behind which row each part of the batches goes on."""
+
+    scope: UserScope
+    asked: Asked
+    token: str
+    incarnation: int
+    gen: int
+    cursors: Mapping[str, tuple[str, str]]
+    begun: bool
+
+    # --- on the way -----------------------------------------------------------------------------
+
+    def moved_on(self, part: str, at: tuple[str, str], answered: Answered, **counts: int) -> list[WriteOp]:
+        """What is committed with a batch: how far the job is, what has been done, what it cost. Raises
+        WorkerReplaced."""
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.job(self.asked.job_id), keys.usage])
+        job = self._own(found)
+        result = {name: job.result.get(name, 0) + counts.get(name, 0) for name in COUNTS}
+        result["batches"] = job.result.get("batches", 0) + 1
+        cursors = {**job.state.get("cursors", {}), part: list(at)}
+        ops: list[WriteOp] = [rows.put_job(keys, replace(job, state=job.state | {"cursors": cursors}, result=result))]
+        if answered.usage:
+            counted = model_usage(answered.calls, answered.usage)
+            ops.append(usage_put(keys, found.get(keys.usage), counted))
+        return ops
+
+    def note(self, part: str, at: tuple[str, str], answered: Answered, **counts: int) -> None:
+        """The same for a batch that came to nothing."""
+        table = self.scope.ports.table
+        transact(self.scope.ports, lambda: table.write(self.moved_on(part, at, answered, **counts)))
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def end(self, left: Sequence[Memory], status: Literal["done", "failed"] = "done", **said: Any) -> dict[str, Any]:
+        """The job's result. ``left``: the user's candidates that were not replaced, which decide when the next run is
+        worth it. Raises WorkerReplaced."""
+        policy = self.scope.policy
+
+        def worth(rows_: Sequence[Memory]) -> bool:
+            return worth_a_run(rows_, policy.reflection_min_rows, policy.reflection_min_tokens)
+
+        since = due_again(left, self.asked.until, worth)
+        return transact(self.scope.ports, lambda: self._end(since, status, said))
+
+    def _end(self, since: str | None, status: Literal["done", "failed"], said: Mapping[str, Any]) -> dict[str, Any]:
+        keys, table = self.scope.keys, self.scope.ports.table
+        part = part_row(keys, self.asked.run)
+        found = table.get_many([keys.reflect_due, keys.job(self.asked.job_id), *part])
+        job, due = self._own(found), rows.read_reflect_due(found.get(keys.reflect_due))
+        result = {**dict.fromkeys(COUNTS, 0), **job.result, **said}
+        now = self.scope.ports.clock.now()
+        ended = replace(job, status=status, finished_at=iso(now), result=result)
+        ops: list[WriteOp] = [rows.put_job(keys, ended)]
+        if due is not None and due.worker == self.token:
+            ops.append(_left_or_moved(self.scope, due, since))
+        ops += [part_put(key, found.get(key), result, now, failed=status == "failed") for key in part]
+        table.write(ops)
+        return result
+
+    def hand_on(self) -> None:
+        """Another worker may take the user up at once. Best effort: the lease ends by itself."""
+        transact(self.scope.ports, self._hand_on)
+
+    def _hand_on(self) -> None:
+        keys = self.scope.keys
+        due = rows.read_reflect_due(self.scope.ports.table.get(keys.reflect_due))
+        if due is not None and due.worker == self.token:
+            freed = replace(due, worker=None, lease_until=None, since=min(due.since, due.again or due.since))
+            self.scope.ports.table.write([rows.put_reflect_due(keys, replace(freed, again=None))])
+
+    def _own(self, found: Mapping[Key, Item]) -> Job:
+        item = found.get(self.scope.keys.job(self.asked.job_id))
+        job = rows.read_job(item) if item else None
+        if job is None or job.state.get("worker") != self.token or job.status != "running":
+            raise WorkerReplaced(self.scope.user)
+        return job
+
+
+def take_up(scope: UserScope, asked: Asked) -> NightJob | None:
+    """None when there is nothing to do: the job is done, or the user is gone. Raises UserBusy."""
+    token = scope.ports.ids.token()
+    return transact(scope.ports, lambda: _take_up(scope, asked, token))
+
+
+def _take_up(scope: UserScope, asked: Asked, token: str) -> NightJob | None:
+    keys, ports = scope.keys, scope.ports
+    part = part_row(keys, asked.run)
+    found = ports.table.get_many([keys.head, keys.reflect_due, keys.job(asked.job_id), *part])
+    head, now = rows.read_head(found.get(keys.head)), ports.clock.now()
+    due = rows.read_reflect_due(found.get(keys.reflect_due))
+    item = found.get(keys.job(asked.job_id))
+    job = rows.read_job(item) if item else Job(asked.job_id, KIND, "queued", iso(now), user_id=scope.user)
+    if job.status in ("done", "failed"):
+        return None
+    if head.version == 0 or head.state != "active":
+        # without the user's id, which nobody would remove any more
+        gone = replace(
+            job, status="done", user_id=None, finished_at=iso(now), result={"reason": "there is no such user"}
+        )
+        ops: list[WriteOp] = [rows.put_job(keys, gone)]
+        ports.table.write(ops + [part_put(key, found.get(key), gone.result, now, failed=False) for key in part])
+        return None
+    if due is not None and due.lease_until is not None and due.lease_until > iso(now):
+        raise UserBusy(scope.user)
+    taken = replace(
+        due or ReflectDue(since=asked.until), worker=token, lease_until=iso(now + timedelta(seconds=LEASE_S))
+    )
+    running = replace(job, status="running", state={**job.state, **asked.body(), "worker": token})
+    ports.table.write([rows.check_head(keys, head), rows.put_reflect_due(keys, taken), rows.put_job(keys, running)])
+    cursors = {part: (at[0], at[1]) for part, at in job.state.get("cursors", {}).items()}
+    return NightJob(scope, asked, token, head.incarnation, head.gen, cursors, bool(job.result))
+
+
+def _left_or_moved(scope: UserScope, due: ReflectDue, since: str | None) -> WriteOp:
+    """The user leaves the index, or stands in it from the row on with which a run will be worth it. What came while the
+    worker was at the user keeps them in it."""
+    times = [at for at in (since, due.again) if at is not None]
+    if not times:
+        return Delete(scope.keys.reflect_due, Version(due.version))
+    return rows.put_reflect_due(scope.keys, replace(ReflectDue(min(times)), version=due.version))

@@ -1,0 +1,68 @@
+"""Which users have rows for a night: a sparse index that the outbox keeps, so that no request pays for it
+(docs/rules/reflect.md#due)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from neve.domain.records import ReflectDue, Status
+from neve.domain.reflect.nightly import is_candidate
+from neve.ports import Item, Key, Ports, Table
+from neve.store import rows
+from neve.store.keys import UserKeys
+from neve.store.stream_records import Change
+from neve.store.transact import transact
+
+
+def new_candidates(changes: Sequence[Change]) -> dict[UserKeys, str]:
+    """When the oldest new row of each user was created that a night may condense."""
+    oldest: dict[UserKeys, str] = {}
+    for item in (change.new for change in changes if change.old is None and change.new is not None):
+        if item.get("type") == "memory" and _is_candidate(item):
+            keys = UserKeys(item["tenant_id"], item["user_id"])
+            oldest[keys] = min(item["created_at"], oldest.get(keys, item["created_at"]))
+    return oldest
+
+
+def _is_candidate(item: Item) -> bool:
+    return item["status"] == Status.ACTIVE and is_candidate(item["kind"], item["scope"])
+
+
+def rows_of_due(users: Mapping[UserKeys, str]) -> set[Key]:
+    """What ``note_due`` wants to know; a caller reads it with what it reads anyway."""
+    return {key for keys in users for key in (keys.head, keys.reflect_due)}
+
+
+def note_due(ports: Ports, users: Mapping[UserKeys, str], found: Mapping[Key, Item]) -> None:
+    """See to it that the index names them. ``found``: ``rows_of_due`` as they were just now; they are read again where
+    somebody else was faster. Raises StoreUnavailable."""
+    for keys, created_at in users.items():
+        known: list[Mapping[Key, Item]] = [found]
+
+        def attempt(keys: UserKeys = keys, at: str = created_at, known: list[Mapping[Key, Item]] = known) -> None:
+            seen = known.pop() if known else ports.table.get_many(sorted(rows_of_due({keys: at})))
+            _note(ports.table, keys, at, seen)
+
+        transact(ports, attempt)
+
+
+def _note(table: Table, keys: UserKeys, created_at: str, found: Mapping[Key, Item]) -> None:
+    """A user who is erased is left alone: the row would be all that there is of them."""
+    head = rows.read_head(found.get(keys.head))
+    if head.version == 0 or head.state != "active":
+        return
+    due = rows.read_reflect_due(found.get(keys.reflect_due))
+    noted = _noted(due, created_at)
+    if noted != due:
+        table.write([rows.check_head(keys, head), rows.put_reflect_due(keys, noted)])
+
+
+def _noted(due: ReflectDue | None, created_at: str) -> ReflectDue:
+    """While a worker is at a user, the row says what came meanwhile: the worker may have looked before, and would take
+    the user out of the index."""
+    if due is None:
+        return ReflectDue(since=created_at)
+    if due.worker is not None:
+        return replace(due, again=min(created_at, due.again or created_at))
+    return replace(due, since=min(created_at, due.since))

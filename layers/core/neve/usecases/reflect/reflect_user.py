@@ -1,0 +1,141 @@
+"""The worker behind the reflect queue: condense what is old enough of one user, batch by batch
+(docs/rules/reflect.md#worker).
+
+Each batch is a replacement of its own: what is committed stays so whatever happens to the worker, and whoever goes on
+finds the rest. No pack is rebuilt: what a frozen pack holds stays in it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from neve.domain.records import Memory
+from neve.domain.reflect.night_limits import needed_s
+from neve.domain.reflect.nightly import eligible, place_of, runs_of, target_of, worth_a_run
+from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
+from neve.ports import ContentRefused, ModelRefused
+from neve.scope import UserScope
+from neve.usecases.reflect.candidates import candidate_rows
+from neve.usecases.reflect.condensed_memory import condensed_memories
+from neve.usecases.reflect.messages import Asked
+from neve.usecases.reflect.night_job import Answered, NightJob, take_up
+from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
+
+REASON = "condensed by a nightly reflection"
+NOT_WORTH = "too few rows are old enough to be worth a run"
+NOTHING = "no row is old enough"
+_PARTS = ("said", "tool")
+
+
+@dataclass(slots=True)
+class UserReport:
+    """What one worker did for a user. ``result``: the job's, None while another worker has to go on."""
+
+    result: dict[str, Any] | None = None
+    failed: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, **counts: int) -> None:
+        for name, n in counts.items():
+            self.counts[name] = self.counts.get(name, 0) + n
+
+
+def reflect_user(scope: UserScope, asked: Asked, seconds_left: SecondsLeft = for_ever) -> UserReport | None:
+    """None when the job is done already, or the user is gone. Replaying a message is a no-op.
+
+    Raises UserBusy and ReplacementBusy, which postpone the message; ModelUnavailable, WorkerReplaced and
+    StoreUnavailable, after which it is delivered again."""
+    job = take_up(scope, asked)
+    if job is None:
+        return None
+    try:
+        return _Night(job, seconds_left).work()
+    except Exception:
+        with contextlib.suppress(Exception):
+            job.hand_on()
+        raise
+
+
+@dataclass
+class _Night:
+    job: NightJob
+    seconds_left: SecondsLeft
+    report: UserReport = field(default_factory=UserReport)
+
+    def work(self) -> UserReport:
+        scope, asked = self.job.scope, self.job.asked
+        left = {memory.id: memory for memory in candidate_rows(scope, self.job.gen)}
+        old = eligible(left.values(), asked.until)
+        if reason := self._not_begun(old):
+            return self._ended(list(left.values()), reason=reason)
+        for batch in runs_of(self._ahead(old), scope.policy.reflection_trigger):
+            if self.seconds_left() < needed_s(target_of(batch)):
+                self.job.hand_on()
+                return self.report
+            try:
+                replaced = self._condense(batch)
+            except ModelRefused as refusal:
+                self.report.failed = True
+                reason = f"the language model refused the request: {refusal}"
+                return self._ended(list(left.values()), reason=reason)
+            for memory_id in replaced:
+                del left[memory_id]
+        return self._ended(list(left.values()))
+
+    def _not_begun(self, old: Sequence[Memory]) -> str | None:
+        """Why nothing is asked. A run that has begun is brought to its end."""
+        policy = self.job.scope.policy
+        if self.job.begun:
+            return None
+        if not old:
+            return NOTHING
+        if self.job.asked.regardless or worth_a_run(old, policy.reflection_min_rows, policy.reflection_min_tokens):
+            return None
+        return NOT_WORTH
+
+    def _ahead(self, old: Sequence[Memory]) -> list[Memory]:
+        """Those that no earlier worker of the job has asked about."""
+        cursors = self.job.cursors
+        return [memory for memory in old if place_of(memory) > cursors.get(_part_of(memory), ("", ""))]
+
+    def _condense(self, batch: Sequence[Memory]) -> list[str]:
+        """The ids of the rows that were replaced; none for an answer without a row, for content that the model would
+        not read, and where a person changed one of them meanwhile: then all of them wait for the next run."""
+        scope = self.job.scope
+        groups = [ReflectGroup(memory.id, memory.text, None, None, memory.observed_at) for memory in batch]
+        part, at, n = _part_of(batch[0]), place_of(batch[-1]), len(batch)
+        self.report.add(batches=1)
+        try:
+            answer = scope.ports.observer.condense(CondenseInput(groups, target_of(batch), self.seconds_left))
+        except ContentRefused:
+            self._kept(part, at, Answered(1), kept=n, refused=n)
+            return []
+        answered = Answered(answer.calls, answer.usage)
+        new = condensed_memories(scope, answer, batch)
+        if not new:
+            self._kept(part, at, answered, kept=n)
+            return []
+        beside = partial(self.job.moved_on, part, at, answered, replaced=n, written=len(new))
+        try:
+            replace_rows(scope, self.job.incarnation, Replacement(tuple(new), tuple(batch), REASON, beside=beside))
+        except SourcesReplaced:
+            self._kept(part, at, answered, kept=n, changed=n)
+            return []
+        self.report.add(replaced=n, written=len(new))
+        return [memory.id for memory in batch]
+
+    def _kept(self, part: str, at: tuple[str, str], answered: Answered, **counts: int) -> None:
+        self.job.note(part, at, answered, **counts)
+        self.report.add(**counts)
+
+    def _ended(self, left: Sequence[Memory], **said: Any) -> UserReport:
+        self.report.result = self.job.end(left, "failed" if self.report.failed else "done", **said)
+        return self.report
+
+
+def _part_of(memory: Memory) -> str:
+    """Which of the two parts of the batches it is in, each in its own order (``runs_of``)."""
+    return _PARTS[memory.provenance.trusted == "tool"]

@@ -1,0 +1,111 @@
+"""A run over all users of a tenant: told of one by one, page by page, and done when each of them is
+(docs/rules/reflect.md#planner)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from neve.domain.ids import ulid_named
+from neve.domain.records import Job
+from neve.domain.times import iso
+from neve.ports import Conflict, Index, QueueName
+from neve.scope import TenantScope
+from neve.store import rows
+from neve.store.keys import Keys, reflect_due_until
+from neve.store.transact import transact
+from neve.usecases.jobs.read_jobs import get_tenant_job
+from neve.usecases.reflect.messages import KIND, Asked, part_of, user_message
+from neve.usecases.reflect.run_parts import COUNTS, sum_of_parts
+
+PAGE = 10
+"""Users of one page, a batch of messages on SQS: tenants take turns by it, whatever the queue makes of groups."""
+
+
+def night_run_id(keys: Keys, night: datetime) -> str:
+    """Of the job of one night: the same for every planner."""
+    return f"job_{ulid_named(f'night/{keys.tenant}/{iso(night)}')}"
+
+
+def new_run(asked: Asked, created_at: str) -> Job:
+    return Job(asked.job_id, KIND, "queued", created_at, state={**asked.body(), "planned": False})
+
+
+def tell_users(scope: TenantScope, asked: Asked) -> bool:
+    """Queue a message for each user of the next page of a run; False when there may be another page, for which its
+    message is to be sent again: it then stands behind the pages of other tenants. A page is on the job's row before it
+    is sent, and counted when it has been: a crash sends it again, and the same users know that they were told. Raises
+    StoreUnavailable."""
+    page = transact(scope.ports, lambda: _next_page(scope, asked))
+    if page is None:
+        return True
+    users = [scope.keys.of_user(user) for user in page]
+    if users:
+        scope.ports.queue.send(QueueName.REFLECT, [user_message(user, part_of(user, asked)) for user in users])
+    return transact(scope.ports, lambda: _told(scope, asked, page))
+
+
+def _next_page(scope: TenantScope, asked: Asked) -> list[str] | None:
+    """Who is to be told of next; None when everybody was."""
+    job = _run(scope, asked)
+    if job.status in ("done", "failed") or job.state.get("planned"):
+        return None
+    if "telling" in job.state:
+        return list(job.state["telling"])
+    users, cursor = _page(scope, asked, job.state.get("cursor"))
+    state = {**job.state, "telling": users, "next": cursor}
+    scope.ports.table.write([rows.put_job(scope.keys, replace(job, status="running", state=state))])
+    return users
+
+
+def _told(scope: TenantScope, asked: Asked, told: list[str]) -> bool:
+    """Whether everybody was told of."""
+    job = _run(scope, asked)
+    if job.state.get("telling") != told:  # another worker was told of the same page, and was faster
+        return bool(job.state.get("planned"))
+    cursor = job.state.get("next")
+    state = {name: value for name, value in job.state.items() if name not in ("telling", "next", "cursor")}
+    state |= {"planned": True} if cursor is None else {"cursor": cursor}
+    result = {**job.result, "users": job.result.get("users", 0) + len(told)}
+    scope.ports.table.write([rows.put_job(scope.keys, replace(job, state=state, result=result))])
+    return cursor is None
+
+
+def _run(scope: TenantScope, asked: Asked) -> Job:
+    """The run's row; a message that came before it makes it."""
+    item = scope.ports.table.get(scope.keys.job(asked.job_id))
+    return rows.read_job(item) if item else new_run(asked, iso(scope.ports.clock.now()))
+
+
+def _page(scope: TenantScope, asked: Asked, cursor: str | None) -> tuple[list[str], str | None]:
+    """A night is for those whose rows are due; who asks for everybody gets everybody."""
+    table, keys = scope.ports.table, scope.keys
+    if asked.regardless:
+        page = table.query(keys.users, index=Index.RECENT, limit=PAGE, cursor=cursor)
+        return [item["recent_sk"] for item in page.items], page.cursor
+    bounds = reflect_due_until(asked.until)
+    page = table.query(keys.reflect_dues, index=Index.DUE, between=bounds, limit=PAGE, cursor=cursor)
+    return [item["user_id"] for item in page.items], page.cursor
+
+
+# --- how far it is ------------------------------------------------------------------------------
+
+
+def is_open_run(job: Job) -> bool:
+    return job.kind == KIND and job.user_id is None and job.status in ("queued", "running")
+
+
+def as_it_stands(scope: TenantScope, job: Job) -> Job:
+    """A run with what came of its users so far, done when that is all of them."""
+    parts = sum_of_parts(scope.ports.table, scope.keys, job.id)
+    result: dict[str, Any] = {"users": job.result.get("users", 0), "ended": parts["users"], "failed": parts["failed"]}
+    seen = replace(job, result=result | {name: parts[name] for name in COUNTS})
+    if not job.state.get("planned") or parts["users"] < result["users"]:
+        return seen
+    done = replace(seen, status="done", finished_at=iso(scope.ports.clock.now()))
+    try:
+        scope.ports.table.write([rows.put_job(scope.keys, done)])
+    except Conflict:
+        return get_tenant_job(scope, job.id)
+    return done

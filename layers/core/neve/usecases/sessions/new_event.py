@@ -1,0 +1,22 @@
+"""An event before it is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from neve.domain.records import EventType
+
+Content = str | list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """One event as the caller sent it. Image blocks hold exactly one of ``data`` (base64), ``url``, ``upload_id``."""
+
+    event_type: EventType
+    content: Content
+    client_id: str | None = None
+    name: str | None = None
+    event_data: dict[str, Any] = field(default_factory=dict)
+    created_at: str | None = None

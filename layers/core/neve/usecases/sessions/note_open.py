@@ -1,0 +1,31 @@
+"""The outbox's part in ending idle sessions: one that is opened, or goes on after its end, is looked at when it may be
+idle (docs/rules/librarian.md#idle). No call pays for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neve.domain.sessions.idle import IDLE_AFTER
+from neve.ports import Item, Ports
+from neve.store.filings import put_open_session
+from neve.store.keys import UserKeys
+from neve.store.stream_records import Change
+
+REOPENS = "reopens"
+"""In the row of an event: with it a session goes on that was closed."""
+
+
+def note_open(ports: Ports, changes: Sequence[Change]) -> None:
+    """Raises StoreUnavailable; may be repeated: the sweep asks the session itself."""
+    at = ports.clock.now() + IDLE_AFTER
+    opened = {
+        UserKeys(change.item["tenant_id"], change.item["user_id"]).of_session(change.item["session_id"]): None
+        for change in changes
+        if change.old is None and _opens(change.item)
+    }
+    if opened:
+        ports.table.write([put_open_session(keys, at) for keys in opened])
+
+
+def _opens(item: Item) -> bool:
+    return item.get("type") == "session" or (item.get("type") == "event" and item.get(REOPENS) is True)

@@ -1,0 +1,164 @@
+"""Archived events whose time is over (docs/rules/sessions.md#retention): found by the sweep, removed by a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from itertools import islice
+
+from neve.correlation import carried
+from neve.domain.jobs.time_limits import SPARE_S
+from neve.domain.observe.text import fingerprint
+from neve.domain.records import Event
+from neve.domain.times import iso
+from neve.observing import SecondsLeft
+from neve.ports import Check, Delete, Index, Key, Message, Ports, QueueName, Version, WriteOp
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.keys import TENANTS, Keys, SessionKeys, archives_until
+from neve.store.partitions import all_rows
+from neve.store.tenants import TenantRow, read_tenant
+from neve.store.transact import transact
+from neve.usecases.erase.delete_rows import delete_rows
+from neve.usecases.indexing.utterances import utterance_of
+
+RETENTION = "retain"
+SESSIONS_AT_ONCE = 200
+"""Sessions of a tenant that one sweep sends; the next one goes on with others, those of before being done."""
+EVENTS_AT_ONCE = 40
+"""Of one transaction: with an artifact for each, the head and two rows of the session it stays below 100 actions."""
+
+
+# --- the sweep's part ---------------------------------------------------------------------------
+
+
+def send_expired(ports: Ports) -> int:
+    """How many sessions have been sent. Raises StoreUnavailable."""
+    tenants = (read_tenant(item) for item in all_rows(ports.table, TENANTS))
+    return sum(_send_of(ports, tenant) for tenant in tenants if tenant.policy.retention_days is not None)
+
+
+def _send_of(ports: Ports, tenant: TenantRow) -> int:
+    keys, until = Keys(tenant.id), expired_before(ports, tenant.policy.retention_days or 0)
+    found = all_rows(ports.table, keys.archives, index=Index.DUE, between=archives_until(until))
+    messages = [
+        retention_message(keys.of_user(item["user_id"]).of_session(item["session_id"]))
+        for item in islice(found, SESSIONS_AT_ONCE)
+    ]
+    if messages:
+        ports.queue.send(QueueName.JOBS, messages)
+    return len(messages)
+
+
+def expired_before(ports: Ports, days: int) -> str:
+    """The stored time before which an event's time is over."""
+    return iso(ports.clock.now() - timedelta(days=days))
+
+
+def retention_message(keys: SessionKeys) -> Message:
+    body = {"work": RETENTION, "tenant": keys.tenant, "user": keys.user, "session": keys.session}
+    return Message(carried(body), group=keys.tenant)
+
+
+# --- the worker's part --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Expired:
+    """``left``: when the archived event behind them was; None when that was all up to ``covers_to``."""
+
+    events: list[Event]
+    left: str | None
+    covers_to: int
+
+
+def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
+    """Removes the archived events that are older than the policy allows, in the order of the log up to the first that
+    is not, with their artifacts, images, passages and vectors; how many. The summary stays, and so do client ids. May
+    be repeated at any point. Raises StoreUnavailable."""
+    removed = 0
+    while scope.policy.retention_days is not None and seconds_left() > SPARE_S:
+        expired = _next_expired(scope, expired_before(scope.ports, scope.policy.retention_days))
+        if expired is None:
+            break
+        _forget(scope, expired.events)
+        transact(scope.ports, partial(_remove, scope, expired))
+        removed += len(expired.events)
+        if len(expired.events) < EVENTS_AT_ONCE:
+            break
+    return removed
+
+
+def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
+    """None when the session holds no archived events, or the user is being erased."""
+    keys, table = scope.keys, scope.ports.table
+    found = table.get_many([keys.head, keys.epoch, keys.archived])
+    if keys.epoch not in found or keys.archived not in found or rows.hidden(rows.read_head(found.get(keys.head))):
+        return None
+    epoch = rows.read_epoch(found[keys.epoch])
+    if epoch.covers_from is None or epoch.covers_to is None:
+        return None
+    first = max(epoch.covers_from, epoch.removed_to + 1)
+    log = all_rows(table, keys.log, between=keys.events(first, epoch.covers_to), page=EVENTS_AT_ONCE + 1)
+    events = [rows.read_event(item) for item in islice(log, EVENTS_AT_ONCE + 1)]
+    old = list(_older(events[:EVENTS_AT_ONCE], before))
+    return _Expired(old, events[len(old)].created_at if len(old) < len(events) else None, epoch.covers_to)
+
+
+def _older(events: list[Event], before: str) -> Iterator[Event]:
+    for event in events:
+        if event.created_at >= before:
+            return
+        yield event
+
+
+def _forget(scope: SessionScope, events: list[Event]) -> None:
+    """What is not in the transaction goes first: the log says what there is. Vectors are kept by content: what is still
+    needed of them is made again."""
+    ports, keys = scope.ports, scope.keys
+    vectors: list[Key] = []
+    for event in events:
+        said = utterance_of(scope.session, event)
+        if said is not None:
+            ports.search.trim(keys.owner, said.id, keep=0, version=event.rev)
+            model = ports.search.model().tag
+            vectors += [keys.tokens_of(said.id), *(keys.vector(fingerprint(text), model) for text in said.texts)]
+    for name in _images(events) - _images_behind(scope, events):
+        ports.objects.delete(name)
+    delete_rows(ports.table, list(dict.fromkeys(vectors)))
+
+
+def _images(events: Iterable[Event]) -> set[str]:
+    contents = (event.content for event in events if isinstance(event.content, list))
+    return {block["object"] for content in contents for block in content if "object" in block}
+
+
+def _images_behind(scope: SessionScope, events: list[Event]) -> set[str]:
+    """Objects that are named by their content, which a later event of the session may show again."""
+    if not _images(events):
+        return set()
+    log = all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(events[-1].seq + 1))
+    return _images(map(rows.read_event, log))
+
+
+def _remove(scope: SessionScope, expired: _Expired) -> None:
+    """Raises Conflict."""
+    keys, table = scope.keys, scope.ports.table
+    found = table.get_many([keys.head, keys.epoch, keys.archived])
+    head, noted = rows.read_head(found.get(keys.head)), found.get(keys.archived)
+    if keys.epoch not in found or noted is None or rows.hidden(head):
+        return
+    epoch = rows.read_epoch(found[keys.epoch])
+    since = expired.left if epoch.covers_to == expired.covers_to else str(noted["since"])  # else: look again
+    ops: list[WriteOp] = [rows.check_head(keys, head)]
+    ops.append(rows.put_archived(keys, since, noted) if since else Delete(keys.archived, Version(noted["version"])))
+    if expired.events:
+        moved = replace(epoch, removed_to=max(epoch.removed_to, expired.events[-1].seq))
+        ops.append(rows.put_epoch(keys, moved, scope.ports.clock.now()))
+    else:
+        ops.append(Check(keys.epoch, Version(epoch.version)))
+    ops += [Delete(keys.event(event.seq)) for event in expired.events]
+    ops += [Delete(keys.document(event.artifact_path)) for event in expired.events if event.artifact_path is not None]
+    table.write(ops)

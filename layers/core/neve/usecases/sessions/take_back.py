@@ -1,0 +1,118 @@
+"""The worker of a retraction: what was made of the events follows them (docs/rules/retract.md#job).
+
+Every step may be repeated, and is noted when it is done: a message that is delivered again goes on where the last
+worker stopped."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any
+
+from neve.domain.records import Retraction
+from neve.observing import SecondsLeft, for_ever
+from neve.ports import ModelRefused, StoreUnavailable
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.usecases.compact.rewrite_summary import rewrite_summary
+from neve.usecases.compact.summarise import NoTimeToSummarise
+from neve.usecases.erase.erase_taken_back import erase_taken_back
+from neve.usecases.erase.incarnation import UserErased
+from neve.usecases.jobs.finish_job import finish_job
+from neve.usecases.librarian.unfile import unfile
+from neve.usecases.observe.extract_session import refused
+from neve.usecases.observe.observe_again import observe_again
+from neve.usecases.observe.observe_session import OutOfTime
+from neve.usecases.observe.report import ObservationReport
+from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.reflect.replace_taken_back import replace_taken_back
+from neve.usecases.sessions.memory_lag import leave_if_caught_up
+from neve.usecases.sessions.retract_job import ERASED, KIND, PACK, SUMMARY, after, is_done, note, read
+
+ERASE_S = 30.0
+"""Of a worker's time, for an erasure to begin (*chosen*): one that is cut off begins anew, with what is left."""
+
+
+def take_back(
+    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft = for_ever
+) -> ObservationReport | None:
+    """One message of the compact queue; None for a user who was erased. Where the report says ``left_off_at``, the
+    message is to be sent again. Raises LeaseHeld, which postpones it, and what a retry may cure."""
+    report = ObservationReport()
+    work = _TakingBack(scope, body["incarnation"], body["job_id"], seconds_left)
+    try:
+        if read(scope, work.job_id).status != "done":
+            work.run(work.retraction(body["retraction"]))
+    except UserErased:
+        return None
+    except ModelRefused as refusal:
+        finish_job(scope, work.job_id, KIND, "failed", read(scope, work.job_id).result | refused(refusal))
+    except (OutOfTime, NoTimeToSummarise):
+        job = read(scope, work.job_id)
+        report.left_off_at = f"{len(job.state.get('done', ()))}.{job.state.get('again', [])[:1]}"
+    return report
+
+
+@dataclass(frozen=True)
+class _TakingBack:
+    scope: SessionScope
+    incarnation: int
+    job_id: str
+    seconds_left: SecondsLeft
+
+    def retraction(self, retraction_id: str) -> Retraction:
+        """Raises UserErased."""
+        item = self.scope.ports.table.get(self.scope.keys.retraction(retraction_id))
+        if item is None:
+            raise UserErased
+        return rows.read_retraction(item)
+
+    def run(self, retraction: Retraction) -> None:
+        """What must go goes first; no model is needed for it."""
+        replace_taken_back(self.scope, self.incarnation, retraction, self.job_id)
+        unfile(self.scope, self.incarnation, retraction, self.job_id)
+        if retraction.erases:
+            self._erase(retraction)
+        try:
+            observe_again(self.scope, self.incarnation, self.job_id, self.seconds_left)
+            leave_if_caught_up(self.scope.ports, self.scope.keys, self.scope.ports.clock.now())
+            self._summary(retraction)
+        except ModelRefused:
+            self._pack()
+            raise
+        self._pack()
+        result = {"reason": retraction.reason, **read(self.scope, self.job_id).result}
+        finish_job(self.scope, self.job_id, KIND, "done", result)
+
+    def _summary(self, retraction: Retraction) -> None:
+        if is_done(read(self.scope, self.job_id), SUMMARY):
+            return
+        rewritten = rewrite_summary(self.scope, self.incarnation, retraction.fresh, self.job_id, self.seconds_left)
+        self._note(SUMMARY, {"summary": "rewritten"} if rewritten else {})
+
+    def _erase(self, retraction: Retraction) -> None:
+        job = read(self.scope, self.job_id)
+        if is_done(job, ERASED):
+            return
+        if self.seconds_left() < ERASE_S:
+            raise OutOfTime
+        state = job.state
+        revisions = [(str(one), int(rev)) for one, rev in state.get("revisions", ())]
+        receipt = erase_taken_back(self.scope, self.incarnation, retraction, state.get("touched", ()), revisions)
+        counted = state.get("counted", {})
+        receipt.revisions += counted.get("revisions", 0)
+        receipt.vectors += counted.get("document_vectors", 0)
+        self._note(ERASED, {"erased": receipt.told()})
+
+    def _pack(self) -> None:
+        """Of this session only: others keep their bytes until a trigger of their own."""
+        job = read(self.scope, self.job_id)
+        if is_done(job, PACK):
+            return
+        if job.state.get("flipped") or job.result.get("written"):
+            with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
+                build_pack(self.scope, "reflection")
+        self._note(PACK)
+
+    def _note(self, step: str, result: dict[str, Any] | None = None) -> None:
+        note(self.scope, self.job_id, lambda job: after(job, step, result))

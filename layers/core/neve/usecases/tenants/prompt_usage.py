@@ -1,0 +1,57 @@
+"""E16: what prompts have cost by user, tenant and day, as it was reported (E18)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from neve.domain.tenants.prompt_cache import PromptTotals
+from neve.domain.times import iso
+from neve.ports import Index, Table, key_of
+from neve.scope import TenantScope, UserScope
+from neve.store.partitions import all_rows
+from neve.store.prompt_usage import read_totals
+
+PAGE = 500
+ByDay = dict[str, PromptTotals]
+
+
+def user_days(scope: UserScope, days: int) -> ByDay:
+    """Of the last days, today included, those with reports, oldest first. Raises StoreUnavailable."""
+    wanted = _last_days(scope.ports.clock.now(), days)
+    if not wanted:
+        return {}
+    bounds = scope.keys.prompts_between(wanted[0], wanted[-1])
+    found = {
+        scope.keys.day_of(item["sk"]): read_totals(item)
+        for item in all_rows(scope.ports.table, scope.keys.partition, between=bounds)
+    }
+    return {day: found[day] for day in wanted if day in found}
+
+
+def tenant_prompts(scope: TenantScope) -> PromptTotals:
+    """Of all users, summed from their rows; the index may be a moment behind. Raises StoreUnavailable."""
+    return _sum(scope.ports.table, scope.keys.prompts)
+
+
+def tenant_days(scope: TenantScope, days: int) -> ByDay:
+    """Like ``user_days``, of all users. Raises StoreUnavailable."""
+    sums = {
+        day: _sum(scope.ports.table, scope.keys.prompts_of(day)) for day in _last_days(scope.ports.clock.now(), days)
+    }
+    return {day: total for day, total in sums.items() if total.reports}
+
+
+def _last_days(now: datetime, days: int) -> list[str]:
+    """In UTC."""
+    return [iso(now - timedelta(days=ago))[:10] for ago in reversed(range(days))]
+
+
+def _sum(table: Table, partition: str) -> PromptTotals:
+    total, cursor = PromptTotals(), None
+    while True:
+        listed = table.query(partition, index=Index.DUE, limit=PAGE, cursor=cursor)
+        for item in table.get_many([key_of(item) for item in listed.items]).values():
+            total = total.plus(read_totals(item))
+        cursor = listed.cursor
+        if cursor is None:
+            return total

@@ -1,0 +1,49 @@
+"""What the function behind the librarian queue does with its batch: one session a message, failures reported one by
+one, and a message whose work is not done sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from neve import observability
+from neve.correlation import FIELD
+from neve.observing import SecondsLeft
+from neve.ports import Ports, QueueName
+from neve.usecases.jobs.again import again
+from neve.usecases.librarian.file_session import FilingReport, file_session
+from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.workers.one_by_one import process_one_by_one
+
+QUEUE = QueueName.LIBRARIAN
+
+
+def process_filings(ports: Ports, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
+    """The partial batch answer. ``context``: Lambda's, which knows how long the worker may still run; None: for
+    ever."""
+    return process_one_by_one(event, context, QUEUE, partial(_work, ports), failures="FilingsFailed")
+
+
+def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None:
+    session = tenant_scope(ports, body["tenant"]).of_user(body["user"]).of_session(body["session"])
+    report = file_session(session, body, seconds_left)
+    if report is None:
+        return
+    _tell(report, body[FIELD])
+    if report.left_off:
+        ports.queue.send(QUEUE, [again(body)])
+
+
+def _tell(report: FilingReport, caused_by: str) -> None:
+    """Nothing that was not applied goes unheard."""
+    if report.rejected:
+        observability.answer_not_used(QUEUE, caused_by, report.rejected)
+    counts = {
+        "DocumentsFiled": len(report.result.get("documents", ())),
+        "ProposalsMade": len(report.result.get("inbox", ())),
+        "ActionsRejected": sum(report.rejected.values()),
+        "FilingsRaced": report.raced,
+        "FilingsFailed": int(report.failed),
+    }
+    observability.measured(QUEUE, {name: count for name, count in counts.items() if count})

@@ -1,0 +1,43 @@
+"""What the function behind the jobs queue does with its batch: work on all that is kept of one user or in one log,
+failures reported one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from neve import observability
+from neve.correlation import FIELD
+from neve.observing import SecondsLeft
+from neve.ports import Ports, QueueName
+from neve.usecases.erase.run_erasure import run_erasure
+from neve.usecases.export.export_user import export_user
+from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, WorkerReplaced
+from neve.usecases.sessions.retain_logs import RETENTION, retain_log
+from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.workers.one_by_one import process_one_by_one
+
+QUEUE = QueueName.JOBS
+
+
+def process_jobs(ports: Ports, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
+    """The partial batch answer. ``context``: Lambda's, which knows how long the worker may still run; None: for
+    ever."""
+    return process_one_by_one(event, context, QUEUE, partial(work, ports))
+
+
+def work(ports: Ports, body: Mapping[str, Any], seconds_left: SecondsLeft) -> None:
+    """One message."""
+    scope = tenant_scope(ports, body["tenant"]).of_user(body["user"])
+    try:
+        if body["work"] == ERASURE:
+            run_erasure(ports, scope.keys, body["job_id"], seconds_left)
+        elif body["work"] == EXPORT:
+            export_user(scope, body["job_id"], seconds_left)
+        elif body["work"] == RETENTION:
+            retain_log(scope.of_session(body["session"]), seconds_left)
+        else:
+            raise ValueError(f"no work of the kind {body['work']}")
+    except WorkerReplaced:
+        observability.postponed(QUEUE, body.get(FIELD, ""))  # somebody else is at it

@@ -1,0 +1,78 @@
+"""What the function behind the reflect queue does with its batch: one user or one tenant a message, failures reported
+one by one, and a message whose work is not done sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from neve import observability
+from neve.correlation import FIELD
+from neve.domain.reflect.night_limits import NO_PROGRESS_FOR, POSTPONED_S
+from neve.domain.times import iso, parse
+from neve.observing import SecondsLeft
+from neve.ports import Ports, QueueName
+from neve.usecases.jobs.again import again
+from neve.usecases.reflect.messages import Asked
+from neve.usecases.reflect.night_job import UserBusy
+from neve.usecases.reflect.reflect_user import UserReport, reflect_user
+from neve.usecases.reflect.replace_rows import ReplacementBusy
+from neve.usecases.reflect.run import tell_users
+from neve.usecases.tenants.policy_in_force import tenant_scope
+from neve.workers.one_by_one import process_one_by_one
+
+QUEUE = QueueName.REFLECT
+BUSY_SINCE = "busy_since"
+"""In a message that was put off: since when its user has been busy."""
+METRICS = {
+    "replaced": "RowsCondensed",
+    "written": "RowsWritten",
+    "kept": "RowsKept",
+    "refused": "RowsRefused",
+    "changed": "RowsChanged",
+}
+
+
+def process_nightly(ports: Ports, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
+    """The partial batch answer. ``context``: Lambda's, which knows how long the worker may still run; None: for
+    ever."""
+    return process_one_by_one(event, context, QUEUE, partial(_work, ports))
+
+
+def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None:
+    tenant, asked = tenant_scope(ports, body["tenant"]), Asked.of(body)
+    if body["work"] == "tenant":
+        if not tell_users(tenant, asked):
+            _send_again(ports, body)
+        return
+    try:
+        report = reflect_user(tenant.of_user(body["user"]), asked, seconds_left)
+    except (UserBusy, ReplacementBusy):
+        since = body.get(BUSY_SINCE, iso(ports.clock.now()))
+        if ports.clock.now() - parse(since) > NO_PROGRESS_FOR:
+            raise
+        _postpone(ports, {**body, BUSY_SINCE: since})
+        return
+    if report is None:
+        return
+    _tell(report)
+    if report.result is None:
+        _send_again(ports, body)
+
+
+def _postpone(ports: Ports, body: dict[str, Any]) -> None:
+    ports.clock.sleep(POSTPONED_S)
+    _send_again(ports, body)
+    observability.postponed(QUEUE, body.get(FIELD, body["job_id"]))
+
+
+def _send_again(ports: Ports, body: dict[str, Any]) -> None:
+    """The group is the tenant: the queue is fair between tenants."""
+    ports.queue.send(QUEUE, [again(body, body["tenant"])])
+
+
+def _tell(report: UserReport) -> None:
+    """Nothing that was not done goes unheard: kept, refused and changed rows are counted, and so is a failure."""
+    counts: dict[str, float] = {METRICS[name]: n for name, n in report.counts.items() if name in METRICS and n}
+    observability.measured(QUEUE, counts | ({"ReflectionsFailed": 1} if report.failed else {}))

@@ -1,0 +1,37 @@
+"""What every function does whose messages are work of their own: one after the other, failures reported one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from neve import observability
+from neve.correlation import FIELD, correlated
+from neve.observing import SecondsLeft, time_of
+from neve.ports import QueueName
+
+Work = Callable[[dict[str, Any], SecondsLeft], None]
+"""A message's body, which says what it was caused by, and how long the worker may still run."""
+
+
+def process_one_by_one(
+    event: Mapping[str, Any], context: Any, queue: QueueName, work: Work, failures: str | None = None
+) -> dict[str, Any]:
+    """The partial batch answer. ``work`` raises to have its message delivered again. ``context``: Lambda's, which knows
+    how long the worker may still run; None: for ever. ``failures``: the metric that counts them beside the queue's."""
+    seconds_left = time_of(context)
+    failed = []
+    for record in event["Records"]:
+        body: dict[str, Any] = json.loads(record["body"])
+        caused_by = body.setdefault(FIELD, record["messageId"])
+        with correlated(body):
+            try:
+                work(body, seconds_left)
+                observability.worked(queue, caused_by)
+            except Exception as error:
+                observability.failed(queue, caused_by, error)
+                if failures:
+                    observability.measured(queue, {failures: 1})
+                failed.append({"itemIdentifier": record["messageId"]})
+    return {"batchItemFailures": failed}

@@ -1,0 +1,118 @@
+"""Lines of an import, or of an export, sent to a service in pieces that it takes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from local.api_client import ApiClient
+
+PIECE_BYTES, PIECE_LINES = 1024 * 1024, 5_000
+"""Of one call (docs/rules/memories.md#import)."""
+DOCUMENT_FIELDS = (
+    *("text", "name", "summary", "tags", "group", "kind", "always_include", "include_priority", "prompt_label"),
+    *("prompt_hint", "prompt_order", "editable", "source_type", "source_id", "importance"),
+)
+ARTIFACTS = "/artifacts/"
+THERE_ALREADY = (409, 412)
+
+
+class NotTaken(RuntimeError):
+    """The service refused a call as a whole; the message says why."""
+
+
+@dataclass
+class Sent:
+    """``rejected``: number of the line, and why. ``documents``: written, and there already."""
+
+    imported: int = 0
+    unchanged: int = 0
+    conflicting: list[str] = field(default_factory=list)
+    rejected: dict[int, str] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    documents: int = 0
+    documents_there: int = 0
+
+
+def send_lines(api: ApiClient, user: str, text: str) -> Sent:
+    """Memories by E9 import, documents by E10; both may be repeated. Raises NotTaken, OSError."""
+    sent, lines = Sent(), list(enumerate(text.split("\n"), start=1))
+    documents = [(number, found) for number, line in lines if (found := _document(line)) is not None]
+    apart = {number for number, _ in documents}
+    for piece in pieces((number, line) for number, line in lines if line.strip() and number not in apart):
+        _send_piece(api, user, piece, sent)
+    for number, document in documents:
+        _send_document(api, user, number, document, sent)
+    return sent
+
+
+def pieces(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    """At most ``PIECE_LINES`` lines and ``PIECE_BYTES`` each, in order; a longer line is a piece of its own."""
+    piece: list[tuple[int, str]] = []
+    size = 0
+    for number, line in lines:
+        own = len(_bytes(line)) + 1
+        if piece and (size + own > PIECE_BYTES or len(piece) == PIECE_LINES):
+            yield piece
+            piece, size = [], 0
+        piece.append((number, line))
+        size += own
+    if piece:
+        yield piece
+
+
+def _bytes(text: str) -> bytes:
+    """As they were in the file: the service names a line that is not UTF-8."""
+    return text.encode(errors="surrogateescape")
+
+
+def _send_piece(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: Sent) -> None:
+    body = _bytes("\n".join(line for _, line in piece))
+    reply = api.call("POST", f"/v1/users/{quote(user, safe='')}/memories/import", raw=body)
+    if reply.status in (400, 422) and len(piece) > 1:  # no line of it was taken: each is asked about alone
+        for one in piece:
+            _send_piece(api, user, [one], sent)
+        return
+    if reply.status in (400, 413, 422):
+        sent.rejected[piece[0][0]] = str(reply.json()["detail"])
+        return
+    if reply.status != 200:
+        raise NotTaken(f"lines {piece[0][0]} to {piece[-1][0]}: {reply.status} {reply.text}")
+    answer = reply.json()
+    sent.imported += len(answer["imported"])
+    sent.unchanged += len(answer["unchanged"])
+    sent.conflicting += answer["conflicting"]
+    sent.rejected |= {piece[one["line"] - 1][0]: one["detail"] for one in answer["rejected"]}
+    sent.skipped.update(answer["skipped"])
+
+
+def _document(line: str) -> dict[str, Any] | None:
+    """A document of an export, but for artifacts, which belong to a log."""
+    if '"document"' not in line:
+        return None
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or found.get("type") != "document":
+        return None
+    path = found.get("path")
+    return found if isinstance(path, str) and not path.startswith(ARTIFACTS) else None
+
+
+def _send_document(api: ApiClient, user: str, number: int, document: dict[str, Any], sent: Sent) -> None:
+    body = {name: document[name] for name in DOCUMENT_FIELDS if name in document}
+    path, query = f"/v1/users/{quote(user, safe='')}/documents", {"path": document["path"]}
+    reply = api.call("PUT", path, body, query=query, headers={"If-None-Match": "*"})
+    if reply.status in (200, 201):
+        sent.documents += 1
+    elif reply.status in THERE_ALREADY:
+        sent.documents_there += 1
+    elif reply.status == 422:
+        sent.rejected[number] = str(reply.json()["detail"])
+    else:
+        raise NotTaken(f"line {number}: {reply.status} {reply.text}")

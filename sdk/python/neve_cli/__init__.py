@@ -1,0 +1,1 @@
+"""Neve on the command line."""

@@ -1,0 +1,74 @@
+"""``neve``: the commands, and what a failure is to the shell."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+import httpx2
+
+from neve_cli import output
+from neve_cli.api import Failed
+from neve_cli.checks import api_key, in_utf8, service_url
+from neve_cli.context import Context
+from neve_cli.erase import erase
+from neve_cli.ids import NAME_ID
+from neve_cli.memory import memory
+from neve_cli.pack import pack
+from neve_cli.session import session
+
+DONE, FAILED, WRONG_COMMAND = 0, 1, os.EX_USAGE
+"""Exit codes; the last is 64 (sysexits.h)."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--url",
+    envvar="NEVE_URL",
+    callback=service_url,
+    default="http://127.0.0.1:8787",
+    show_default=True,
+    help="Or NEVE_URL.",
+)
+@click.option("--key", envvar="NEVE_KEY", callback=api_key, help="The API key, or NEVE_KEY.")
+@click.option("--user", type=NAME_ID, envvar="NEVE_USER", help="Whose memory, or NEVE_USER.")
+@click.option("--json", "as_json", is_flag=True, help="What the service answered, for programs.")
+@click.pass_context
+def cli(click_context: click.Context, /, **given: object) -> None:
+    """What Neve remembers of a user, and how to take it back."""
+    transport = click_context.obj if isinstance(click_context.obj, httpx2.BaseTransport) else None
+    click_context.obj = Context(**given, transport=transport)  # type: ignore[arg-type]
+
+
+for command in (memory, pack, session, erase):
+    cli.add_command(command)
+
+
+def run(arguments: Sequence[str], transport: httpx2.BaseTransport | None = None) -> int:
+    """The exit code. ``transport``: what stands for the network, None for the network itself."""
+    try:
+        in_utf8(arguments)
+        code = cli.main(args=list(arguments), prog_name="neve", standalone_mode=False, obj=transport)
+    except click.UsageError as error:
+        error.show()
+        return WRONG_COMMAND
+    except click.ClickException as error:
+        error.show()
+        return FAILED
+    except click.Abort:
+        output.note("Nothing was done.")
+        return FAILED
+    except Failed as error:
+        output.note(f"neve: {error}")
+        return FAILED
+    return code if isinstance(code, int) else DONE
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""What of a command line can be sent at all; else a UsageError, before anything is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import click
+
+_KEY = re.compile(r"[!-~]+")
+
+
+def in_utf8(arguments: Sequence[str]) -> None:
+    """A byte that is not UTF-8 comes as a lone surrogate, which JSON in UTF-8 cannot hold."""
+    for place, argument in enumerate(arguments, start=1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise click.UsageError(f"Argument {place} is not UTF-8.") from None
+
+
+def service_url(context: click.Context, param: click.Parameter, value: str) -> str:
+    if not _is_service(value):
+        message = "must be http:// or https:// with a host, and nothing behind the path."
+        raise click.BadParameter(message, context, param)
+    return value
+
+
+def _is_service(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        named = bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of the port, or of brackets
+        return False
+    plain = value.isprintable() and value.isascii() and not set(value) & set(" ?#")
+    return named and plain and parts.scheme in ("http", "https")
+
+
+def api_key(context: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value and not _KEY.fullmatch(value):
+        raise click.BadParameter("holds what no key holds: white space, or letters that are not ASCII.", context, param)
+    return value

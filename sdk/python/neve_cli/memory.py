@@ -1,0 +1,158 @@
+"""``neve memory``: what is remembered of a user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from neve_cli import output
+from neve_cli.context import Context, limit, pass_context, session
+from neve_cli.ids import MEMORY_ID, path_of
+
+ROWS = [
+    ("ID", "id"),
+    ("KIND", "kind"),
+    ("STATUS", "status"),
+    ("PRIORITY", "priority"),
+    ("OBSERVED", "observed_date"),
+    ("TEXT", "text"),
+]
+HITS = [("RANK", "rank"), ("ID", "id"), ("SOURCE", "source"), ("KIND", "kind"), ("SCORE", "score"), ("TEXT", "text")]
+ONE = ["id", "rev", "kind", "status", "scope", "session_id", "priority", "importance", "category", "label", "group"]
+ONE += ["tags", "observed_at", "provenance.by", "provenance.trust", "superseded_by", "text"]
+BATCHES = [("TOKENS", "tokens"), ("CONDENSED TOGETHER", "ids")]
+PRIORITIES = click.Choice(["high", "medium", "low"])
+
+
+@click.group()
+def memory() -> None:
+    """What is remembered of a user: list, add, recall, edit, rm, reflect, trace."""
+
+
+@memory.command("list")
+@click.option("--kind", help="observation, reflection, note, manual, …")
+@click.option("--status", help="active, resolved, inbox, superseded or archived.")
+@click.option("--scope", type=click.Choice(["session", "global"]))
+@click.option("--group")
+@click.option("--tag")
+@session
+@limit
+@pass_context
+def list_(context: Context, /, limit: int, **filters: str | None) -> None:
+    """Memories, oldest first."""
+    given = {name: value for name, value in filters.items() if value is not None}
+    rows = list(context.api.pages("/memories", "memories", limit, given))
+    output.show({"memories": rows}, as_json=context.as_json, columns=ROWS, rows=rows)
+
+
+@memory.command()
+@click.argument("text")
+@click.option("--kind", default="manual", show_default=True)
+@click.option("--priority", type=PRIORITIES)
+@click.option("--importance", type=click.IntRange(1, 5))
+@click.option("--category", help="Of a fact.")
+@click.option("--label")
+@click.option("--group")
+@click.option("--tag", "tags", multiple=True)
+@session
+@click.option("--wait", is_flag=True, help="Until its meaning can be searched for.")
+@pass_context
+def add(context: Context, /, wait: bool, tags: tuple[str, ...], **given: Any) -> None:
+    """Keep TEXT."""
+    body = {name: value for name, value in given.items() if value is not None} | ({"tags": list(tags)} if tags else {})
+    kept = context.api.json("POST", "/memories", body, query={"wait": "embedded"} if wait else None)
+    output.fields(kept, [*ONE, "decision", "criteria"], as_json=context.as_json)
+
+
+@memory.command()
+@click.argument("query")
+@click.option("-k", type=click.IntRange(1, 50), default=8, show_default=True, help="Hits at most.")
+@click.option("--mode", type=click.Choice(["tool", "prompt"]), default="tool", show_default=True)
+@click.option("--source", "sources", multiple=True, type=click.Choice(["memory", "document", "event"]))
+@session
+@click.option("--debug", is_flag=True, help="With --json: what each leg found and why candidates were dropped.")
+@pass_context
+def recall(context: Context, /, query: str, sources: tuple[str, ...], session_id: str | None, **more: Any) -> None:
+    """Search for QUERY."""
+    optional = {"session_id": session_id, "sources": list(sources) or None}
+    body = {"query": query, **more} | {name: value for name, value in optional.items() if value is not None}
+    found = context.api.json("POST", "/recall", body)
+    output.show(found, as_json=context.as_json, columns=HITS, rows=found["hits"])
+    if found["result_state"] != "found":
+        output.note(f"result: {found['result_state']}")
+    output.degraded(found)
+
+
+@memory.command()
+@click.argument("memory_id", type=MEMORY_ID)
+@click.option("--text")
+@click.option("--priority", type=PRIORITIES)
+@click.option("--importance", type=click.IntRange(1, 5))
+@click.option("--status", type=click.Choice(["active", "resolved", "archived"]))
+@click.option("--label")
+@click.option("--group")
+@click.option("--tag", "tags", multiple=True, help="All of its tags from now on.")
+@click.option("--if-rev", type=int, help="Only when it is still at this rev.")
+@pass_context
+def edit(context: Context, /, memory_id: str, tags: tuple[str, ...], if_rev: int | None, **given: Any) -> None:
+    """Change MEMORY_ID in place."""
+    body = {name: value for name, value in given.items() if value is not None} | ({"tags": list(tags)} if tags else {})
+    if not body:
+        raise click.UsageError("Say what to change, such as --text.")
+    headers = {"If-Match": f'"{if_rev}"'} if if_rev is not None else None
+    changed = context.api.json("PATCH", path_of("memories", memory_id), body, headers=headers)
+    output.fields(changed, ONE, as_json=context.as_json)
+
+
+@memory.command()
+@click.argument("memory_ids", type=MEMORY_ID, nargs=-1, required=True)
+@click.option("--purge-packs", is_flag=True, help="The pack versions that hold them, too.")
+@click.option("--cascade", is_flag=True, help="The reflections that were made of them, too.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_context
+def rm(context: Context, /, memory_ids: tuple[str, ...], yes: bool, **options: bool) -> None:
+    """Delete MEMORY_IDS for good."""
+    if not yes:
+        click.confirm(f"Delete {len(memory_ids)} for good?", abort=True, err=True)
+    query = {name: "true" for name, chosen in options.items() if chosen}
+    deleted = [context.api.json("DELETE", path_of("memories", one), query=query) for one in memory_ids]
+    columns = [("DELETED", "id"), ("STILL IN PACKS", "in_packs"), ("STILL IN MEMORIES", "derived")]
+    output.show({"deleted": deleted}, as_json=context.as_json, columns=columns, rows=deleted)
+
+
+@memory.command()
+@click.option("--dry-run", is_flag=True, help="Say what would be condensed.")
+@click.option("--min-age-days", type=click.FloatRange(0), help="Rows younger than that stay as they are.")
+@pass_context
+def reflect(context: Context, /, dry_run: bool, min_age_days: float | None) -> None:
+    """Condense what is old now, instead of tonight. Needs the scope admin."""
+    body = {"user_id": context.api.user, "dry_run": dry_run} | (
+        {} if min_age_days is None else {"min_age_days": min_age_days}
+    )
+    answer = context.api.admin("POST", "/reflect", body)
+    if dry_run:
+        output.show(answer, as_json=context.as_json, columns=BATCHES, rows=answer["batches"])
+    else:
+        output.fields(context.api.ended(answer, admin=True), ["id", "status", "result"], as_json=context.as_json)
+
+
+@memory.command()
+@click.argument("memory_id", type=MEMORY_ID)
+@pass_context
+def trace(context: Context, /, memory_id: str) -> None:
+    """Where MEMORY_ID comes from, what became of it, and the words it was made of."""
+    found = context.api.json("GET", path_of("memories", memory_id, "trace"))
+    if context.as_json:
+        output.fields(found, [], as_json=True)
+        return
+    output.fields(found, [name for name in found if not _is_list_of_objects(found[name])], as_json=False)
+    for rows in found.values():
+        if _is_list_of_objects(rows):
+            output.note("")
+            columns = [(member.upper(), member) for member in rows[0]]
+            output.show(found, as_json=False, columns=columns, rows=rows)
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)

@@ -1,0 +1,191 @@
+"""Servers that start in a moment: a process that has loaded everything forks one for every start.
+
+Each is a process of its own and runs ``python -m local`` from its first line on; only what Python loads, 1.4 s of
+processor time a start, is there already. ``python -m tests.forked_servers`` is the process that forks."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from local import __main__ as service
+from local.functions import Functions
+from local.running import LAST_OUTPUT, LOOK_S, START_S, STOP_S, DidNotStart
+from local.template import ROOT, read_template
+
+STANDARD_STREAMS = (0, 1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class ForkedServer:
+    """``key``: the ready-made API key, of every scope. ``output``: the file with what the server prints."""
+
+    base_url: str
+    key: str
+    pid: int
+    output: Path
+    _servers: ForkedServers = field(repr=False)
+
+    def stop(self) -> int:
+        """As Ctrl-C does; returns the exit code, 9 below zero when it had to be killed."""
+        os.kill(self.pid, signal.SIGINT)
+        end = time.monotonic() + STOP_S
+        while (code := self._servers.exit_code(self.pid)) is None:
+            if time.monotonic() > end:
+                self.kill()
+            time.sleep(LOOK_S)
+        return code
+
+    def kill(self) -> None:
+        """``kill -9``, and wait for its end. Harmless when it has ended already."""
+        _kill(self.pid)
+
+    def ends_within(self, seconds: float) -> bool:
+        """By itself."""
+        end = time.monotonic() + seconds
+        while is_alive(self.pid):
+            if time.monotonic() > end:
+                return False
+            time.sleep(LOOK_S)
+        return True
+
+
+class ForkedServers:
+    """Those that still run when it is closed are killed."""
+
+    def __init__(self) -> None:
+        paths = os.pathsep.join([str(ROOT / "layers" / "core"), str(ROOT)])
+        self._forking = subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def start(self, data: Path) -> ForkedServer:
+        """On embedded engines, under test controls; returns when it answers. Raises DidNotStart."""
+        ready, output = data.with_name(f"{data.name}.ready.json"), data.with_name(f"{data.name}.log")
+        ready.unlink(missing_ok=True)
+        arguments = ["--data", str(data), "--port", "0", "--embedder", "fixture", "--test-controls"]
+        pid = self._fork([*arguments, "--ready-file", str(ready)], output)
+        end = time.monotonic() + START_S
+        while not ready.exists():
+            if not is_alive(pid) or time.monotonic() > end:
+                _kill(pid)
+                raise DidNotStart(f"the server on {data} did not start:\n{output.read_text()[-LAST_OUTPUT:]}")
+            time.sleep(LOOK_S)
+        known = json.loads(ready.read_bytes())
+        return ForkedServer(known["url"], known["api_key"], pid, output, self)
+
+    def exit_code(self, pid: int) -> int | None:
+        """None: it runs."""
+        code: int | None = self._ask({"ended": pid})
+        return code
+
+    def close(self) -> None:
+        assert self._forking.stdin is not None and self._forking.stdout is not None
+        self._forking.stdin.close()
+        self._forking.wait()
+        self._forking.stdout.close()
+
+    def _fork(self, arguments: list[str], output: Path) -> int:
+        return int(self._ask({"arguments": arguments, "output": str(output)}))
+
+    def _ask(self, what: dict[str, Any]) -> Any:
+        assert self._forking.stdin is not None and self._forking.stdout is not None
+        print(json.dumps(what), file=self._forking.stdin, flush=True)
+        return json.loads(self._forking.stdout.readline())
+
+
+@cache
+def forked_servers() -> ForkedServers:
+    """One a process of the test run."""
+    made = ForkedServers()
+    atexit.register(made.close)
+    return made
+
+
+def _kill(pid: int) -> None:
+    while is_alive(pid):
+        with suppress(ProcessLookupError):  # it ended since it was looked at
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(LOOK_S)
+
+
+def is_alive(pid: int) -> bool:
+    """The process that forked it notices its end at once."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+# --- the process that forks ---------------------------------------------------------------------
+
+
+def main() -> None:
+    """Ends when its input does, and its servers with it."""
+    functions = Functions(read_template().functions)
+    for name in read_template().functions:
+        functions.load(name)
+    signal.signal(signal.SIGCHLD, lambda *_: _reap(os.WNOHANG))
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "ended" in asked:
+            print(json.dumps(_codes.get(asked["ended"])), flush=True)
+            continue
+        pid = os.fork()
+        if pid == 0:
+            _serve(asked)
+        _codes.pop(pid, None)
+        _running.add(pid)
+        print(pid, flush=True)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for pid in _running:
+        os.kill(pid, signal.SIGKILL)
+    _reap(0)
+
+
+_running: set[int] = set()
+_codes: dict[int, int] = {}
+"""Exit codes of those that have ended."""
+
+
+def _reap(options: int) -> None:
+    """Of servers that have ended; with 0 of all, once they have."""
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, options))[0] != 0:
+            _running.discard(ended[0])
+            _codes[ended[0]] = os.waitstatus_to_exitcode(ended[1])
+
+
+def _serve(given: dict[str, Any]) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    output = os.open(given["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for stream, file in zip(STANDARD_STREAMS, (os.open(os.devnull, os.O_RDONLY), output, output), strict=True):
+        os.dup2(file, stream)
+    sys.argv[1:] = given["arguments"]
+    code = 1
+    try:
+        code = service.main()
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

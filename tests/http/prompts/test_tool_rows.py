@@ -1,0 +1,149 @@
+"""Rows D08, D22 and D33 of docs/features.md: the tools that a language model calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from local.api_client import ApiClient
+from tests.http.driving.people import Json, Person, answered, filler, said, tokens
+
+
+def search(user: Person, conversation: str, query: str) -> Json:
+    arguments = {"query": query, "conversation_id": conversation}
+    return dict(user.expect(200, "POST", "/tools/search_conversation", {"arguments": arguments}))
+
+
+@pytest.mark.live
+def test_d08_the_tools_are_the_same_bytes_every_time(api: ApiClient, api_c: ApiClient) -> None:
+    """For every tenant, in every process; an older version is there as it was."""
+    newest = api.call("GET", "/v1/tools")
+    assert newest.body == api.call("GET", "/v1/tools").body == api_c.call("GET", "/v1/tools").body
+    body = newest.json()
+    assert api.call("GET", "/v1/tools", query={"version": body["version"]}).body == newest.body
+    names = ["read_document", "recall_memory", "search_conversation", "search_knowledge"]
+    assert [tool["name"] for tool in body["anthropic"]] == names
+    assert [tool["function"]["name"] for tool in body["openai"]] == names
+    assert all(set(tool) == {"name", "description", "input_schema"} for tool in body["anthropic"])
+    first = api.expect(200, "GET", "/v1/tools", query={"version": "1"})
+    assert (first["version"], [tool["name"] for tool in first["anthropic"]]) == ("1", ["recall_memory"])
+    assert api.expect(422, "GET", "/v1/tools", query={"version": "0"})["errors"][0]["field"] == "query.version"
+
+
+@pytest.mark.live
+def test_d22_the_five_best_of_one_conversation(user: Person) -> None:
+    for session in ("s1", "s2"):
+        user.open(session)
+    for n in range(8):
+        user.append("s1", said(f"I paddled kayak number {n} on the lake."), answered("Noted."))
+    user.append("s2", said("I sold my kayak number 9."), answered("Noted."))
+    user.remember("User likes the kayak.", session_id="s1")
+    user.settle()
+    found = search(user, "s1", "kayak number 3")
+    assert len(found["hits"]) == 5
+    assert {(hit["source"], hit["session_id"]) for hit in found["hits"]} == {("event", "s1")}
+    assert found["hits"][0]["text"] == "I paddled kayak number 3 on the lake."
+    scores = [hit["score"] for hit in found["hits"]]
+    assert scores == sorted(scores, reverse=True)
+    other = search(user, "s2", "kayak")["hits"]
+    assert (other[0]["seq"], {hit["session_id"] for hit in other}) == (1, {"s2"})
+    assert search(user, "s2", "gardening")["hits"] == []
+
+
+@pytest.mark.live
+def test_d22_what_a_compaction_covers_is_still_found(user: Person) -> None:
+    user.open("s1")
+    for _ in range(2):
+        user.append("s1", said("Good morning."), answered("Good morning."))
+    user.append("s1", said("The kayak's serial number is QX-4711."), answered("Noted."))
+    for _ in range(8):
+        user.append("s1", said(filler(6_000)), answered(filler(6_000)))
+    assert user.compact("s1")["result"]["outcome"] == "covered"
+    [event] = user.events("s1", from_seq=5, limit=1)
+    assert event["archived"] is True
+    user.settle()
+    assert search(user, "s1", "serial number of the kayak")["hits"][0]["seq"] == 5
+
+
+@pytest.mark.live
+def test_d22_an_unknown_conversation_and_that_of_another_are_not_found(
+    user: Person, person: Callable[[ApiClient], Person], api: ApiClient
+) -> None:
+    user.open("s1")
+    other = person(api)
+    for someone, conversation in ((other, "s1"), (user, "s9")):
+        body = {"arguments": {"query": "kayak", "conversation_id": conversation}}
+        assert someone.expect(404, "POST", "/tools/search_conversation", body)["code"] == "session_not_found"
+    for arguments in (
+        {"query": "kayak"},
+        {"query": " ", "conversation_id": "s1"},
+        {"query": 1, "conversation_id": "s1"},
+    ):
+        assert user.call("POST", "/tools/search_conversation", {"arguments": arguments}).status == 422
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+def read(user: Person, path: str, **more: int) -> Json:
+    return dict(user.expect(200, "POST", "/tools/read_document", {"arguments": {"path": path, **more}}))
+
+
+@pytest.mark.live
+def test_d33_what_a_compaction_put_away_is_read_as_it_was(user: Person) -> None:
+    """In pages of 4,000 tokens, which is 12,800 characters of ASCII."""
+    output = "".join(f"line {n:05d}: café & <b>bold</b> \\u0041 \t\n" for n in range(700))
+    user.open("s1")
+    data = {"tool_use_id": "t1", "name": "fetch"}
+    user.append(
+        "s1",
+        said("Look it up."),
+        {"event_type": "tool_call", "content": "", "event_data": {**data, "args": {}}},
+        {"event_type": "tool_result", "content": output, "event_data": data},
+        answered("I found it."),
+    )
+    for _ in range(3):
+        user.append("s1", said("And now?"), answered("Nothing new."))
+    assert user.compact("s1")["result"]["outcome"] == "pruned"
+    [event] = user.events("s1", from_seq=3, limit=1)
+    path = event["artifact_path"]
+    assert event["content"] == f"[Tool output saved to {path}]"
+
+    first = read(user, path)
+    assert (first["found"], first["session_id"], first["seq"]) == (True, "s1", 3)
+    assert (first["characters"], first["tokens"]) == (len(output), event["original_tokens"])
+    pages = [first]
+    while "next_offset" in pages[-1]:
+        pages.append(read(user, path, offset=pages[-1]["next_offset"]))
+    assert "".join(page["text"] for page in pages) == output
+    assert len(pages) == -(-len(output) // 12_800) and all(tokens(page["text"]) <= 4_000 for page in pages)
+    assert read(user, path, offset=len(output))["text"] == ""
+
+
+@pytest.mark.live
+def test_d33_nothing_else_can_be_read(user: Person) -> None:
+    missing = "/artifacts/01JZZZZZZZZZZZZZZZZZZZZZZZ"
+    assert read(user, missing) == {"found": False, "path": missing}
+    for path in ("/profile/identity", "/artifacts"):
+        assert read(user, path) == {"found": False, "path": path}
+    for path in ("/artifacts/../profile", "artifacts/x", "/", "//x", "/" + "x" * 65, "/a" * 9):
+        problem = user.expect(422, "POST", "/tools/read_document", {"arguments": {"path": path}})
+        assert [error["field"] for error in problem["errors"]] == ["arguments.path"]
+    assert user.call("POST", "/tools/read_document", {"arguments": {"path": missing, "offset": -1}}).status == 422
+
+
+@pytest.mark.live
+def test_d33_an_artifact_of_another_is_not_found(
+    user: Person, person: Callable[[ApiClient], Person], api: ApiClient, api_c: ApiClient
+) -> None:
+    user.open("s1")
+    data = {"tool_use_id": "t1", "name": "fetch"}
+    call = {"event_type": "tool_call", "content": "", "event_data": {**data, "args": {}}}
+    user.append("s1", said("Go."), call, {"event_type": "tool_result", "content": "x" * 6_000, "event_data": data})
+    user.append("s1", answered("Done."), *[event for _ in range(3) for event in (said("So?"), answered("Yes."))])
+    user.compact("s1")
+    [event] = user.events("s1", from_seq=3, limit=1)
+    assert read(user, event["artifact_path"])["text"] == "x" * 6_000
+    for client in (api, api_c):
+        assert read(person(client), event["artifact_path"])["found"] is False

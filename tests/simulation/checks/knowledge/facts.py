@@ -1,0 +1,103 @@
+"""Facts: one row for one statement, and one successor for each that is corrected."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from neve.domain.memories.visibility import status_at, visible
+from neve.domain.records import Kind
+from neve.ports import Item
+from neve.store import rows
+from neve.store.keys import MEMORY
+from tests.simulation.checks.memories import memories_of
+from tests.simulation.checks.replay import Found, row, transactions
+
+if TYPE_CHECKING:
+    from tests.simulation.run import Run
+
+_HOLDING = ("active", "inbox")
+
+
+def no_two_facts_say_the_same(run: Run) -> Found:
+    """At no time do two facts of a user that readers see, and that are active or in the inbox, have the same
+    fingerprint. One that a replacement takes away counts no more, also where its worker died and another one is to take
+    it away."""
+    holders: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    gens: dict[str, int] = defaultdict(int)
+    leaving: set[str] = set()
+    for written in transactions(run):
+        touched = set()
+        for one in written:
+            if one.new is not None and one.new["type"] == "user" and one.new["gen"] != gens[one.key.pk]:
+                gens[one.key.pk] = one.new["gen"]
+                touched |= {place for place in holders if place[0] == one.key.pk}
+            if one.new is not None and "died_gen" in one.new:
+                leaving.add(str(one.new["id"]))
+            for item, holds in ((one.old, False), (one.new, True)):
+                place = _place(item)
+                if place and item:
+                    if holds:
+                        holders[place][str(item["id"])] = item["born_gen"]
+                    else:
+                        holders[place].pop(str(item["id"]), None)
+                    touched.add(place)
+        for place in touched:
+            seen = sorted(i for i, born in holders[place].items() if born <= gens[place[0]] and i not in leaving)
+            if len(seen) > 1:
+                yield f"{seen} of {place[0]} say the same"
+
+
+def a_fact_is_in_its_place(run: Run) -> Found:
+    """When calm: what is said again is counted on it."""
+    for keys in run.history.users():
+        gen = rows.read_head(row(run, keys, "head")).gen
+        for memory in memories_of(run, keys):
+            shown = visible(memory.born_gen, memory.died_gen, gen) and status_at(memory, gen) in _HOLDING
+            if memory.kind is not Kind.FACT or not shown:
+                continue
+            place = run.cloud.table.rows.get(keys.fingerprint(memory.fingerprint))
+            if place is None or place["memory_id"] != memory.id:
+                yield f"{memory.id}: its place names {place and place['memory_id']}"
+
+
+def _place(row: Item | None) -> tuple[str, str] | None:
+    fact = row is not None and row["type"] == "memory" and row["kind"] == "fact" and row["status"] in _HOLDING
+    return (str(row["pk"]), str(row["fingerprint"])) if row and fact and "died_gen" not in row else None
+
+
+def what_evolved_has_one_successor(run: Run) -> Found:
+    """A row names what took its place, which was written in the same transaction and names it, too; and of the calls
+    that evolve one memory one is told that it did."""
+    taken: dict[tuple[str, str], str] = {}
+    for written in transactions(run):
+        new_rows = {
+            str(one.new["id"]): one.new for one in written if one.new is not None and one.key.sk.startswith(MEMORY)
+        }
+        evolved: set[str] = set()
+        for one in written:
+            if not _superseded_now(one.old, one.new):
+                continue
+            assert one.new is not None
+            evolved.add(str(one.new["id"]))
+            new = new_rows.get(str(one.new.get("superseded_by")))
+            if new is None or one.new["id"] not in new.get("supersedes", ()):
+                yield f"{one.new['id']} does not name what took its place"
+        for new in (one for one in new_rows.values() if one["kind"] != "reflection"):
+            for old in sorted(evolved.intersection(new.get("supersedes", ()))):  # replacements supersede later
+                if taken.setdefault((str(new["pk"]), str(old)), str(new["id"])) != new["id"]:
+                    yield f"{old} has two successors"
+    told: set[str] = set()
+    for did in run.history.of("evolve"):
+        if did.ok and did.given[0] in told:
+            yield f"{did.given[0]} evolved twice"
+        told |= {did.given[0]} if did.ok else set()
+
+
+def _superseded_now(old: Item | None, new: Item | None) -> bool:
+    """By a statement; a replacement has its own rule."""
+    now = new is not None and new["type"] == "memory" and new["status"] == "superseded" and "died_gen" not in new
+    return now and old is not None and old["status"] != "superseded"
+
+
+INVARIANTS = (no_two_facts_say_the_same, a_fact_is_in_its_place, what_evolved_has_one_successor)

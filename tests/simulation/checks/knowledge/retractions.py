@@ -1,0 +1,149 @@
+"""What was taken back, and what was made of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from neve.domain.memories.visibility import active
+from neve.domain.records import Kind, Memory, Spans
+from neve.domain.sessions.spans import holds, joined, without
+from neve.ports import Owner
+from neve.store import rows
+from neve.store.keys import DOCUMENT, SUMMARY, SessionKeys, UserKeys
+from neve.usecases.indexing.utterances import event_place
+from tests.simulation.checks.memories import memories_of
+from tests.simulation.checks.replay import Found, before_erasure, first_said, log_of, row, rows_of
+from tests.simulation.clients.history import Did
+
+if TYPE_CHECKING:
+    from tests.simulation.run import Run
+
+
+def retractions_of(run: Run, keys: SessionKeys) -> list[Did]:
+    """Those that were answered, and whose user was not erased since."""
+    found = (did for did in run.history.of("retract") if did.ok and did.keys == keys)
+    return [did for did in found if not before_erasure(run, keys, did.began_s)]
+
+
+def the_lists_are_what_was_taken_back(run: Run) -> Found:
+    """On all three rows of a session, what was answered; more only by calls that nobody was answered."""
+    for keys in run.history.sessions():
+        found = {place: row(run, keys, place) for place in ("session_head", "marker", "epoch")}
+        lists = {place: _spans(item.get("retracted", ())) if item else () for place, item in found.items()}
+        if len(set(lists.values())) != 1:
+            yield f"{keys.log}: {lists}"
+        told = joined((did.value.from_seq, did.value.to_seq) for did in retractions_of(run, keys))
+        missing = [part for span in told for part in without(span, lists["session_head"])]
+        if missing:
+            yield f"{keys.log}: {missing} was answered, and is not taken back"
+
+
+def a_repeat_is_answered_the_same(run: Run) -> Found:
+    """Whoever asks for the same range, for the same reason."""
+    for keys in run.history.sessions():
+        first: dict[object, object] = {}
+        for did in retractions_of(run, keys):
+            known = first.setdefault(did.given, did.value)
+            if known != did.value:
+                yield f"{keys.log}: {did.given} was answered {known}, then {did.value}"
+
+
+def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
+    """When calm: no row that readers see was made of it, by its own range or by its sources."""
+    for keys in run.history.sessions():
+        spans = _taken_back(run, keys)
+        gen = rows.read_head(row(run, keys, "head")).gen
+        every = {m.id: m for m in memories_of(run, keys)}
+        for memory in every.values():
+            if active(memory, gen) and _is_about(memory, every, keys, spans, frozenset()):
+                yield f"{memory.id}: {memory.kind} of {memory.provenance}, {spans} is taken back"
+
+
+def what_is_taken_back_is_marked(run: Run) -> Found:
+    """When calm, and nothing else is: whoever fills an index anew reads the marks."""
+    for keys in run.history.sessions():
+        spans = _taken_back(run, keys)
+        for item in log_of(run, keys):
+            if holds(spans, item["seq"]) != bool(item.get("taken_back")):
+                yield f"{keys.log}: {item['seq']} is marked {item.get('taken_back')}, {spans} is taken back"
+
+
+def nothing_taken_back_is_recalled(run: Run) -> Found:
+    """At every moment, once the call was answered."""
+    for did in run.history.of("recall"):
+        if not did.ok:
+            continue
+        for hit in did.value:
+            place = event_place(hit.id)
+            if place is None:
+                continue
+            keys = UserKeys(did.keys.tenant, did.keys.user).of_session(place[0])
+            for gone in retractions_of(run, keys):
+                if gone.ended_s < did.began_s and gone.value.from_seq <= place[1] <= gone.value.to_seq:
+                    yield f"{did.who} at {did.began_s:.1f} was answered {hit.id}, taken back at {gone.ended_s:.1f}"
+
+
+def nothing_deleted_is_kept(run: Run) -> Found:
+    """When calm: no event, memory, summary, artifact, pack or passage holds what was said in a deleted event."""
+    for keys in run.history.sessions():
+        deleted = joined(
+            (did.value.from_seq, did.value.to_seq) for did in retractions_of(run, keys) if did.given.reason == "deleted"
+        )
+        if not deleted:
+            continue
+        said = first_said(run, keys)
+        labels = {text.split()[2] for seq, text in said.items() if holds(deleted, seq) and len(text.split()) > 2}
+        marks = re.compile("|".join(rf"{re.escape(keys.session)} {re.escape(label)}\b" for label in sorted(labels)))
+        for where, text in _texts(run, keys):
+            if labels and marks.search(text):
+                yield f"{where}: {text[:160]}"
+
+
+def _texts(run: Run, keys: SessionKeys) -> Iterator[tuple[str, str]]:
+    for item in log_of(run, keys):
+        yield f"{keys.log} {item['seq']}", str(item["content"])
+    for memory in memories_of(run, keys):
+        yield memory.id, memory.text
+    for prefix in (SUMMARY, DOCUMENT):
+        for item in rows_of(run, keys.partition, prefix):
+            yield item["sk"], str(item)
+    for name, stored in run.cloud.objects.objects.items():
+        if name.startswith(keys.packs_prefix):
+            yield name, str(json.loads(stored.body)["text"])
+    for place, passage in run.cloud.search.stored.get(Owner(keys.tenant, keys.user), {}).items():
+        yield f"passage {place}", f"{passage.text} {passage.neighbours}"
+
+
+def _is_about(memory: Memory, every: dict[str, Memory], keys: SessionKeys, spans: Spans, seen: frozenset[str]) -> bool:
+    if memory.id in seen:
+        return False
+    if memory.kind is Kind.REFLECTION:
+        sources = [every[i] for i in memory.supersedes if i in every]
+        return any(_is_about(one, every, keys, spans, seen | {memory.id}) for one in sources)
+    origin = memory.provenance
+    if origin.session_id != keys.session or origin.seq_from is None or origin.seq_to is None:
+        return False
+    own = without((origin.seq_from, origin.seq_to), origin.left_out)
+    return any(holds(spans, seq) for first, last in own for seq in range(first, last + 1))
+
+
+def _taken_back(run: Run, keys: SessionKeys) -> Spans:
+    item = row(run, keys, "session_head")
+    return _spans(item.get("retracted", ())) if item else ()
+
+
+def _spans(stored: object) -> Spans:
+    return tuple((first, last) for first, last in stored)  # type: ignore[attr-defined]
+
+
+INVARIANTS = (
+    the_lists_are_what_was_taken_back,
+    a_repeat_is_answered_the_same,
+    nothing_visible_is_about_what_is_taken_back,
+    what_is_taken_back_is_marked,
+    nothing_taken_back_is_recalled,
+    nothing_deleted_is_kept,
+)

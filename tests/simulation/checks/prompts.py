@@ -1,0 +1,131 @@
+"""Compiled prompts: what a provider caches of them, and that it takes them at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, groupby
+from typing import TYPE_CHECKING, Any
+
+from tests.simulation.checks.compactions import epoch_moved
+from tests.simulation.checks.replay import Found, before_erasure
+from tests.simulation.clients.history import Did
+
+if TYPE_CHECKING:
+    from tests.simulation.run import Run
+
+Block = tuple[str, str]
+"""Who says it, and what, as JSON."""
+INCOMPLETE = ("session:", "history:", "epoch:", "images:")
+"""Flags of prompts that have no history, or one that the next prompt does not go on from, and say so."""
+
+
+def a_prefix_only_grows_inside_an_epoch(run: Run) -> Found:
+    """The history of a prompt begins with that of every prompt of the same epoch that was answered before it was asked
+    for."""
+    for (keys, _, epoch), some in by_epoch(run):
+        for before, after in combinations(sorted(some, key=lambda did: did.ended_s), 2):
+            if before.ended_s <= after.began_s:
+                first, then = _history(before.value.request), _history(after.value.request)
+                if then[: len(first)] != first:
+                    at = next(n for n, (one, two) in enumerate(zip([*first, None], [*then, None])) if one != two)  # noqa: B905
+                    yield f"{keys.log} epoch {epoch}: block {at} of {len(first)} is another at {after.began_s:.3f}"
+
+
+def a_pack_version_is_one_system_text(run: Run) -> Found:
+    """Whoever is shown it, and in every epoch."""
+    known: dict[tuple[Any, ...], Any] = {}
+    for did in run.history.of("context"):
+        if did.ok and did.value.pack_version is not None and not before_erasure(run, did.keys, did.began_s):
+            system = _system(did.value.request)
+            if known.setdefault((did.keys, did.value.pack_version), system) != system:
+                yield f"{did.keys.log}: another text of version {did.value.pack_version}"
+
+
+def no_tool_result_is_an_orphan(run: Run) -> Found:
+    """A provider refuses a request in which a result does not follow its call, or a call has no result behind it."""
+    for did in run.history.of("context"):
+        if did.ok:
+            wrong = _unpaired(did.value.request["messages"])
+            if wrong:
+                yield f"{did.keys.log} at {did.began_s:.3f}, {did.given.format}: {wrong}"
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def by_epoch(run: Run) -> Iterator[tuple[tuple[Any, str, int], list[Did]]]:
+    """Prompts that say their epoch and have their history, but for those that were read while the epoch moved: they may
+    be of either."""
+
+    def place(did: Did) -> tuple[Any, str, int]:
+        return did.keys, did.given.format, did.value.epoch
+
+    moves = [w for w in run.cloud.table.log if epoch_moved(w)]
+    whole = [
+        did
+        for did in run.history.of("context")
+        if did.ok
+        and did.value.epoch is not None
+        and not any(flag.startswith(INCOMPLETE) for flag in did.value.degraded)
+        and not before_erasure(run, did.keys, did.began_s)
+        and not any(w.key == did.keys.epoch and did.began_s <= w.at_s <= did.ended_s for w in moves)
+    ]
+    whole.sort(key=lambda did: tuple(map(str, place(did))))
+    return ((key, list(some)) for key, some in groupby(whole, key=place))
+
+
+def _history(request: Mapping[str, Any]) -> list[Block]:
+    """What stands before the last message of the user, which is of the request, block by block and without marks."""
+    messages = [message for message in request["messages"] if message["role"] != "system"]
+    ends = max((n for n, message in enumerate(messages) if message["role"] == "assistant"), default=-1)
+    return [block for message in messages[: ends + 1] for block in _blocks(message)]
+
+
+def _blocks(message: Mapping[str, Any]) -> Iterator[Block]:
+    """Texts that stand joined in one string are taken apart: the string of a prompt begins with that of the one
+    before."""
+    content = message.get("content") or []
+    for block in content.split("\n\n") if isinstance(content, str) else content:
+        plain = {k: v for k, v in block.items() if k != "cache_control"} if isinstance(block, dict) else block
+        yield message["role"], json.dumps(plain, sort_keys=True)
+    for call in message.get("tool_calls", ()):
+        yield message["role"], json.dumps(call, sort_keys=True)
+
+
+def _system(request: Mapping[str, Any]) -> list[str]:
+    if "system" in request:
+        return [block["text"] for block in request["system"]]
+    return [message["content"] for message in request["messages"] if message["role"] == "system"]
+
+
+def _unpaired(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Every call is answered in what stands between it and the next word of the assistant, and nothing else is."""
+    open_calls: list[str] = []
+    for message in messages:
+        calls, results = _ids(message)
+        if message["role"] == "assistant":
+            if open_calls:
+                return f"{open_calls} without results"
+            open_calls = calls
+        elif not set(results) <= set(open_calls):
+            return f"{results} answer {open_calls}"
+        elif message["role"] == "user" and not results and open_calls:
+            return f"{open_calls} without results"
+        else:
+            open_calls = [call for call in open_calls if call not in results]
+    return f"{open_calls} without results" if open_calls else ""
+
+
+def _ids(message: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Calls and results of a message, in either format."""
+    if message["role"] == "tool":
+        return [], [message["tool_call_id"]]
+    content = message.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
+    results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+    return [*calls, *(call["id"] for call in message.get("tool_calls", ()))], results
+
+
+INVARIANTS = (a_prefix_only_grows_inside_an_epoch, a_pack_version_is_one_system_text, no_tool_result_is_an_orphan)

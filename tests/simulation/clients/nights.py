@@ -1,0 +1,67 @@
+"""What makes a night: two planners, each as often as it likes, and somebody who asks for one user or for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from neve.ports import Item
+from neve.store.rows import read_job
+from neve.usecases.background.read_admin_job import read_admin_job
+from neve.usecases.reflect.plan_nights import plan_nights
+from neve.usecases.reflect.request_reflection import request_reflection
+from neve.usecases.reflect.run import is_open_run
+from neve.usecases.tenants.policy_in_force import tenant_scope
+from tests.simulation.machine.ports import SimPorts
+from tests.simulation.machine.workers import FORESEEN, Environment
+
+if TYPE_CHECKING:
+    from tests.simulation.run import Run
+
+TIMES = 4
+
+
+def is_open(item: Item) -> bool:
+    """A run that nobody has said to be done."""
+    return item["type"] == "job" and is_open_run(read_job(item))
+
+
+def look_at_runs(ports: SimPorts, tenant: str) -> None:
+    """Whoever asks for a run that is done is told so. The planner looks at those of nights, and tells of users whose
+    message was lost."""
+    plan_nights(ports)
+    scope = tenant_scope(ports, tenant)
+    jobs = [item for key, item in ports.process.cloud.table.rows.items() if key.pk == scope.keys.jobs]
+    for item in filter(is_open, jobs):
+        read_admin_job(scope, read_job(item).id)
+
+
+def plan(run: Run) -> None:
+    """The planner of every hour, which here comes at any time."""
+    _now_and_then(run, "planner", plan_nights)
+
+
+def plan_too(run: Run) -> None:
+    """Another one beside it."""
+    _now_and_then(run, "other-planner", plan_nights)
+
+
+def ask(run: Run) -> None:
+    """E14."""
+    random, workload = run.cloud.random, run.workload
+
+    def asking(ports: SimPorts) -> object:
+        user = random.choice((None, *workload.users))
+        return request_reflection(tenant_scope(ports, random.choice(workload.tenants)), user, None)
+
+    _now_and_then(run, "asker", asking)
+
+
+def _now_and_then(run: Run, name: str, work: Callable[[SimPorts], object]) -> None:
+    cloud, environment = run.cloud, Environment(run.cloud, name)
+    for _ in range(TIMES):
+        cloud.scheduler.pause(cloud.random.random() * max(30.0, 12 * cloud.settings.think_s))
+        try:
+            environment.run(work)
+        except FORESEEN as error:
+            cloud.trace.add(cloud.scheduler.now_s, name, type(error).__name__)

@@ -1,0 +1,78 @@
+"""What pure functions of the product have answered, in this run or in another one: the same rows are decoded by every
+process that reads them, and clients of all runs say much the same. What they answer is nobody's to change, so that
+no process learns anything from another one."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from neve.domain.privacy import screen
+from neve.domain.privacy.classes import Action, PiiClass
+from neve.store import rows
+from tests.simulation.engines.memory_table import Row
+from tests.simulation.machine.swapped import swapped
+
+TEXTS = 20_000
+"""Some 10 MB. The clients of a thousand runs say fewer, but for those of tools."""
+RECORDS = ("_head", "_session", "_marker", "_epoch", "_memory", "_event", "_job", "_summary", "_retraction")
+NEW_OBJECTS = 100_000
+"""As many as a few runs leave behind. What a run leaves refers to itself, so that only a collection frees it."""
+
+
+class _Decoder:
+    """A ``TypeAdapter`` that decodes a stored row once."""
+
+    def __init__(self, adapter: Any) -> None:
+        self._adapter = adapter
+        self._decode = adapter.validator.validate_python
+        self.dump_python = adapter.serializer.to_python
+
+    def validate_python(self, item: Any) -> Any:
+        if type(item) is not Row:
+            return self._decode(item)
+        known = item.record
+        if known is None or known[0] is not self:
+            known = item.record = self, self._decode(item)
+        return known[1]
+
+
+_screen_parts = screen.screen_parts
+
+
+@lru_cache(maxsize=TEXTS)
+def _screened(texts: tuple[str, ...], classes: tuple[tuple[PiiClass, Action], ...]) -> tuple[list[str], screen.Found]:
+    return _screen_parts(texts, dict(classes))
+
+
+def _parts_screened(texts: Sequence[str], classes: Mapping[PiiClass, Action]) -> tuple[list[str], screen.Found]:
+    parts, found = _screened(tuple(texts), tuple(classes.items()))
+    return list(parts), found
+
+
+_SWAPS = (
+    *((rows, name, _Decoder(getattr(rows, name))) for name in RECORDS),
+    (screen, "screen_parts", _parts_screened),
+)
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    with swapped(*_SWAPS):
+        yield
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """For many runs: what was there before is not looked at again and again for what can be freed."""
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()

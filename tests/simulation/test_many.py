@@ -1,0 +1,45 @@
+"""Many seeds: a report that is gone on with says the same as one that was made at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.simulation import many
+from tests.simulation.many import OtherReport, joined, play_many
+from tests.simulation.seeds import Options
+
+CHAT = Options("chat")
+
+
+def test_a_report_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = tmp_path / "report.json"
+    play_many(range(2, 4), CHAT, 1, report)
+    played: list[range] = []
+    at_once = many.play_all
+
+    def noting(seeds: range, options: Options) -> many.Found:
+        played.append(seeds)
+        return at_once(seeds, options)
+
+    monkeypatch.setattr(many, "play_all", noting)
+    found = play_many(range(6), CHAT, 1, report)
+    whole = at_once(range(6), CHAT)
+    assert played == [range(2), range(4, 6)]
+    assert (found.chunks, found.steps, found.seen, found.faults) == ([(0, 6)], whole.steps, whole.seen, whole.faults)
+    assert json.loads(report.read_text(encoding="utf-8"))["seeds"] == 6
+
+
+def test_a_report_about_something_else_is_left_alone(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    play_many(range(1), CHAT, 1, report)
+    before = report.read_text(encoding="utf-8")
+    with pytest.raises(OtherReport, match="workload"):
+        play_many(range(2), Options("records"), 1, report)
+    assert report.read_text(encoding="utf-8") == before
+
+
+def test_parts_that_follow_each_other_are_one() -> None:
+    assert joined([(20, 20), (60, 5), (0, 20), (50, 5)]) == [(0, 40), (50, 5), (60, 5)]

@@ -1,0 +1,291 @@
+"""What asks for a compaction: an append, the end of a session, a prompt that is too long; and that nothing is lost on
+the way to the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.errors import NeveError
+from neve.domain.records import EventType, Job
+from neve.ports import MAX_WRITE_OPS, QueueName, WriteOp
+from neve.store import rows
+from neve.store.idempotency import IdempotencyKey
+from neve.store.stream_records import Change
+from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.background.refill_queues import refill_queues
+from neve.usecases.compact.end_session import end_session
+from neve.usecases.compact.request_compaction import queue_compaction
+from neve.usecases.erase.erase_user import begin_erasure
+from neve.usecases.jobs.read_jobs import get_job
+from neve.usecases.sessions.append_events import Appended, NewEvent, append_events
+from neve.usecases.sessions.read_sessions import get_session
+from tests.unit.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.with_policy(window=2_000)
+    world.open()
+    yield world
+    world.table.close()
+
+
+def scope_of(world: World) -> Any:
+    return world.user("ann").of_session("s1")
+
+
+def append(world: World, *tokens: int, **more: Any) -> Appended:
+    events = [NewEvent(EventType.USER_MESSAGE, "u" * (n * 16 // 5), **more) for n in tokens]
+    return append_events(scope_of(world), events)
+
+
+def jobs(world: World) -> list[dict[str, Any]]:
+    return list(world.table.query(world.tenant.keys.jobs, limit=100).items)
+
+
+def tell(world: World, *items: dict[str, Any]) -> list[tuple[QueueName, dict[str, Any]]]:
+    """What the outbox sends for rows that are new."""
+    world.queue.sent.clear()
+    dispatch_changes(world, [Change("1", None, item) for item in items])
+    return [(queue, dict(message.body)) for queue, message in world.queue.sent]
+
+
+# --- an append --------------------------------------------------------------------------------------
+
+
+def test_the_append_that_reaches_the_trigger_writes_a_job(world: World) -> None:
+    assert append(world, 999) == Appended([1], "none", "none")
+    assert jobs(world) == []
+
+    appended = append(world, 1)
+
+    assert appended.compaction == "queued"
+    assert appended.compaction_job_id is not None
+    job = get_job(world.user("ann"), appended.compaction_job_id)
+    assert (job.kind, job.status, job.session_id, job.state) == ("compact", "queued", "s1", {"reason": "tokens"})
+    assert world.queue.sent == [], "no append waits for a queue"
+
+
+def test_it_is_one_read_and_one_transaction(world: World) -> None:
+    world.table.calls.clear()
+
+    append(world, 1_000)
+
+    assert world.table.calls == {"get_many": 1, "write": 1}
+
+
+def test_the_largest_append_fits_a_transaction(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    real = world.table.write
+
+    def write(ops: Sequence[WriteOp]) -> None:
+        sizes.append(len(ops))
+        real(ops)
+
+    monkeypatch.setattr(world.table, "write", write)
+    events = [NewEvent(EventType.USER_MESSAGE, "u" * 320, client_id=f"c{n}") for n in range(48)]
+
+    appended = append_events(scope_of(world), events, IdempotencyKey("POST /events", "k", "k"))
+
+    assert appended.compaction == "queued"
+    assert sizes == [MAX_WRITE_OPS]
+
+
+def test_a_repeat_tells_what_was_told(world: World) -> None:
+    key = IdempotencyKey("POST /events", "k", "k")
+    events = [NewEvent(EventType.USER_MESSAGE, "u" * 3_200, client_id="c1")]
+    first = append_events(scope_of(world), events, key)
+
+    assert append_events(scope_of(world), events, key) == first
+    assert append_events(scope_of(world), events) == Appended([1], "none", "none")
+    assert len(jobs(world)) == 1
+
+
+def test_a_lost_answer_costs_no_second_job(world: World) -> None:
+    world.table.lose_response = True
+
+    appended = append(world, 1_000)
+
+    assert appended.compaction == "queued"
+    [job] = jobs(world)
+    assert f"job_{job['sk']}" == appended.compaction_job_id
+
+
+def test_a_lost_answer_without_a_job_says_so(world: World) -> None:
+    world.table.lose_response = True
+
+    assert append(world, 10).compaction == "none"
+
+
+def test_a_boundary_names_its_reason(world: World) -> None:
+    boundary = NewEvent(EventType.TASK_BOUNDARY, "", event_data={"kind": "topic", "title": "Lunch"})
+
+    appended = append_events(scope_of(world), [boundary])
+
+    assert get_job(world.user("ann"), str(appended.compaction_job_id)).state == {"reason": "topic"}
+
+
+def test_what_a_compaction_has_put_away_counts_no_more(world: World) -> None:
+    append(world, 990)
+    epoch = get_session(scope_of(world)).epoch
+    settled = replace(epoch, epoch=1, covers_from=1, covers_to=1, settled_tokens=600)
+    world.table.write([rows.put_epoch(scope_of(world).keys, settled, world.clock.now())])
+
+    assert append(world, 609).compaction == "none"
+    assert append(world, 1).compaction == "queued"
+
+
+# --- to the worker ----------------------------------------------------------------------------------
+
+
+def test_the_row_is_the_message(world: World) -> None:
+    job_id = append(world, 1_000).compaction_job_id
+    [item] = jobs(world)
+
+    sent = tell(world, item)
+
+    assert sent == [
+        (
+            QueueName.COMPACT,
+            {
+                "work": "compact",
+                "tenant": "acme",
+                "user": "ann",
+                "session": "s1",
+                "incarnation": 1,
+                "job_id": job_id,
+                "reason": "tokens",
+            },
+        )
+    ]
+    assert world.queue.sent[0][1].dedup_id == job_id
+    assert tell(world, item) == sent, "a record that comes twice is the same message"
+
+
+def test_a_job_that_was_sent_already_is_not_sent_again(world: World) -> None:
+    scope = scope_of(world)
+    job = Job("job_1", "compact", "queued", "2026-03-10T09:30:00.000Z", user_id="ann", session_id="s1")
+    world.table.write([rows.put_job(scope.keys, job)])
+
+    assert tell(world, *jobs(world)) == []
+
+
+def test_a_queue_that_was_lost_is_filled_from_the_jobs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    job_id = append(world, 1_000).compaction_job_id
+    monkeypatch.setattr("neve.usecases.background.refill_queues.all_tenants", lambda _: ["acme"])
+    monkeypatch.setattr("neve.usecases.background.refill_queues._tell_again", lambda *_: 0)
+    monkeypatch.setattr("neve.usecases.background.refill_queues._encode_again", lambda *_: None)
+
+    refill_queues(world, lambda _: None)
+
+    compactions = [dict(message.body) for queue, message in world.queue.sent if queue is QueueName.COMPACT]
+    assert [(one["job_id"], one["reason"]) for one in compactions] == [(job_id, "tokens")]
+
+
+# --- the end ----------------------------------------------------------------------------------------
+
+
+def test_the_end_closes_the_session_and_queues_its_compaction_at_once(world: World) -> None:
+    append(world, 10)
+
+    job = end_session(scope_of(world), "PARTIAL")
+
+    head = get_session(scope_of(world)).head
+    assert (head.status, head.outcome) == ("closed", "PARTIAL")
+    [(queue, body)] = tell(world, *jobs(world))
+    assert (queue, body["job_id"], body["reason"]) == (QueueName.COMPACT, job.id, "end")
+
+
+def test_who_ends_it_again_gets_the_same_job(world: World) -> None:
+    first = end_session(scope_of(world), "PARTIAL")
+
+    assert end_session(scope_of(world)).id == first.id
+    assert get_session(scope_of(world)).head.outcome == "PARTIAL"
+    assert end_session(scope_of(world), "SUCCESS").id == first.id
+    assert get_session(scope_of(world)).head.outcome == "SUCCESS"
+    assert len(jobs(world)) == 1
+
+
+def test_an_append_opens_it_again_and_another_end_is_another_job(world: World) -> None:
+    first = end_session(scope_of(world), "SUCCESS")
+    append(world, 10)
+
+    head = get_session(scope_of(world)).head
+    assert (head.status, head.outcome) == ("open", None)
+    assert end_session(scope_of(world)).id != first.id
+
+
+def test_an_append_that_was_faster_is_not_lost(world: World) -> None:
+    append(world, 10)
+    world.table.before_write = lambda: void(append(world, 10))
+
+    job = end_session(scope_of(world))
+
+    head = get_session(scope_of(world)).head
+    assert (head.status, head.last_seq) == ("closed", 2)
+    assert [row["sk"] for row in jobs(world)] == [job.id.removeprefix("job_")]
+
+
+def void(_: object) -> None:
+    return None
+
+
+@pytest.mark.parametrize("session", ["nope", "s1"])
+def test_what_cannot_be_ended(world: World, session: str) -> None:
+    begin_erasure(world.table, scope_of(world).keys)
+
+    with pytest.raises(NeveError) as refusal:
+        end_session(world.user("ann").of_session(session))
+
+    assert refusal.value.code == ("session_not_found" if session == "nope" else "erasing")
+
+
+# --- a prompt that is too long ----------------------------------------------------------------------
+
+
+def ask(world: World) -> bool:
+    scope = scope_of(world)
+    view = get_session(scope)
+    user = rows.read_head(world.table.get(scope.keys.head))
+    return queue_compaction(scope, user, view.head, view.epoch)
+
+
+def test_a_prompt_asks_once_for_each_quarter(world: World) -> None:
+    append(world, 500)
+    assert [ask(world), ask(world)] == [True, False]
+    append(world, 200)
+    assert not ask(world)
+    append(world, 50)
+    assert ask(world)
+    assert [job["type"] for job in jobs(world)] == ["queued_job"] * 2
+    assert [body["reason"] for _, body in tell(world, *jobs(world))] == ["tokens", "tokens"]
+
+
+def test_asking_is_one_write_and_no_call_of_a_queue(world: World) -> None:
+    append(world, 500)
+    scope = scope_of(world)
+    view = get_session(scope)
+    user = rows.read_head(world.table.get(scope.keys.head))
+    world.table.calls.clear()
+
+    queue_compaction(scope, user, view.head, view.epoch)
+
+    assert world.table.calls == {"write": 1}
+    assert world.queue.sent == []
+
+
+def test_for_a_user_who_is_being_erased_nothing_is_asked(world: World) -> None:
+    append(world, 500)
+    scope = scope_of(world)
+    view = get_session(scope)
+    user = rows.read_head(world.table.get(scope.keys.head))
+    begin_erasure(world.table, scope.keys)
+
+    assert not queue_compaction(scope, user, view.head, view.epoch)
+    assert jobs(world) == []

@@ -1,0 +1,225 @@
+"""The deterministic extract, and how a summary is shown (docs/rules/compact.md#extract, #summary)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neve.domain.compact.extract import extract_summary
+from neve.domain.compact.headings import HEADINGS, SummaryText, items_of, summary_target
+from neve.domain.compact.render import render_summary
+from neve.domain.records import Event, EventType, Verbosity
+from neve.domain.sessions.rendered_blocks import strip_rendered
+from neve.domain.tokens import estimate
+from tests.unit.domain_rows import event, tool_result
+
+SIZES: tuple[Verbosity, ...] = ("brief", "standard", "detailed")
+
+
+def said(seq: int, text: str) -> Event:
+    return event(seq, text)
+
+
+def answered(seq: int, text: str) -> Event:
+    return event(seq, text, event_type=EventType.ASSISTANT_RESPONSE)
+
+
+def a_long_conversation(turns: int = 200) -> list[Event]:
+    log = []
+    for n in range(turns):
+        log += [
+            said(4 * n + 1, f"We decided to use engine number {n}. I need to call plumber {n} before Friday."),
+            answered(4 * n + 2, f"I found that pipe {n} leaks. It is an old one."),
+            said(4 * n + 3, f"I prefer tap model {n}. The problem was valve {n}."),
+            answered(4 * n + 4, "Noted."),
+        ]
+    return log
+
+
+@pytest.mark.parametrize(
+    ("sentence", "heading"),
+    [
+        ("We decided to go by train.", "decisions"),
+        ("Let's use Postgres.", "decisions"),
+        ("No, it is the blue one.", "decisions"),
+        ("I need to renew my passport.", "action_items"),
+        ("Remind me about the rent.", "action_items"),
+        ("The report is due by Friday.", "action_items"),
+        ("I prefer aisle seats.", "preferences"),
+        ("Never put coriander into it.", "preferences"),
+        ("Turns out the port was taken.", "insights"),
+        ("My sister lives in Cork.", "insights"),
+    ],
+)
+def test_a_cue_of_the_user_puts_a_sentence_under_its_heading(sentence: str, heading: str) -> None:
+    summary = items_of(extract_summary([said(1, sentence)], "standard"))
+
+    assert summary.pop(heading) == (f"user (2026-03-10): {sentence}",)
+    assert not any(summary.values())
+
+
+def test_what_an_assistant_proposes_and_what_a_tool_prints_is_left_out() -> None:
+    log = [
+        answered(1, "I prefer the second one. Let's go with it."),
+        tool_result(2, "fetch", "We decided to sell. I prefer cash. You need to pay by Friday."),
+    ]
+
+    assert extract_summary(log, "detailed") == SummaryText()
+
+
+def test_an_assistants_result_is_an_insight() -> None:
+    summary = extract_summary([answered(1, "Sure. I found three flights under 200 euros.")], "standard")
+
+    assert summary.insights == ("assistant (2026-03-10): I found three flights under 200 euros.",)
+
+
+def test_the_speaker_is_named_on_one_line() -> None:
+    summary = extract_summary([event(1, "I prefer tea.", name="Ana\n(assistant)")], "brief")
+
+    assert summary.preferences == ("Ana (assistant) (2026-03-10): I prefer tea.",)
+
+
+def test_a_question_and_pasted_text_state_nothing() -> None:
+    log = [
+        said(1, "Should I use Postgres because my data is small?"),
+        said(3, "```\nI prefer tabs.\n```\n> We decided to wait."),
+        said(5, "I prefer " + "x" * 700 + "."),
+    ]
+
+    assert extract_summary(log, "detailed").preferences == ()
+    assert extract_summary(log, "detailed").decisions == ()
+
+
+def test_without_cues_the_opening_sentence_of_each_turn_stands_in() -> None:
+    log = [
+        said(1, "Welche Hotels in Wien haben ein Schwimmbad? Nur für zwei Nächte."),
+        said(3, "ok"),
+        said(5, "請推薦三家適合小孩的餐廳。"),
+    ]
+
+    assert extract_summary(log, "standard").insights == (
+        "user (2026-03-10): Welche Hotels in Wien haben ein Schwimmbad?",
+        "user (2026-03-10): 請推薦三家適合小孩的餐廳。",
+    )
+
+
+def test_what_was_said_twice_stands_once() -> None:
+    summary = extract_summary([said(1, "I prefer tea."), said(3, "i prefer TEA.")], "standard")
+
+    assert summary.preferences == ("user (2026-03-10): i prefer TEA.",)
+
+
+def test_each_verbosity_has_its_size_and_every_heading_its_share() -> None:
+    log = a_long_conversation()
+
+    summaries = [extract_summary(log, verbosity) for verbosity in SIZES]
+
+    sizes = [estimate(render_summary(summary)) for summary in summaries]
+    assert 150 < sizes[0] <= 250
+    assert 500 < sizes[1] <= 700
+    assert 1_700 < sizes[2] <= 2_000
+    assert all(all(items_of(summary).values()) for summary in summaries)
+
+
+def test_the_newest_of_equals_are_kept_and_told_in_their_order() -> None:
+    summary = extract_summary(a_long_conversation(), "brief")
+
+    shown = [int(item.rsplit(" ", 1)[1].rstrip(".")) for item in summary.preferences]
+    assert shown == sorted(shown)
+    assert shown[-1] == 199
+
+
+def test_the_summary_before_gets_half_of_the_room_and_comes_first() -> None:
+    before = SummaryText(preferences=tuple(f"user (2026-03-09): I prefer old thing {n}." for n in range(200)))
+
+    summary = extract_summary(a_long_conversation(), "detailed", before=before)
+
+    old = [item for item in summary.preferences if "old thing" in item]
+    assert summary.preferences[: len(old)] == tuple(old)
+    assert old[-1].endswith("thing 199.")
+    assert 700 < sum(map(estimate, old)) <= 1_000
+    assert estimate(render_summary(summary)) <= 2_000
+
+
+def test_what_was_in_the_summary_before_is_not_said_again() -> None:
+    before = SummaryText(preferences=("user (2026-03-09): I prefer tea.",))
+
+    assert extract_summary([said(9, "I prefer tea.")], "brief", before=before) == before
+
+
+@pytest.mark.parametrize(
+    ("verbosity", "trigger", "target"),
+    [
+        ("brief", 100_000, 250),
+        ("standard", 100_000, 700),
+        ("detailed", 100_000, 2_000),
+        ("brief", 1_000, 125),
+        ("standard", 1_000, 166),
+        ("detailed", 1_000, 250),
+        ("detailed", 50, 100),
+    ],
+)
+def test_a_small_window_gets_a_small_summary(verbosity: Verbosity, trigger: int, target: int) -> None:
+    assert summary_target(verbosity, trigger) == target
+
+
+def test_the_empty_summary_fits_the_smallest_target() -> None:
+    assert estimate(render_summary(SummaryText())) <= 100
+
+
+# --- shown ------------------------------------------------------------------------------------------
+
+
+def test_a_summary_is_shown_with_all_four_headings() -> None:
+    summary = SummaryText(decisions=("Go by train.",), preferences=("Tea.", "Aisle\nseats."))
+
+    assert render_summary(summary) == (
+        '<neve-summary format="1">\n'
+        "Earlier turns of this conversation in short. Material, no request; where newer turns disagree, they hold.\n"
+        "Decisions:\n"
+        "- Go by train.\n"
+        "Action items:\n"
+        "- (none)\n"
+        "Insights:\n"
+        "- (none)\n"
+        "Preferences:\n"
+        "- Tea.\n"
+        "- Aisle seats.\n"
+        "</neve-summary>\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["</neve-summary>", "<neve-memory>", "< /neve-summary >", "<local>"])
+def test_no_item_can_close_the_element_or_begin_another(text: str) -> None:
+    shown = render_summary(SummaryText(insights=(f"a {text} b", "plain <b>")))
+
+    assert shown.count("<") == 3  # its own two tags, and the <b> that nobody owns
+
+
+def test_a_summary_that_comes_back_is_not_observed() -> None:
+    assert strip_rendered(f"before {render_summary(SummaryText(decisions=('Go.',)))}after") == "before \nafter"
+
+
+WORDS = st.sampled_from(
+    ["I prefer", "we decided", "I need to", "because", "tea", "🙂", "ß", "<", "</neve-summary>", "."]
+)
+SENTENCES = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
+EVENT_TYPES = st.sampled_from(list(EventType))
+LOGS = st.lists(st.tuples(EVENT_TYPES, SENTENCES), max_size=30).map(
+    lambda said: [event(n + 1, text, event_type=kind) for n, (kind, text) in enumerate(said)]
+)
+
+
+@given(LOGS, st.sampled_from(SIZES), st.integers(0, 400), st.booleans())
+def test_every_extract_is_within_its_target_and_the_same_again(
+    log: list[Event], verbosity: Verbosity, target: int, fold: bool
+) -> None:
+    before = extract_summary(log[: len(log) // 2], verbosity, target=target) if fold else None
+
+    summary = extract_summary(log, verbosity, target=target, before=before)
+
+    empty = estimate(render_summary(SummaryText()))
+    assert estimate(render_summary(summary)) <= max(target, empty)
+    assert summary == extract_summary(log, verbosity, target=target, before=before)
+    assert set(items_of(summary)) == set(HEADINGS)

@@ -1,0 +1,318 @@
+"""E8's use case: what it keeps, what it survives, and how it lives beside a compaction (docs/rules/compile.md#cut)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.limits.payloads import MAX_PAYLOAD, payload_bytes
+from neve.domain.compact.render import render_summary
+from neve.domain.compile.conversation import Image, Text
+from neve.domain.errors import NeveError
+from neve.domain.records import Event, EventType, SessionEpoch, Summary
+from neve.domain.tenants.policy import CustomBudget
+from neve.http.schemas.compile.context import ContextOut
+from neve.ports import Conflict, StoreUnavailable
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.usecases.compile.command import CompileCommand
+from neve.usecases.compile.compile_context import EPOCH_ERROR, Compiled, compile_context
+from neve.usecases.compile.images import IMAGE_BYTES, load_images
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from tests.unit.compile.logs import event
+from tests.unit.recall_world import RecallWorld
+
+SMALL = CustomBudget(total=800, output=0, system=0, memories=400, history=0)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.open()
+    yield made
+    made.close()
+
+
+def session(world: RecallWorld) -> SessionScope:
+    return world.user().of_session("s1")
+
+
+def compiled(world: RecallWorld, message: str | None = "And now?", **given: Any) -> Compiled:
+    command = CompileCommand(message=message, **{"retrieval": "none", **given})
+    return compile_context(session(world), command)
+
+
+def epoch(world: RecallWorld) -> SessionEpoch:
+    item = world.rows.get(session(world).keys.epoch)
+    assert item is not None
+    return rows.read_epoch(item)
+
+
+def talk(world: RecallWorld, count: int, first: int = 1) -> None:
+    for n in range(first, first + count):
+        world.say(f"turn {n} " + "x" * 150, "y" * 160)
+
+
+def shown(made: Compiled) -> list[str]:
+    """The first words of the history."""
+    blocks = [block for message in made.plan.prompt.history for block in message.blocks]
+    return [block.text[:8].strip() for block in blocks if isinstance(block, Text) and not block.text.startswith("y")]
+
+
+def jobs(world: RecallWorld) -> list[dict[str, Any]]:
+    page = world.rows.query(world.tenant.keys.jobs, limit=100)
+    return [item for item in page.items if item["kind"] == "compact"]
+
+
+def test_a_cut_asks_for_a_compaction_in_the_same_commit(world: RecallWorld) -> None:
+    talk(world, 12)
+    made = compiled(world, profile=SMALL)
+    assert shown(made) == ["turn 1 x", "turn 2 x", "<neve-su", "turn 10", "turn 11", "turn 12"]
+    assert made.epoch is not None and made.epoch.epoch == epoch(world).epoch == 1
+    assert [(job["session_id"], job["status"]) for job in jobs(world)] == [("s1", "queued")]
+    assert epoch(world).covers_to is None
+    assert world.rows.get(session(world).keys.summary(1)) is None, "it is no compaction's summary"
+    stored = world.rows.get(session(world).keys.stand_in(1))
+    assert stored is not None and (stored["covers_from"], stored["covers_to"]) == (5, 18)
+
+
+def test_a_dry_run_leaves_no_trace(world: RecallWorld) -> None:
+    talk(world, 12)
+    before, versions = epoch(world), world.rows.query(session(world).keys.partition, limit=1000).items
+    made = compiled(world, profile=SMALL, dry_run=True, retrieval="auto")
+    assert made.plan.cut is not None and made.request is None
+    assert epoch(world) == before and jobs(world) == []
+    assert world.rows.query(session(world).keys.partition, limit=1000).items == versions
+    assert world.rows.query(session(world).keys.ledger, limit=10).items == []
+
+
+def test_two_prompts_at_once_agree_on_one_cut(world: RecallWorld) -> None:
+    talk(world, 12)
+    compiled(world)  # the session's pack is there, and its prefix noted
+    others: list[Compiled] = []
+
+    def meanwhile() -> None:
+        others.append(compiled(world, profile=SMALL))
+
+    world.rows.before_write = meanwhile
+    made = compiled(world, profile=SMALL)
+    assert made.degraded == []
+    assert shown(made) == shown(others[0])
+    assert epoch(world).epoch == 1 and made.plan.cut is None and others[0].plan.cut is not None
+    assert len(jobs(world)) == 1
+
+
+def test_a_cut_that_cannot_be_kept_is_sent_and_said(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    talk(world, 12)
+    compiled(world)
+
+    def broken(_: Any) -> None:
+        raise StoreUnavailable("table", "down")
+
+    monkeypatch.setattr(world.rows, "write", broken)
+    made = compiled(world, profile=SMALL)
+    assert made.degraded == [EPOCH_ERROR]
+    assert "<neve-su" in shown(made)
+    assert made.epoch is not None and made.epoch.epoch == 0
+
+    def lost(_: Any) -> None:
+        raise Conflict
+
+    monkeypatch.setattr(world.rows, "write", lost)
+    assert compiled(world, profile=SMALL).degraded == [EPOCH_ERROR]
+
+
+def test_the_next_epoch_ends_a_cut(world: RecallWorld) -> None:
+    """As a compaction begins it: what it covers is hidden for its own summary, and everything behind is shown again."""
+    talk(world, 12)
+    compiled(world, profile=SMALL)
+    keys, now = session(world).keys, world.clock.now()
+    moved = replace(epoch(world), epoch=2, covers_from=5, covers_to=10)
+    summary = Summary("s1", 2, 5, 10, "standard", "model", 10, "2026-03-10T09:30:00.000Z", decisions=("Bees.",))
+    world.rows.write([rows.put_epoch(keys, moved, now), rows.put_summary(keys, summary)])
+    made = compiled(world)
+    assert shown(made) == ["turn 1 x", "turn 2 x", "<neve-su", *(f"turn {n} x"[:8].strip() for n in range(6, 13))]
+    assert made.plan.cut is None
+    again = compiled(world, profile=SMALL)
+    assert again.plan.cut is not None and again.epoch is not None and again.epoch.epoch == 3
+    carried = world.rows.get(keys.summary(3))
+    assert carried is not None and (carried["decisions"], carried["covers_to"]) == (["Bees."], 10)
+    folded = world.rows.get(keys.stand_in(3))
+    assert folded is not None and folded["decisions"] == ["Bees."]
+
+
+def test_a_horizon_without_a_summary_gets_one_made_by_rules(world: RecallWorld) -> None:
+    world.say("I decided to buy the red boat.", "Noted.")
+    talk(world, 6, first=2)
+    keys = session(world).keys
+    moved = replace(epoch(world), epoch=1, covers_from=1, covers_to=2)
+    world.rows.write([rows.put_epoch(keys, moved, world.clock.now())])
+    made = compiled(world)
+    assert made.plan.summary is not None
+    assert "the red boat" in str(made.plan.summary)
+    stored = world.rows.get(keys.summary(1))
+    assert stored is not None and stored["by"] == "extract"
+    assert compiled(world).plan.prompt.history == made.plan.prompt.history
+
+
+def test_a_user_who_is_erased_has_no_history(world: RecallWorld) -> None:
+    talk(world, 2)
+    compiled(world)
+    keys = session(world).keys
+    head = rows.read_head(world.rows.get(keys.head))
+    world.rows.write([rows.put_head(keys, replace(head, state="erasing"))])
+    made = compiled(world)
+    assert made.plan.prompt.history == [] and made.plan.prompt.pack == ""
+    head = rows.read_head(world.rows.get(keys.head))
+    world.rows.write([rows.put_head(keys, replace(head, state="closed"))])
+    with pytest.raises(NeveError) as refused:
+        compiled(world)
+    assert refused.value.code == "user_closed"
+
+
+def test_the_events_of_an_earlier_incarnation_are_not_shown(world: RecallWorld) -> None:
+    talk(world, 2)
+    keys = session(world).keys
+    head = rows.read_head(world.rows.get(keys.head))
+    world.rows.write([rows.put_head(keys, replace(head, incarnation=head.incarnation + 1))])
+    assert compiled(world).plan.prompt.history == []
+
+
+# --- images -----------------------------------------------------------------------------------------
+
+PNG = b"\x89PNG\r\n\x1a\n"
+HALF = IMAGE_BYTES // 2
+GONE = "[an image (image/png) that is not shown]"
+
+
+def picture(world: RecallWorld, seq: int, size: int) -> Event:
+    """A message with an image of so many bytes."""
+    name = session(world).keys.image_object(f"{seq}")
+    world.objects.put(name, PNG.ljust(size, b"x"), content_type="image/png")
+    return event(seq, EventType.USER_MESSAGE, [{"type": "image", "media_type": "image/png", "object": name}])
+
+
+def send(world: RecallWorld, **sizes: int) -> None:
+    """A message with these uploads."""
+    for name, size in sizes.items():
+        sent = PNG.ljust(size, name.encode())
+        world.objects.put(session(world).keys.upload_object(name), sent, content_type="image/png")
+    blocks = [{"type": "image", "media_type": "image/png", "upload_id": name} for name in sizes]
+    append_events(session(world), [NewEvent(EventType.USER_MESSAGE, blocks)])
+
+
+def reply(world: RecallWorld) -> None:
+    append_events(session(world), [NewEvent(EventType.ASSISTANT_RESPONSE, "I see.")])
+
+
+def names(found: Mapping[str, str]) -> list[str]:
+    return sorted(name.rpartition("/")[2] for name in found)
+
+
+def test_stored_images_are_shown_up_to_a_limit_and_stay(world: RecallWorld) -> None:
+    """Which are shown follows from those before: a later one never takes the place of an earlier one."""
+    log = [picture(world, 1, HALF), picture(world, 2, HALF + 1), picture(world, 3, 100)]
+    answer = event(9, EventType.ASSISTANT_RESPONSE, "I see.")
+    found = [load_images(session(world), [*log[:n], answer]) for n in (1, 2, 3)]
+    assert [names(images.history) for images in found] == [["1"], ["1"], ["1", "3"]]
+    counted = [(images.history_shown, images.history_left_out, images.dropped_to) for images in found]
+    assert counted == [(1, 0, None), (1, 1, None), (2, 1, None)]
+
+
+def test_the_message_has_room_before_the_history(world: RecallWorld) -> None:
+    """The history's images stay where both fit; else all of them go, and stay away."""
+    log = [picture(world, 1, HALF), event(2, EventType.ASSISTANT_RESPONSE, "I see."), picture(world, 3, HALF)]
+    beside = load_images(session(world), log)
+    assert (names(beside.history), names(beside.last), beside.dropped_to) == (["1"], ["3"], None)
+    log[2] = picture(world, 3, IMAGE_BYTES)
+    alone = load_images(session(world), log)
+    assert (names(alone.history), names(alone.last), alone.dropped_to) == ([], ["3"], 2)
+    assert (alone.history_left_out, alone.last_left_out) == (1, 0)
+    then = load_images(session(world), [*log, event(4, EventType.ASSISTANT_RESPONSE, "Nice.")], after=2)
+    assert (names(then.history), then.history_left_out, then.dropped_to) == (["3"], 1, None)
+
+
+def test_long_texts_take_the_room_of_images(world: RecallWorld) -> None:
+    """The answer of a function holds both."""
+    largest = picture(world, 2, IMAGE_BYTES)
+    short, long = (event(1, EventType.USER_MESSAGE, text) for text in ("\U0001f6b2", "\U0001f6b2" * 200_000))
+    assert load_images(session(world), [short, largest]).last_left_out == 0
+    assert load_images(session(world), [long, largest]).last_left_out == 1
+    assert load_images(session(world), [short, largest], beside=800_000).last_left_out == 1
+
+
+def test_images_that_make_room_begin_an_epoch(world: RecallWorld) -> None:
+    """Two photos of 1.9 MB, then one of the largest size; the prompt behind it goes on from its own."""
+    before, told = epoch(world).epoch, []
+    for name, size in {"a": 1_900_000, "b": 1_900_000, "c": IMAGE_BYTES}.items():
+        send(world, **{name: size})
+        made = compiled(world, None)
+        assert compiled(world, None).plan.prompt == made.plan.prompt, "the same turn again"
+        assert made.epoch is not None
+        counted = ContextOut.of(made, world.tenant.policy).report.images
+        told.append((counted.shown, counted.left_out, made.epoch.epoch - before, list(made.degraded)))
+        assert sum(isinstance(block, Image) for block in made.plan.prompt.last) == 1
+        assert payload_bytes({"body": json.dumps(made.request)}) < MAX_PAYLOAD
+        reply(world)
+    assert told == [(1, 0, 0, []), (2, 0, 0, []), (1, 2, 1, [])]
+    after = compiled(world)
+    assert after.plan.prompt.history[: len(made.plan.prompt.history)] == made.plan.prompt.history
+    assert after.epoch is not None and after.epoch.epoch == before + 1
+    blocks = [block for message in after.plan.prompt.history for block in message.blocks]
+    said = [block.text if isinstance(block, Text) else type(block) for block in blocks]
+    assert said == [GONE, "I see.", GONE, "I see.", Image, "I see."]
+
+
+def test_images_that_make_room_keep_the_cut(world: RecallWorld) -> None:
+    """The new epoch hides and summarises what the one before did."""
+    talk(world, 12)
+    cut = compiled(world, profile=SMALL)
+    assert cut.epoch is not None and cut.plan.cut is not None
+    send(world, a=HALF + 1)
+    compiled(world, None)
+    reply(world)
+    send(world, b=HALF + 1)
+    made = compiled(world, None)
+    assert made.epoch is not None and made.epoch.epoch == cut.epoch.epoch + 1
+    assert made.plan.cut is None
+    reply(world)
+    after = compiled(world)
+    assert after.plan.prompt.history[: len(made.plan.prompt.history)] == made.plan.prompt.history
+    standing = after.material.standing
+    assert standing is not None and standing.hidden is not None
+    assert standing.hidden == replace(cut.plan.cut, epoch=made.epoch.epoch)
+    assert after.plan.summary is not None and cut.plan.summary is not None
+    assert render_summary(after.plan.summary) == render_summary(cut.plan.summary)
+
+
+def test_an_image_of_the_message_that_has_no_room_is_told(world: RecallWorld) -> None:
+    send(world, a=HALF + 1, b=HALF + 1)
+    made = compiled(world, None)
+    assert made.degraded == ["images:left_out"]
+    counted = ContextOut.of(made, world.tenant.policy).report.images
+    assert (counted.shown, counted.left_out) == (1, 1)
+    assert made.plan.prompt.last.count(Text(GONE)) == 1
+
+
+def test_an_image_of_the_log_is_in_the_prompt(world: RecallWorld) -> None:
+    png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    block = {"type": "image", "media_type": "image/png", "data": png}
+    said = [NewEvent(EventType.USER_MESSAGE, [{"type": "text", "text": "Look:"}, block])]
+    append_events(session(world), said)
+    made = compiled(world, None)
+    assert made.request is not None
+    shown_ = made.request["messages"][-1]["content"]
+    assert shown_[-1] == {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": png}}
+    assert [b["text"] for b in shown_ if b["type"] == "text"][-1] == "Look:"
+
+
+def test_a_prompt_without_its_message_is_refused(world: RecallWorld) -> None:
+    world.say("Hello.", "Hi.")
+    with pytest.raises(NeveError) as refused:
+        compiled(world, None)
+    assert refused.value.errors[0].field == "message"

@@ -1,0 +1,165 @@
+"""The log as messages (docs/rules/compile.md#history): roles that alternate, no orphan result, a prefix that grows."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from neve.domain.compile.conversation import (
+    ASSISTANT_FIRST,
+    NO_RESULT,
+    Block,
+    Conversation,
+    Image,
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+)
+from neve.domain.records import Event, EventType
+from tests.unit.compile.logs import answered, call, drawn_logs, event, result, said
+
+
+def parts_of(events: list[Event], images: dict[str, str] | None = None) -> tuple[list[Message], tuple[Block, ...]]:
+    made = Conversation(images or {})
+    for one in events:
+        made.add(one)
+    return made.parts()
+
+
+def messages_of(events: list[Event]) -> list[Message]:
+    history, last = parts_of(events)
+    return [*history, Message("user", last)] if last else history
+
+
+def blocks_of(messages: list[Message]) -> list[tuple[str, Block]]:
+    return [(message.role, block) for message in messages for block in message.blocks]
+
+
+def test_turns_become_messages_and_boundaries_say_nothing() -> None:
+    log = [
+        said(1, "Hi."),
+        answered(2, "Hello."),
+        event(3, EventType.TASK_BOUNDARY, "done"),
+        said(4, "Bye.", name="Ada"),
+    ]
+    history, last = parts_of(log)
+    assert history == [Message("user", (Text("Hi."),)), Message("assistant", (Text("Hello."),))]
+    assert last == (Text("Ada: Bye."),)
+
+
+def test_messages_of_one_role_are_joined() -> None:
+    log = [said(1, "One."), said(2, "Two."), answered(3, "A."), answered(4, "B.")]
+    assert messages_of(log) == [
+        Message("user", (Text("One."), Text("Two."))),
+        Message("assistant", (Text("A."), Text("B."))),
+    ]
+
+
+def test_a_call_stands_before_its_result() -> None:
+    log = [
+        said(1),
+        call(2, "a", {"q": 1}, text="Let me look."),
+        call(3, "b"),
+        result(4, "b"),
+        result(5, "a"),
+        answered(6),
+    ]
+    assert messages_of(log)[1:3] == [
+        Message("assistant", (Text("Let me look."), ToolUse("a", "search", {"q": 1}), ToolUse("b", "search", {}))),
+        Message("user", (ToolResult("b", (Text("found"),)), ToolResult("a", (Text("found"),)))),
+    ]
+
+
+def test_a_call_without_a_result_gets_one_that_says_so() -> None:
+    log = [said(1), call(2, "a"), answered(3)]
+    assert messages_of(log)[2] == Message("user", (ToolResult("a", (Text(NO_RESULT),), is_error=True),))
+
+
+def test_a_result_without_its_call_is_text() -> None:
+    log = [said(1), answered(2), result(3, "gone", "42")]
+    _, last = parts_of(log)
+    assert last == (Text("[result of search, whose call is not here]"), Text("42"))
+
+
+def test_ids_are_fit_for_a_provider_and_not_used_twice() -> None:
+    log = [
+        said(1),
+        call(2, "a b"),
+        result(3, "a b"),
+        answered(4),
+        said(5),
+        call(6, "x"),
+        result(7, "x"),
+        call(8, "x"),
+        result(9, "x"),
+    ]
+    used = [block.id for _, block in blocks_of(messages_of(log)) if isinstance(block, ToolUse)]
+    answered_ids = [block.id for _, block in blocks_of(messages_of(log)) if isinstance(block, ToolResult)]
+    assert used == answered_ids
+    assert used[0].startswith("toolu_") and used[1:] == ["x", "x_8"]
+
+
+def test_arguments_are_an_object() -> None:
+    for args, shown in (
+        ({"q": None}, {"q": None}),
+        ('{"q": 1}', {"q": 1}),
+        ("bees", {"value": "bees"}),
+        ([1], {"value": [1]}),
+    ):
+        log = [said(1), call(2, "a", args), result(3, "a")]
+        assert [b.input for _, b in blocks_of(messages_of(log)) if isinstance(b, ToolUse)] == [shown]
+
+
+def test_an_assistant_that_speaks_first_is_introduced() -> None:
+    assert messages_of([answered(1, "Welcome!"), said(2)])[0] == Message("user", (Text(ASSISTANT_FIRST),))
+
+
+def test_images_of_the_log() -> None:
+    blocks = [
+        {"type": "text", "text": "Look:"},
+        {"type": "image", "media_type": "image/png", "object": "images/a"},
+        {"type": "image", "media_type": "image/png", "object": "images/gone"},
+        {"type": "image", "media_type": "image/jpeg", "url": "https://x.example/y.jpg"},
+    ]
+    _, last = parts_of([event(1, EventType.USER_MESSAGE, blocks)], {"images/a": "QUJD"})
+    assert last == (
+        Text("Look:"),
+        Image("image/png", data="QUJD"),
+        Text("[an image (image/png) that is not shown]"),
+        Image("image/jpeg", url="https://x.example/y.jpg"),
+    )
+
+
+def test_what_neve_rendered_is_not_shown_again() -> None:
+    log = [said(1, "<neve-retrieved>old</neve-retrieved>Hi."), answered(2), said(3, "<neve-session>x</neve-session>")]
+    assert messages_of(log) == [Message("user", (Text("Hi."),)), Message("assistant", (Text("This."),))]
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn_logs())
+def test_every_prompt_is_one_that_a_provider_takes(log: list[Event]) -> None:
+    messages = messages_of(log)
+    roles = [message.role for message in messages]
+    assert roles == ["user" if n % 2 == 0 else "assistant" for n in range(len(roles))]
+    assert all(message.blocks for message in messages)
+    used = [block.id for _, block in blocks_of(messages) if isinstance(block, ToolUse)]
+    assert len(used) == len(set(used))
+    for before, message in zip([None, *messages], messages, strict=False):
+        calls = [b.id for b in before.blocks if isinstance(b, ToolUse)] if before else []
+        results = [b.id for b in message.blocks if isinstance(b, ToolResult)]
+        assert sorted(results) == sorted(calls), "each call has its result in the next message, and no result is alone"
+        kinds = [isinstance(block, ToolResult) for block in message.blocks]
+        assert kinds == sorted(kinds, reverse=True), "results come first"
+    if messages:
+        assert not any(isinstance(block, ToolUse) for block in messages[-1].blocks)
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn_logs())
+def test_what_was_history_stays_its_beginning(log: list[Event]) -> None:
+    """Block by block, however the log goes on."""
+    whole = blocks_of(messages_of(log))
+    for end in range(len(log)):
+        history, _ = parts_of(log[:end])
+        shown = blocks_of(history)
+        assert whole[: len(shown)] == shown

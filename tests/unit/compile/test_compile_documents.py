@@ -1,0 +1,119 @@
+"""What a prompt says of the documents that stand in its pack, and of those that changed since."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.documents.change import DocumentChange
+from neve.domain.records import Status
+from neve.usecases.compile.command import CompileCommand
+from neve.usecases.compile.compile_context import Compiled, compile_context
+from neve.usecases.documents.write_document import write_document
+from neve.usecases.pack.build_pack import build_pack
+from tests.unit.recall_world import RecallWorld
+
+IDENTITY = "/profile/identity"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    put(made, IDENTITY, "Ana, nurse.", prompt_label="Identity", prompt_hint="who they are")
+    put(made, "/profile/people/tom", "A friend.")
+    put(made, "/always-load/rules", "Be brief.")
+    made.open()
+    compiled(made)  # builds the pack
+    yield made
+    made.close()
+
+
+def put(world: RecallWorld, path: str, text: str | None = None, **more: Any) -> None:
+    write_document(world.user(), path, DocumentChange(text=text, **more))
+
+
+def compiled(world: RecallWorld, session: str = "s1") -> Compiled:
+    command = CompileCommand("what is the weather?", retrieval="none")
+    return compile_context(world.user().of_session(session), command)
+
+
+def updates(made: Compiled) -> list[str]:
+    """The lines of the block, without its frame."""
+    text = "\n".join(block.text for block in made.plan.prompt.last if hasattr(block, "text"))
+    if "<neve-updates>" not in text:
+        return []
+    return text.partition("<neve-updates>\n")[2].partition("\n</neve-updates>")[0].splitlines()[1:]
+
+
+def test_the_profile_stands_in_the_pack_whatever_is_asked(world: RecallWorld) -> None:
+    for retrieval in ("tools", "none"):
+        command = CompileCommand("what is the weather?", retrieval=retrieval)
+        made = compile_context(world.user().of_session("s1"), command)
+        assert "Identity - who they are\nAna, nurse." in made.plan.prompt.pack
+        assert "tom: A friend." in made.plan.prompt.pack
+        assert "<neve-updates>" not in json.dumps(made.request)
+
+
+def test_an_edit_is_told_until_a_rebuild_takes_it_in(world: RecallWorld) -> None:
+    before = compiled(world)
+    put(world, IDENTITY, "Ana, doctor.\nSince May.")
+    put(world, "/profile/people/tom", "A good friend.")
+    put(world, "/profile/people/sarah", "A sister.", name="Sarah")
+    put(world, "/always-load/rules", status=Status.ARCHIVED)
+    after = compiled(world)
+    assert after.plan.prompt.pack == before.plan.prompt.pack
+    assert updates(after) == [
+        "- Now: Identity - who they are: Ana, doctor.",
+        "  Since May.",
+        "- Now: Sarah: A sister.",
+        "- Now: tom: A good friend.",
+        "- No longer holds: /always-load/rules",
+    ]
+    build_pack(world.user().of_session("s1"), "horizon")
+    rebuilt = compiled(world)
+    assert updates(rebuilt) == []
+    assert "Ana, doctor." in rebuilt.plan.prompt.pack and "Be brief." not in rebuilt.plan.prompt.pack
+
+
+def test_what_changes_nothing_that_is_shown_is_not_told(world: RecallWorld) -> None:
+    put(world, IDENTITY, tags=("x",))
+    put(world, "/profile/people/long", "x" * 300)
+    build_pack(world.user().of_session("s1"), "horizon")
+    put(world, "/profile/people/long", "x" * 400)
+    assert updates(compiled(world)) == []
+    put(world, "/profile/people/long", "y" * 400)
+    assert updates(compiled(world)) == [f"- Now: long: {'y' * 200}…"]
+
+
+def test_a_shorter_text_that_was_part_of_the_older_one_is_told(world: RecallWorld) -> None:
+    put(world, IDENTITY, "Ana")
+    assert updates(compiled(world)) == ["- Now: Identity - who they are: Ana"]
+
+
+def test_a_long_edit_is_told_as_far_as_there_is_room(world: RecallWorld) -> None:
+    put(world, IDENTITY, "word " * 2_000)
+    [line] = updates(compiled(world))
+    assert line.startswith("- Now: Identity - who they are: word word") and line.endswith("…")
+    assert len(line) < 1_700
+
+
+def test_what_had_no_room_is_no_update(world: RecallWorld) -> None:
+    put(world, "/always-load/long", "word " * 4_000)
+    world.open("s2")
+    assert [updates(compiled(world, "s2")) for _ in range(2)] == [[], []]
+
+
+def test_port_calls_with_documents(world: RecallWorld) -> None:
+    world.rows.calls.clear()
+    compiled(world)
+    quiet = dict(world.rows.calls)
+    put(world, IDENTITY, "Ana, doctor.")
+    world.rows.calls.clear()
+    compiled(world)
+    # the rows of the session; new memories and pins; then the texts that are not what they were
+    assert quiet == {"get_many": 1, "query": 2}
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 2}

@@ -1,0 +1,125 @@
+"""Where a history is cut (docs/rules/compile.md#cut)."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neve.domain.compile.budgets import Budget
+from neve.domain.compile.history import Shown, answered_to, floor_of, is_hidden, plan_cut, summary_room, units_of
+from neve.domain.compile.plan import Limits, Told, make_plan
+from neve.domain.records import Event, HistoryCut
+from tests.unit.compile.logs import answered, call, drawn_logs, result, said, seqs, turns
+
+
+def shown(events: list[Event]) -> Shown:
+    return Shown((), units_of(events))
+
+
+def left(events: list[Event], cut: HistoryCut | None) -> list[int]:
+    return [event.seq for event in events if not is_hidden(event.seq, cut)]
+
+
+def turns_left(events: list[Event], cut: HistoryCut | None) -> list[int]:
+    """Numbers of the turns, which have two events each, from 1."""
+    return sorted({(seq + 1) // 2 for seq in left(events, cut)})
+
+
+def test_twelve_turns_are_cut_to_the_first_two_and_the_last_three() -> None:
+    """docs/rules/values.md#history-kept."""
+    log = turns(12)
+    cut = plan_cut(shown(log), 700, target=700)
+    assert turns_left(log, cut) == [1, 2, 10, 11, 12]
+    assert cut == HistoryCut(0, 5, 18)
+
+
+def test_five_turns_stay_as_they_are_at_the_floor() -> None:
+    """docs/rules/values.md#history-kept."""
+    log = turns(5)
+    assert floor_of(shown(log)) == shown(log).tokens
+    assert plan_cut(shown(log), shown(log).tokens, target=700) is None
+
+
+def test_a_cut_leaves_room_to_spare() -> None:
+    log = turns(40)
+    cut = plan_cut(shown(log), 3_000, target=700)
+    kept = turns_left(log, cut)
+    assert kept[:2] == [1, 2]
+    assert kept[-1] == 40
+    # the newest take half of what the first two and a summary of 700 leave
+    assert len(kept) - 2 == (3_000 - 700 - 200) // 2 // 100
+
+
+def test_the_next_cut_is_not_due_with_the_next_turn() -> None:
+    log = turns(40)
+    cut = plan_cut(shown(log), 3_000, target=700)
+    assert cut is not None
+    made = 0
+    for count in range(41, 61):
+        longer = turns(count)
+        head = units_of([e for e in longer if e.seq < cut.seq_from])
+        tail = units_of([e for e in longer if e.seq > cut.seq_to], first_turn=1_000)
+        again = plan_cut(Shown(head, tail, 700, None, cut), 3_000, target=700)
+        if again is not None:
+            made += 1
+            cut = again
+    assert made == 1
+
+
+def test_a_window_keeps_n_turns_and_shows_at_most_twice_as_many() -> None:
+    cut: HistoryCut | None = None
+    moved = 0
+    for count in range(1, 30):
+        log = turns(count)
+        head = [] if cut is None else [e for e in log if e.seq < cut.seq_from]
+        tail = log if cut is None else [e for e in log if e.seq > cut.seq_to]
+        state = Shown(units_of(head), units_of(tail, first_turn=1_000), 0, None, cut)
+        new = plan_cut(state, 100_000, target=700, window=4)
+        moved, cut = (moved + 1, new) if new else (moved, cut)
+        kept = turns_left(log, cut)
+        assert min(4, count) <= len(kept) <= 8
+        assert kept[-1] == count
+    assert moved == 5, "with every fifth turn"
+
+
+def test_a_turn_that_goes_on_is_cut_between_rounds_and_keeps_its_message() -> None:
+    log = [
+        said(1, "Do it all."),
+        *(e for n in range(30) for e in (call(2 + 2 * n, f"c{n}"), result(3 + 2 * n, f"c{n}", "r" * 320))),
+    ]
+    plan = make_plan(Told(events=log), Limits(Budget("custom", 1_200, 0, 0, 0, 1_200, 0)))
+    assert plan.cut is not None and plan.cut.keeps == 1
+    kept = left(log, plan.cut)
+    assert kept[0] == 1 and kept[-1] == log[-1].seq
+    assert kept[1] % 2 == 0, "behind the message comes a call"
+    assert kept[1:] == list(range(kept[1], log[-1].seq + 1))
+
+
+def test_a_summary_needs_room() -> None:
+    assert [summary_room(grant, 700) for grant in (0, 399, 400, 1_000, 10_000)] == [0, 0, 100, 250, 700]
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn_logs(most_turns=14), st.integers(0, 3_000), st.one_of(st.none(), st.integers(1, 5)))
+def test_a_cut_fits_and_never_parts_a_call_from_its_result(log: list[Event], grant: int, window: int | None) -> None:
+    past = log[: answered_to(log)]
+    state = Shown((), units_of(past))
+    cut = plan_cut(state, grant, target=700, window=window)
+    if cut is None:
+        assert state.tokens <= grant
+        return
+    rest = left(past, cut)
+    assert cut.seq_to >= cut.seq_from - 1
+    units = units_of(past)
+    for unit in units:
+        inside = [seq for seq in range(unit.first, unit.last + 1) if seq in seqs(past)]
+        assert all(seq in rest for seq in inside) or not any(seq in rest for seq in inside)
+    kept = sum(unit.tokens for unit in units if unit.first in rest)
+    assert kept + summary_room(grant, 700) <= max(grant, summary_room(grant, 700))
+
+
+def test_what_waits_for_an_answer_is_not_history() -> None:
+    assert answered_to([said(1), answered(2), said(3)]) == 2
+    assert answered_to([said(1), call(2), result(3)]) == 1
+    assert answered_to([said(1), answered(2)]) == 2
+    assert answered_to([said(1), call(2, "a"), call(3, "b"), result(4, "a")]) == 1

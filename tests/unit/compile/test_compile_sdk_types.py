@@ -1,0 +1,119 @@
+"""What E8 answers is what the providers' own SDKs take: their types, read by pydantic, accept every request."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from pydantic import TypeAdapter, ValidationError
+
+from neve.domain.compile.conversation import Conversation, Image, Text
+from neve.domain.compile.for_anthropic import for_anthropic
+from neve.domain.compile.for_openai import for_openai
+from neve.domain.compile.prompt import Prompt
+from neve.domain.records import Event, EventType
+from neve.usecases.recall.tool import tools
+from tests.unit.compile.logs import answered, call, drawn_logs, event, result, said
+
+IMAGES = [
+    {"type": "text", "text": "Look:"},
+    {"type": "image", "media_type": "image/png", "object": "images/a"},
+    {"type": "image", "media_type": "image/png", "url": "https://x.example/y.png"},
+]
+LOG = [
+    said(1, "Open it."),
+    call(2, "t 1", {"path": "/x", "deep": {"none": None}}, text="One moment."),
+    result(3, "t 1", is_error=True),
+    answered(4, "That failed."),
+    event(5, EventType.USER_MESSAGE, IMAGES),
+    answered(6, "A cat."),
+    call(7, "t2"),
+    event(8, EventType.TOOL_RESULT, IMAGES, {"tool_use_id": "t2", "name": "search"}),
+]
+
+
+def prompt_of(log: list[Event], provider: str, *, full: bool) -> Prompt:
+    conversation = Conversation({"images/a": "QUJD"})
+    for one in log:
+        conversation.add(one)
+    history, last = conversation.parts()
+    message: list[Text | Image] = [Text("What now?"), Image("image/png", data="QUJD")]
+    offered: list[Any] = tools()[provider] if full else []
+    texts = ("You are Nora.", "Be brief.", "<neve-memory>") if full else ("", "", "")
+    return Prompt(offered, *texts, history, [*last, Text("<neve-session>"), *message])
+
+
+@cache
+def of_anthropic() -> TypeAdapter[Any]:
+    """Each SDK takes seconds to import: not in every process that only collects."""
+    from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+
+    return TypeAdapter(MessageCreateParamsNonStreaming)
+
+
+@cache
+def of_openai() -> TypeAdapter[Any]:
+    from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+
+    return TypeAdapter(CompletionCreateParamsNonStreaming)
+
+
+def check_anthropic(request: dict[str, Any]) -> None:
+    """Raises ValidationError. As JSON, which is what crosses the wire; what the SDK's types call iterables is read to
+    its end."""
+    given = {"model": "claude-opus-5", "max_tokens": 1, **json.loads(json.dumps(request))}
+    read = of_anthropic().validate_python(given)
+    _exhausted(read)
+
+
+def check_openai(request: dict[str, Any]) -> None:
+    """As above."""
+    _exhausted(of_openai().validate_python({"model": "gpt-5", **json.loads(json.dumps(request))}))
+
+
+def _exhausted(value: Any) -> None:
+    if isinstance(value, dict):
+        for one in value.values():
+            _exhausted(one)
+    elif hasattr(value, "__iter__") and not isinstance(value, str | bytes):
+        for one in value:
+            _exhausted(one)
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_the_anthropic_sdk_takes_it(full: bool) -> None:
+    request = for_anthropic(prompt_of(LOG, "anthropic", full=full))
+    check_anthropic(request)
+    assert set(request) == ({"tools", "system", "messages"} if full else {"messages"})
+    marks = json.dumps(request).count("cache_control")
+    assert marks == (3 if full else 1)
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_the_openai_sdk_takes_it(full: bool) -> None:
+    request = for_openai(prompt_of(LOG, "openai", full=full))
+    check_openai(request)
+    roles = [message["role"] for message in request["messages"]]
+    assert roles[3 * full :] == ["user", "assistant", "tool", "assistant", "user", "assistant", "tool", "user"]
+    assert "cache_control" not in json.dumps(request)
+
+
+def test_the_check_sees_what_no_sdk_takes() -> None:
+    request = for_anthropic(prompt_of(LOG, "anthropic", full=True))
+    request["messages"][1]["content"][1]["input"] = "not an object"
+    with pytest.raises(ValidationError):
+        check_anthropic(request)
+    other = for_openai(prompt_of(LOG, "openai", full=True))
+    other["messages"][-1]["content"][0] = {"type": "text"}
+    with pytest.raises(ValidationError):
+        check_openai(other)
+
+
+@settings(max_examples=25, deadline=None)
+@given(drawn_logs(most_turns=4))
+def test_both_take_whatever_can_be_appended(log: list[Event]) -> None:
+    check_anthropic(for_anthropic(prompt_of(log, "anthropic", full=False)))
+    check_openai(for_openai(prompt_of(log, "openai", full=False)))

@@ -1,0 +1,86 @@
+"""How many port calls a compile makes, and how many of them one after the other: no more than its recall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neve.usecases.compile.command import CompileCommand
+from neve.usecases.compile.compile_context import Compiled, compile_context
+from neve.usecases.pack.read_pack import read_pack
+from tests.unit.recall_world import RecallWorld
+
+STEP_MS = 10
+SLOW = [f"{port}=slow:{STEP_MS}" for port in ("table", "vector", "lexical", "embed")]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.remember("tea in the pack")
+    made.open()
+    for n in range(12):
+        made.say(f"tea with milk {n}", "Noted.")
+    assert read_pack(made.user().of_session("s1")).state == "ready"
+    made.remember("tea at home")
+    made.pump()
+    compiled(made, message="hello", history_window=2)  # the session's first prompt notes its prefix and its cut
+    compiled(made, message="any tea?")  # the process knows the tenant's ledger secret
+    made.rows.calls.clear()
+    made.broken(*SLOW)
+    yield made
+    made.close()
+
+
+def compiled(world: RecallWorld, **given: object) -> Compiled:
+    command = CompileCommand(**given)  # type: ignore[arg-type]
+    return compile_context(world.user().of_session("s1"), command)
+
+
+def test_three_steps_its_recall_included(world: RecallWorld) -> None:
+    made = compiled(world, message="some tea now?")
+    assert made.degraded == [] and made.plan.shown_hits != ()
+    # three of reading and the ledger row of the recall
+    assert made.elapsed_ms == (3 + 1) * STEP_MS
+    calls = dict(world.rows.calls)
+    # recall: rows, recent rows, tail, sessions behind, candidates, ledger;
+    # own: rows, summary and stand-in, three parts of the log and the events before, new memories, stated rows
+    assert calls == {"get_many": 5, "query": 7, "write": 1}
+
+
+def test_without_a_recall_two_steps_and_a_comparison(world: RecallWorld) -> None:
+    made = compiled(world, message="some tea?", retrieval="none")
+    assert made.elapsed_ms == 3 * STEP_MS
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 4}
+
+
+def test_a_longer_log_costs_no_more_calls(world: RecallWorld) -> None:
+    world.broken()
+    for n in range(40):
+        world.say(f"more tea {n}", "Noted.")
+    world.pump()
+    world.broken(*SLOW)
+    world.rows.calls.clear()
+    made = compiled(world, message="some tea?", retrieval="none")
+    assert made.elapsed_ms == 3 * STEP_MS
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 4}
+
+
+def test_a_cut_is_one_step_more(world: RecallWorld) -> None:
+    for n in range(3):
+        world.say(f"again {n}", "Noted.")
+    world.rows.calls.clear()
+    made = compiled(world, message="some tea?", retrieval="none", history_window=2)
+    assert made.plan.cut is not None
+    assert made.elapsed_ms == (3 + 1) * STEP_MS
+    assert world.rows.calls["write"] == 1
+
+
+def test_a_message_that_is_only_in_the_log_is_recalled_behind_the_reading(world: RecallWorld) -> None:
+    world.say("is there any tea left?")
+    world.rows.calls.clear()
+    made = compiled(world)
+    assert made.plan.shown_hits != ()
+    assert made.elapsed_ms <= (3 + 3 + 1) * STEP_MS

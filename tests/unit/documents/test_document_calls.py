@@ -1,0 +1,169 @@
+"""Documents that move, take another's place, are listed, and are deleted with everything that was theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from neve.domain.documents.change import DocumentChange
+from neve.domain.errors import NeveError
+from neve.domain.records import Document, Status
+from neve.ports import BadCursor
+from neve.store import rows
+from neve.store.documents import LONGEST_ROW_TEXT
+from neve.usecases.documents.delete_document import delete_below, delete_document
+from neve.usecases.documents.evolve_document import Evolution, evolve_document
+from neve.usecases.documents.get_document import get_document
+from neve.usecases.documents.list_documents import page_of_documents
+from neve.usecases.documents.list_versions import list_versions
+from neve.usecases.documents.move_document import move_document
+from neve.usecases.documents.write_document import write_document
+from tests.unit.world import World
+
+PATH = "/projects/alpha/plan"
+
+
+@pytest.fixture
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    yield World.make(tmp_path_factory.mktemp("documents"))
+
+
+def put(world: World, text: str, path: str = PATH, **more: object) -> Document:
+    return write_document(world.user(), path, DocumentChange(text=text, **more)).document  # type: ignore[arg-type]
+
+
+def evolve(world: World, path: str, to: str, text: str, reason: str) -> Document:
+    return evolve_document(world.user(), Evolution(path, to, DocumentChange(text), reason))
+
+
+def kinds_stored(world: World) -> list[str]:
+    page = world.table.query(world.user().keys.partition, limit=1000)
+    return sorted(item["type"] for item in page.items)
+
+
+# --- moving -------------------------------------------------------------------------------------
+
+
+def test_a_moved_document_keeps_what_it_was_and_its_history(world: World) -> None:
+    put(world, "One.")
+    first = put(world, "Two.", tags=("x",), source_type="wiki", source_id="7")
+    moved = move_document(world.user(), PATH, "/reference/plan")
+    assert (moved.id, moved.rev, moved.text, moved.tags) == (first.id, 3, "Two.", ("x",))
+    assert get_document(world.user(), "/reference/plan", 1).text == "One."
+    with pytest.raises(NeveError, match="document_not_found"):
+        get_document(world.user(), PATH)
+    assert put(world, "Three.", "/reference/plan", source_type="wiki", source_id="7").rev == 4
+    assert [v.path for v in list_versions(world.user(), "/reference/plan", 9, None)[0]] == [
+        "/reference/plan",
+        "/reference/plan",
+        PATH,
+        PATH,
+    ]
+
+
+def test_a_document_moves_to_where_nothing_is(world: World) -> None:
+    put(world, "One.")
+    put(world, "Another.", "/b")
+    for wrong, code in (("/b", "conflict"), (PATH, "validation_failed"), ("/artifacts/x", "validation_failed")):
+        with pytest.raises(NeveError) as refused:
+            move_document(world.user(), PATH, wrong)
+        assert refused.value.code == code
+    with pytest.raises(NeveError, match="precondition_failed"):
+        move_document(world.user(), PATH, "/c", expected_rev=(2,))
+    with pytest.raises(NeveError, match="document_not_found"):
+        move_document(world.user(), "/none", "/c")
+    assert move_document(world.user(), PATH, "/always-load/plan", expected_rev=(1,)).always_include
+
+
+# --- evolving -----------------------------------------------------------------------------------
+
+
+def test_an_evolved_document_stays_and_says_what_took_its_place(world: World) -> None:
+    put(world, "One.", tags=("x",))
+    new = evolve(world, PATH, "/projects/alpha/plan-2", "Two.", "The plan changed.")
+    old = get_document(world.user(), PATH)
+    assert (new.rev, new.supersedes, new.tags, new.text) == (1, (PATH,), ("x",), "Two.")
+    assert (old.status, old.superseded_by, old.superseded_reason) == (
+        Status.SUPERSEDED,
+        "/projects/alpha/plan-2",
+        "The plan changed.",
+    )
+    assert (old.rev, old.text, old.superseded_at) == (2, "One.", new.created_at)
+    for path, to, reason, code in (
+        (PATH, "/c", "Again.", "conflict"),
+        ("/projects/alpha/plan-2", "/c", " ", "validation_failed"),
+        ("/projects/alpha/plan-2", PATH, "Back.", "conflict"),
+        ("/none", "/c", "Why.", "document_not_found"),
+    ):
+        with pytest.raises(NeveError) as refused:
+            evolve(world, path, to, "Three.", reason)
+        assert refused.value.code == code
+
+
+# --- deleting -----------------------------------------------------------------------------------
+
+
+def test_nothing_of_a_deleted_document_is_left(world: World) -> None:
+    put(world, "é" * LONGEST_ROW_TEXT)
+    put(world, "Two.", source_type="wiki", source_id="7")
+    with pytest.raises(NeveError, match="precondition_failed"):
+        delete_document(world.user(), PATH, {1})
+    assert delete_document(world.user(), PATH, {2}).rev == 2
+    assert kinds_stored(world) == ["announced_text", "deleted_document", "user"], "the sweep takes the announcement"
+    assert world.objects.list("documents/") == []
+    with pytest.raises(NeveError, match="document_not_found"):
+        delete_document(world.user(), PATH, None)
+    assert put(world, "Anew.").rev == 1
+
+
+def test_a_long_history_goes_as_well(world: World) -> None:
+    for n in range(102):
+        put(world, f"Text {n}.")
+    delete_document(world.user(), PATH, {102})
+    assert kinds_stored(world) == ["deleted_document", "user"]
+
+
+def test_a_prefix_is_deleted_in_whole_segments(world: World) -> None:
+    for path in ("/a", "/a/b", "/a/b/c", "/a-b"):
+        put(world, path, path)
+    artifact = Document("/artifacts/x", "what a tool said", 4, 1, "2026-03-10T09:30:00.000Z")
+    world.table.write([rows.put_artifact(world.user().keys, artifact)])
+    deleted = delete_below(world.user(), "/a/")
+    assert (deleted.paths, deleted.more) == (["/a", "/a/b", "/a/b/c"], False)
+    assert delete_below(world.user(), "/a/").paths == []
+    assert delete_below(world.user(), "/artifacts").paths == ["/artifacts/x"]
+    assert [d.path for d in page_of_documents(world.user(), "/", None, 9, None)[0]] == ["/a-b"]
+
+
+# --- lists --------------------------------------------------------------------------------------
+
+
+def test_lists_are_paged(world: World) -> None:
+    for path in ("/a", "/a/b", "/a/é", "/z"):
+        put(world, path, path)
+    put(world, "/a/x", "/a/x", status=Status.ARCHIVED)
+    for prefix, expected in (("/", ["/a", "/a/b", "/a/é", "/z"]), ("/a", ["/a", "/a/b", "/a/é"])):
+        seen: list[str] = []
+        cursor = None
+        for _ in range(len(expected) + 1):
+            page, cursor = page_of_documents(world.user(), prefix, None, 1, cursor)
+            seen += [document.path for document in page]
+            if cursor is None:
+                break
+        assert seen == expected
+    _, cursor = page_of_documents(world.user(), "/", None, 1, None)
+    with pytest.raises(BadCursor):
+        page_of_documents(world.user(), "/a", None, 1, cursor)
+    assert [d.path for d in page_of_documents(world.user(), "/", Status.ARCHIVED, 9, None)[0]] == ["/a/x"]
+
+
+def test_versions_are_paged(world: World) -> None:
+    for n in range(3):
+        put(world, f"{n}")
+    page, cursor = list_versions(world.user(), PATH, 2, None)
+    assert [one.rev for one in page] == [3, 2]
+    page, cursor = list_versions(world.user(), PATH, 2, cursor)
+    assert ([one.rev for one in page], cursor) == ([1], None)
+    with pytest.raises(NeveError, match="document_not_found"):
+        list_versions(world.user(), "/none", 2, None)

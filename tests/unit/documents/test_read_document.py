@@ -1,0 +1,159 @@
+"""Documents read page by page, and which paths there may be: literals of docs/rules/values.md#paths."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neve.domain.documents.change import DocumentChange
+from neve.domain.documents.paths import normal_path
+from neve.domain.errors import NeveError
+from neve.domain.records import Document
+from neve.domain.tokens import estimate
+from neve.ports import StoreUnavailable
+from neve.store import rows
+from neve.usecases.documents.read_document import PAGE_TOKENS, DocumentPage, read_document
+from neve.usecases.documents.write_document import write_document
+from tests.unit.world import World
+
+PATH = "/artifacts/01HZX"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    yield World.make(tmp_path_factory.mktemp("documents"))
+
+
+def keep(world: World, text: str, path: str = PATH, user: str = "ann") -> None:
+    keys = world.user(user).keys
+    before = world.table.get(keys.document(path))
+    document = Document(
+        path, text, estimate(text), 1, "2026-03-10T09:30:00.000Z", "s1", 4, version=before["version"] if before else 0
+    )
+    world.table.write([rows.put_artifact(keys, document)])
+
+
+def pages(world: World, path: str = PATH) -> list[DocumentPage]:
+    found = [read_document(world.user(), path)]
+    while found[-1].next_offset is not None:
+        found.append(read_document(world.user(), path, found[-1].next_offset))
+    return found
+
+
+# --- paths --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", ["/profile/people/sarah", "/people/josé", "/a/b c/d.e/f_g/h'i/j-k/7/ß", "/हिन्दी", "/...", "/" + "x" * 64]
+)
+def test_paths_that_may_be(path: str) -> None:
+    assert normal_path(path) == path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/a/../b",
+        "/.",
+        "people/x",
+        "/",
+        "",
+        "//x",
+        "/a/",
+        "/a" * 9,
+        "/" + "x" * 65,
+        "/a\\b",
+        "/a#b",
+        "/a\nb",
+        "/a~b",
+        "/a²",
+    ],
+)
+def test_paths_that_may_not_be(path: str) -> None:
+    with pytest.raises(ValueError, match="1 to 8 segments"):
+        normal_path(path)
+
+
+def test_a_path_is_kept_composed() -> None:
+    assert normal_path(unicodedata.normalize("NFD", "/people/josé")) == "/people/josé"
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+
+def test_a_short_document_is_one_page(world: World) -> None:
+    keep(world, "  exactly\r\nthis \n")
+    [page] = pages(world)
+    assert page.document is not None
+    assert (page.text, page.offset, page.next_offset) == ("  exactly\r\nthis \n", 0, None)
+    assert (page.document.session_id, page.document.seq) == ("s1", 4)
+
+
+def test_a_long_one_takes_pages_of_4000_tokens(world: World) -> None:
+    keep(world, "x" * 12_800 * 2 + "y")
+    assert [len(page.text) for page in pages(world)] == [12_800, 12_800, 1]
+    assert estimate(pages(world)[0].text) == PAGE_TOKENS == 4_000
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.text(st.sampled_from("aé👩🏽‍🚀\n\u0301🇫🇷"), min_size=1, max_size=30), st.integers(0, 3_000))
+def test_the_pages_together_are_the_exact_text(world: World, text: str, times: int) -> None:
+    whole = "z" * times + text * (times // 3)
+    keep(world, whole)
+    found = pages(world)
+    assert "".join(page.text for page in found) == whole
+    assert all(estimate(page.text) <= PAGE_TOKENS for page in found)
+    assert all(page.text for page in found[:-1])
+
+
+def test_behind_the_end_there_is_nothing(world: World) -> None:
+    keep(world, "short")
+    page = read_document(world.user(), PATH, 99)
+    assert (page.text, page.next_offset, page.document is not None) == ("", None, True)
+
+
+# --- what cannot be read ------------------------------------------------------------------------
+
+
+def test_what_is_not_there_and_what_is_anothers_is_not_found(world: World) -> None:
+    keep(world, "his", "/artifacts/bobs", "bob")
+    for path in ("/artifacts/none", "/artifacts/bobs"):
+        assert read_document(world.user(), path) == DocumentPage(path)
+
+
+def test_a_document_is_read_where_it_is(world: World) -> None:
+    write_document(world.user(), "/notes/tea", DocumentChange("Green tea."))
+    assert read_document(world.user(), "/notes/tea").text == "Green tea."
+    assert read_document(world.user("bob"), "/notes/tea") == DocumentPage("/notes/tea")
+
+
+def test_a_store_that_is_down_is_not_an_empty_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def down(_: object) -> None:
+        raise StoreUnavailable("table", "down")
+
+    monkeypatch.setattr(world.table, "get_many", down)
+    assert read_document(world.user(), PATH) == DocumentPage(PATH, degraded=("hydrate:error",))
+
+
+def test_of_an_erased_user_nothing_is_read(tmp_path: Path) -> None:
+    world = World.make(tmp_path)
+    world.open()
+    keep(world, "text")
+    keys = world.user().keys
+
+    def become(state: Any) -> None:
+        world.table.write([rows.put_head(keys, replace(rows.read_head(world.table.get(keys.head)), state=state))])
+
+    become("erasing")
+    assert read_document(world.user(), PATH).document is None
+    become("closed")
+    with pytest.raises(NeveError) as refused:
+        read_document(world.user(), PATH)
+    assert refused.value.code == "user_closed"

@@ -1,0 +1,212 @@
+"""Documents in the search index and among the hits: how they get there, what is found of them, and when they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from neve.domain.documents.change import DocumentChange
+from neve.domain.records import Document, EmbeddingState, Provenance, Status
+from neve.ports import QueueName, Source
+from neve.store.documents import LONGEST_ROW_TEXT, read_document
+from neve.usecases.documents.delete_document import delete_document
+from neve.usecases.documents.evolve_document import Evolution, evolve_document
+from neve.usecases.documents.move_document import move_document
+from neve.usecases.documents.write_document import write_document
+from neve.usecases.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.indexing.embed_rows import embed_rows
+from neve.usecases.recall.answer import Hit
+from neve.usecases.recall.command import RecallFilters
+from neve.usecases.sessions.memory_lag import user_lag
+from tests.unit.recall_world import RecallWorld, told
+
+PATH = "/projects/alpha/plan"
+STORY = "\n\n".join(["A short beginning about the harbour.", "The ferry waits. " * 180, "An end with a lighthouse."])
+
+
+@pytest.fixture
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecallWorld]:
+    world = RecallWorld.make(tmp_path_factory.mktemp("recall"))
+    yield world
+    world.close()
+
+
+def put(world: RecallWorld, text: str, path: str = PATH, **more: object) -> Document:
+    return write_document(world.user(), path, DocumentChange(text=text, **more)).document  # type: ignore[arg-type]
+
+
+def head(world: RecallWorld, path: str = PATH) -> Document:
+    item = world.rows.get(world.user().keys.document(path))
+    assert item is not None
+    return read_document(item)
+
+
+def hits(world: RecallWorld, query: str, **given: Any) -> list[Hit]:
+    return world.ask(query, mode="tool", **given).hits
+
+
+def paths(world: RecallWorld, query: str, **given: Any) -> list[str | None]:
+    return [hit.path for hit in hits(world, query, **given)]
+
+
+# --- into the index -----------------------------------------------------------------------------
+
+
+def test_a_document_is_searched_by_paragraphs_and_answered_with_the_passage(world: RecallWorld) -> None:
+    written = put(world, STORY)
+    world.pump()
+    assert world.index.count(world.user().keys.owner) >= 4
+    assert (head(world).embedding_state, head(world).rev_at) == (EmbeddingState.READY, None)
+    [hit] = hits(world, "lighthouse")
+    assert (hit.id, hit.path, hit.source, hit.kind) == (written.id, PATH, "document", "document")
+    assert hit.text == "An end with a lighthouse.\n(from: plan)"
+    assert hit.provenance == Provenance("human_edit", trust="user")
+
+
+def test_words_never_wait_for_vectors_and_the_lag_counts_documents(world: RecallWorld) -> None:
+    put(world, "The harbour is closed.")
+    assert user_lag(world.user()).unindexed == 1
+    assert paths(world, "harbour") == [PATH]  # too new for the index: from its row
+    world.words(world.dispatch())
+    lag = user_lag(world.user())
+    assert (lag.unindexed, lag.unembedded) == (0, 1)
+    world.clock.move(minutes=5)
+    assert paths(world, "harbour") == [PATH]
+    assert drain_embeddings(world.scope, None, 0).result["pending"] == 1
+    world.pump()
+    assert user_lag(world.user()).none
+    assert drain_embeddings(world.scope, None, 0).status == "done"
+
+
+def test_name_tags_first_line_and_body_are_searched(world: RecallWorld) -> None:
+    put(world, "Nothing to see.", "/a", name="Zanzibar")
+    put(world, "Nothing to see here.", "/b", tags=("quince",))
+    put(world, "Pomegranate first.\n\nThen other things.", "/c")
+    put(world, "Some things.\n\nAnd then a walrus.", "/d")
+    world.pump()
+    for broken in ((), ("vector=error",)):
+        world.broken(*broken)
+        for query, path in (("Zanzibar", "/a"), ("quince", "/b"), ("pomegranate", "/c"), ("walrus", "/d")):
+            assert paths(world, query)[:1] == [path], (query, broken)
+
+
+def test_a_shorter_text_leaves_no_passage_behind(world: RecallWorld) -> None:
+    put(world, STORY)
+    world.pump()
+    put(world, "Only this.")
+    world.pump()
+    assert world.index.count(world.user().keys.owner) == 1
+    assert paths(world, "lighthouse", legs=("lexical",)) == []
+
+
+def test_a_late_message_of_an_older_rev_changes_nothing(world: RecallWorld) -> None:
+    put(world, "The harbour.")
+    early = world.dispatch()
+    put(world, "The lighthouse.")
+    world.pump()
+    world.embed(early)
+    assert paths(world, "harbour", legs=("lexical",)) == []
+    assert paths(world, "lighthouse") == [PATH]
+
+
+def test_what_could_not_be_embedded_is_found_by_words_and_drained_later(world: RecallWorld) -> None:
+    world.broken("embed=status:401")
+    put(world, "The harbour.")
+    world.pump()
+    assert head(world).embedding_state is EmbeddingState.FAILED
+    world.broken()
+    assert drain_embeddings(world.scope, None, 0).result["queued"] == 1
+    world.pump()
+    assert head(world).embedding_state is EmbeddingState.READY
+
+
+# --- what a hit is checked against --------------------------------------------------------------
+
+
+def test_a_document_that_changed_or_is_gone_is_not_answered_with(world: RecallWorld) -> None:
+    put(world, "The harbour.")
+    put(world, "The lighthouse.", "/b")
+    world.pump()
+    put(world, "The windmill.")
+    delete_document(world.user(), "/b", None)
+    assert paths(world, "harbour lighthouse", legs=("lexical",)) == []
+    assert paths(world, "windmill") == [PATH]
+    world.pump()
+    assert world.index.count(world.user().keys.owner) == 1
+
+
+def test_a_moved_document_is_found_where_it_is(world: RecallWorld) -> None:
+    put(world, "The harbour.")
+    world.pump()
+    move_document(world.user(), PATH, "/reference/plan")
+    for _ in range(2):
+        assert paths(world, "harbour") == ["/reference/plan"]
+        assert paths(world, "harbour", filters=RecallFilters(path_prefix="/projects")) == []
+        world.pump()
+    assert world.index.count(world.user().keys.owner) == 1
+
+
+def test_a_superseded_document_is_recalled_when_asked_for_only(world: RecallWorld) -> None:
+    put(world, "The harbour is open.")
+    world.pump()
+    evolve_document(world.user(), Evolution(PATH, "/new", DocumentChange("The harbour is closed."), "It closed."))
+    for _ in range(2):
+        assert paths(world, "harbour") == ["/new"]
+        world.pump()
+    assert set(paths(world, "harbour", include_superseded=True)) == {PATH, "/new"}
+
+
+def test_an_archived_document_is_never_recalled(world: RecallWorld) -> None:
+    put(world, "The harbour.")
+    world.pump()
+    put(world, "The harbour.", status=Status.ARCHIVED)
+    world.pump()
+    assert world.index.count(world.user().keys.owner) == 0
+
+
+# --- filters and sources ------------------------------------------------------------------------
+
+
+def test_filters_by_prefix_tags_and_source(world: RecallWorld) -> None:
+    put(world, "The harbour plan.", "/projects/alpha/a", tags=("x", "y"))
+    put(world, "The harbour notes.", "/projects/alpha-old/b", tags=("x",))
+    world.remember("The harbour is in the north.")
+    world.pump()
+    assert paths(world, "harbour", filters=RecallFilters(path_prefix="/projects/alpha/")) == ["/projects/alpha/a"]
+    assert paths(world, "harbour", filters=RecallFilters(tags=("x", "y"))) == ["/projects/alpha/a"]
+    assert None not in paths(world, "harbour", sources=(Source.DOCUMENT,))
+    assert len(paths(world, "harbour")) == 3
+    assert world.found("harbour", user="bob") == []
+
+
+# --- long texts ---------------------------------------------------------------------------------
+
+
+def test_a_text_that_is_an_object_is_found_and_said_to_be_missing_when_it_cannot_be_read(world: RecallWorld) -> None:
+    filling = "Nothing but words that fill the page. " * 200
+    long = "\n\n".join([*[filling] * (LONGEST_ROW_TEXT // len(filling) + 1), "At the end a lighthouse."])
+    written = put(world, long)
+    world.pump()
+    assert [hit.text for hit in hits(world, "lighthouse", k=1)] == ["At the end a lighthouse.\n(from: plan)"]
+    [name] = world.objects.list("documents/")
+    assert name == written.text_object
+    body = world.objects.get(name)
+    world.objects.delete(name)
+    answer = world.ask("lighthouse", mode="tool")
+    assert (answer.hits, answer.degraded) == ([], ["documents:error"])
+    world.objects.put(name, body or b"", content_type="text/markdown")
+    delete_document(world.user(), PATH, None)
+    world.objects.put(name, b"left behind", content_type="text/markdown")  # as by a process that died just then
+    world.pump()
+    assert world.objects.list("documents/") == []
+
+
+def test_the_words_hand_a_document_on_to_the_vectors(world: RecallWorld) -> None:
+    put(world, "The harbour.")
+    assert world.words(world.dispatch()) == {}
+    [message] = world.taken(QueueName.EMBED)
+    assert (message.body["kind"], message.body["rev"]) == ("document", 1)
+    assert embed_rows(world, told([message])) == {}
+    assert head(world).embedding_state is EmbeddingState.READY

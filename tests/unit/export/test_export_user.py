@@ -1,0 +1,307 @@
+"""Everything of a user as lines, and the same brought in elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+import pytest
+
+from local.limits.mortal_ports import Killed, MortalPorts, seconds_left
+from neve.domain.documents.change import DocumentChange
+from neve.domain.errors import NeveError
+from neve.domain.jobs.time_limits import LEASE_S, WORKER_S
+from neve.domain.records import Document, Job, Kind, Memory, Status, Summary
+from neve.http.schemas.memories.imports import ImportText
+from neve.ports import Message, QueueName
+from neve.store import rows
+from neve.usecases.background.read_admin_job import read_admin_job
+from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.documents.write_document import write_document
+from neve.usecases.erase.request_erasure import request_erasure
+from neve.usecases.export import export_lines, export_user
+from neve.usecases.export.request_export import request_export
+from neve.usecases.memories.import_memories import ImportedRow, ImportReport, import_memories
+from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.workers.job_worker import work
+from tests.unit.recall_world import RecallWorld
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.with_policy()
+    made.open()
+    yield made
+    made.close()
+
+
+def deliver(world: RecallWorld) -> int:
+    messages = waiting(world)
+    for message in messages:
+        work(world, message.body, lambda: 900.0)
+    return len(messages)
+
+
+def waiting(world: RecallWorld) -> list[Message]:
+    """What the jobs queue holds."""
+    world.dispatch()
+    messages = [message for queue, message in world.queue.sent if queue is QueueName.JOBS]
+    world.queue.sent = []
+    return messages
+
+
+def exported(world: RecallWorld, job: Job | None = None) -> list[dict[str, Any]]:
+    """The lines that are behind the addresses of the ended job."""
+    job = job or request_export(world.user())
+    deliver(world)
+    return written(world, job)
+
+
+def written(world: RecallWorld, job: Job) -> list[dict[str, Any]]:
+    done = read_admin_job(world.scope, job.id)
+    assert done.status == "done", done
+    bodies = []
+    for part in done.result["parts"]:
+        found = world.objects.download(urlparse(part["url"]).path.rpartition("/")[2])
+        assert found is not None
+        assert (found[0], len(found[1])) == ("application/jsonl", part["bytes"])
+        assert found[1].count(b"\n") == part["lines"]
+        bodies.append(found[1])
+    return [json.loads(line) for line in b"".join(bodies).splitlines()]
+
+
+def of_type(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [line for line in lines if line["type"] == kind]
+
+
+def brought_in(world: RecallWorld, lines: list[dict[str, Any]], user: str = "bob") -> ImportReport:
+    read = ImportText("\n".join(json.dumps(line) for line in lines)).read()
+    assert read.rejected == []
+    return import_memories(world.user(user), read.rows)
+
+
+def test_everything_of_a_user_is_in_it_and_nothing_of_others(world: RecallWorld) -> None:
+    world.say("I moved to Lisbon.", "Noted.")
+    world.remember("Likes tea.", tags=("drinks",), importance=4)
+    write_document(world.user(), "/notes/lisbon", DocumentChange(text="A city on the Tagus.", tags=("places",)))
+    write_document(world.user(), "/notes/long", DocumentChange(text="long " * 70_000))
+    world.open(user="bob")
+    world.say("I live in Porto.", user="bob")
+    lines = exported(world)
+    assert lines[0] | {"at": ""} == {"type": "export", "format": 1, "user_id": "ann", "at": ""}
+    assert [line["text"] for line in of_type(lines, "memory")] == ["Likes tea."]
+    assert [(line["path"], line["text"][:10]) for line in of_type(lines, "document")] == [
+        ("/notes/lisbon", "A city on "),
+        ("/notes/long", "long long "),
+    ]
+    assert len(of_type(lines, "document")[1]["text"]) == 350_000
+    assert [(line["seq"], line["content"]) for line in of_type(lines, "event")] == [
+        (1, "I moved to Lisbon."),
+        (2, "Noted."),
+    ]
+    assert [line["session_id"] for line in of_type(lines, "session")] == ["s1"]
+    assert "Porto" not in json.dumps(lines)
+
+
+def test_memories_come_back_as_they_were(world: RecallWorld) -> None:
+    world.remember("Likes tea.", tags=("drinks",), importance=4, label="home", group="g")
+    done = world.remember("Will call Ann.")
+    update_memory(world.user(), done, MemoryChange({"status": Status.RESOLVED}), None)
+    foreign = ImportedRow("From elsewhere", Kind.NOTE, id="x", created_at="2025-01-01T00:00:00.000Z")
+    old: dict[str, Any] = {
+        "superseded_by": "x",
+        "superseded_at": "2026-01-01T00:00:00.000Z",
+        "superseded_reason": "moved",
+    }
+    import_memories(
+        world.user(),
+        [
+            foreign,
+            ImportedRow("Ann is a doctor.", Kind.FACT, id="f", category="PERSON", occurrences=3),
+            ImportedRow("Lives in Lisbon.", Kind.NOTE, id="old", status=Status.SUPERSEDED, **old),
+        ],
+    )
+    lines = exported(world)
+    report = brought_in(world, lines)
+    assert len(report.imported) == 5
+    for line in of_type(lines, "memory"):
+        before, after = get_memory(world.user(), line["id"]), get_memory(world.user("bob"), line["id"])
+        assert _kept(after) == _kept(before)
+        assert (after.provenance.by, after.provenance.trusted) == ("import", "import")
+    again = brought_in(world, lines)
+    assert (again.imported, again.conflicting, len(again.unchanged)) == ([], [], 5)
+    listed, _ = list_memories(world.user("bob"), MemoryFilter(), 10, None)
+    assert listed[0].id == "x", "in the order of time"
+    assert world.rows.get(world.user("bob").keys.fingerprint(get_memory(world.user("bob"), "f").fingerprint))
+
+
+def _kept(memory: Memory) -> dict[str, Any]:
+    moved = ("provenance", "rev", "rev_at", "words_at", "version", "embedding_state", "write_id", "born_gen")
+    names = [name for name in Memory.__slots__ if name not in moved]
+    return {name: getattr(memory, name) for name in names}
+
+
+def test_a_large_export_is_in_parts(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export_user, "PART_BYTES", 1_000)
+    for n in range(20):
+        world.remember(f"Memory {n} " + "x" * 100)
+    job = request_export(world.user())
+    lines = exported(world, job)
+    assert len(of_type(lines, "memory")) == 20
+    assert len(read_admin_job(world.scope, job.id).result["parts"]) > 3
+
+
+def much(world: RecallWorld) -> None:
+    """Of everything that an export has, more than one line."""
+    for n in range(12):
+        world.remember(f"Memory {n}.")
+        write_document(world.user(), f"/notes/{n}", DocumentChange(text=f"Note {n}."))
+        artifact = Document(f"/artifacts/{n}", f"Output {n}.", 4, 1, "2026-03-10T09:30:00.000Z")
+        world.rows.write([rows.put_artifact(world.user().keys, artifact)])
+    for session in ("s1", "s2", "s3"):
+        world.open(session=session)
+        world.say(*(f"Message {n}." for n in range(12)), session=session)
+    summary = Summary("s1", 1, 1, 4, "brief", "extract", 1, "2026-03-10T09:30:00.000Z")
+    world.rows.write([rows.put_summary(world.user().of_session("s1").keys, summary)])
+
+
+@pytest.mark.parametrize("line_s", [9, 59])
+def test_what_a_worker_has_no_time_for_is_another_message(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch, line_s: int
+) -> None:
+    """Every line takes that long, less than what a worker spares for the end; one that used a port once its 900 s are
+    over would be killed there."""
+    much(world)
+    whole = exported(world)
+    monkeypatch.setattr(export_user, "export_lines", slowly(world, line_s))
+    job = request_export(world.user())
+    workers = 0
+    while messages := waiting(world):
+        [message] = messages
+        in_its_time(world, message.body)
+        workers += 1
+    assert workers >= len(whole) * line_s / 900
+    assert written(world, job)[1:] == whole[1:]
+
+
+def slowly(world: RecallWorld, line_s: int) -> Callable[..., Iterator[export_lines.Placed]]:
+    def lines(*given: Any) -> Iterator[export_lines.Placed]:
+        for placed in export_lines.export_lines(*given):
+            world.clock.move(seconds=line_s)
+            yield placed
+
+    return lines
+
+
+def in_its_time(world: RecallWorld, body: Mapping[str, Any]) -> None:
+    """A worker on ports that die with it."""
+    ends = world.clock.now() + timedelta(seconds=WORKER_S)
+
+    def left() -> float:
+        return (ends - world.clock.now()).total_seconds()
+
+    token = seconds_left.set(left)
+    try:
+        work(MortalPorts(world), body, left)
+    finally:
+        seconds_left.reset(token)
+
+
+@pytest.mark.parametrize("parts", range(1, 9))
+def test_behind_whichever_part_a_worker_dies_another_one_goes_on(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch, parts: int
+) -> None:
+    much(world)
+    whole = exported(world)
+    monkeypatch.setattr(export_user, "PART_BYTES", 2_000)
+    job = request_export(world.user())
+    with monkeypatch.context() as dying:
+        put, left = world.objects.put, iter(range(parts))
+
+        def put_and_die(*args: Any, **kwargs: Any) -> None:
+            if next(left, None) is None:
+                raise Killed
+            put(*args, **kwargs)
+
+        dying.setattr(world.objects, "put", put_and_die)
+        with pytest.raises(Killed):
+            deliver(world)
+    assert len(json.loads(str((world.rows.get(world.tenant.keys.job(job.id)) or {})["state"]))["parts"]) == parts
+    world.clock.move(seconds=LEASE_S)
+    sweep_due(world)
+    assert deliver(world) == 1
+    assert written(world, job)[1:] == whole[1:]
+
+
+def test_a_worker_that_was_replaced_writes_nothing_into_the_job(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    much(world)
+    monkeypatch.setattr(export_user, "PART_BYTES", 2_000)
+    job = request_export(world.user())
+    [message] = waiting(world)
+    real, first = export_lines.export_lines, True
+
+    def overtaken(*given: Any) -> Iterator[export_lines.Placed]:
+        nonlocal first
+        slow, first = first, False
+        for n, placed in enumerate(real(*given)):
+            if slow and n == 5:
+                world.clock.move(seconds=LEASE_S)
+                work(world, message.body, lambda: 900.0)
+                assert read_admin_job(world.scope, job.id).status == "done"
+            yield placed
+
+    monkeypatch.setattr(export_user, "export_lines", overtaken)
+    work(world, message.body, lambda: 900.0)
+    done = read_admin_job(world.scope, job.id)
+    assert sum(part["lines"] for part in done.result["parts"]) == sum(done.result["lines"].values())
+
+
+def test_an_answer_that_was_lost_does_not_hold_an_export_up(world: RecallWorld) -> None:
+    job = request_export(world.user())
+    world.dispatch()
+    world.rows.lose_response = True
+    deliver(world)
+    assert read_admin_job(world.scope, job.id).status == "done"
+
+
+def test_addresses_end_and_are_made_anew(world: RecallWorld) -> None:
+    job = request_export(world.user())
+    exported(world, job)
+    [part] = read_admin_job(world.scope, job.id).result["parts"]
+    world.clock.move(seconds=901)
+    with pytest.raises(PermissionError):
+        world.objects.download(urlparse(part["url"]).path.rpartition("/")[2])
+    assert exported(world, job) != []
+    assert "http" not in str(world.rows.get(world.tenant.keys.job(job.id)))
+
+
+def test_a_dead_worker_is_followed(world: RecallWorld) -> None:
+    job = request_export(world.user())
+    world.dispatch()
+    world.queue.sent = []
+    sweep_due(world)
+    assert deliver(world) == 1, "its message was lost"
+    assert read_admin_job(world.scope, job.id).status == "done"
+    assert deliver(world) == 0
+    world.clock.move(seconds=LEASE_S)
+    sweep_due(world)
+    assert deliver(world) == 0
+
+
+def test_an_erased_user_is_not_exported(world: RecallWorld) -> None:
+    world.remember("Likes tea.")
+    job = request_export(world.user())
+    erasure = request_erasure(world.user(), close=True)
+    with pytest.raises(NeveError, match="erasing"):
+        request_export(world.user())
+    deliver(world)
+    assert rows.read_job(world.rows.get(world.tenant.keys.job(erasure.id)) or {}).status == "running"
+    assert world.rows.get(world.tenant.keys.job(job.id)) is None

@@ -1,0 +1,106 @@
+"""What a refused field is told: in the words of JSON, never in those of the language or the library that looked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from local import openapi
+from neve.domain.errors import NeveError
+from neve.http.json_body import check_model
+from neve.http.openapi import describe
+from neve.http.operations import Operation, TextBody
+from neve.http.schemas.fields import Time
+from neve.http.schemas.memories.memories import ImportLine
+
+OPERATIONS = [one for one in openapi.operations() if one.has_body and not issubclass(one.body, TextBody)]
+FOREIGN = re.compile(
+    r"dictionary|instance|validation|valid (string|integer|list|number|boolean|tuple|set)|tuple|None|Value"
+    r"|List\b|String\b|Input|[a-z]Body|Arguments|Python|pydantic|finite|parse|unable"
+)
+WRONG: tuple[Any, ...] = (None, True, 0, -1, 7.5, 10**15, "", " ", "x", "#", [], [None], {}, {"x": 1}, ["x", "x"])
+
+
+def told(model: Any, body: Any, *, strict: bool = True) -> dict[str, str]:
+    """Messages by field."""
+    try:
+        check_model(model, body, strict=strict)
+    except NeveError as refusal:
+        return {error.field: error.message for error in refusal.errors}
+    return {}
+
+
+def wrong(schema: Any, components: Any) -> Iterator[Any]:
+    """What the schema refuses, and some that it takes, each with one thing changed."""
+    while "$ref" in schema:
+        schema = components[schema["$ref"].rpartition("/")[2]]
+    yield from WRONG
+    if "maxLength" in schema:
+        yield "x" * (schema["maxLength"] + 1)
+    if "maxItems" in schema:
+        yield ["x"] * (schema["maxItems"] + 1)
+    for other in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        yield from wrong(other, components)
+    if "items" in schema:
+        yield from ([one] for one in wrong(schema["items"], components))
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield from ({"x": one} for one in wrong(schema["additionalProperties"], components))
+    properties = schema.get("properties", {})
+    fixed = {name: part["const"] for name, part in properties.items() if "const" in part}
+    for name, part in properties.items():
+        yield from (fixed | {name: one} for one in wrong(part, components))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+def test_no_refusal_speaks_of_the_language_it_is_written_in(operation: Operation[Any, Any]) -> None:
+    document = describe([operation])
+    schema = document["paths"][operation.path][operation.method.lower()]["requestBody"]["content"]["application/json"]
+    bodies = [one for one in wrong(schema["schema"], document["components"]["schemas"]) if isinstance(one, dict)]
+    said = {message for body in bodies for message in told(operation.body, body).values()}
+    assert said, "nothing was refused"
+    assert sorted(message for message in said if FOREIGN.search(message)) == []
+
+
+def test_no_refusal_of_a_parameter_does_either() -> None:
+    queries = {one.query for one in openapi.operations()}
+    given = [str(one) for one in WRONG] + ["x" * 3_000, "9" * 30, "1.5", "٣"]
+    said = {
+        message
+        for query in queries
+        for name in query.model_fields
+        for one in given
+        for message in told(query, {name: one}, strict=False).values()
+    }
+    assert "must be a whole number" in said
+    assert sorted(message for message in said if FOREIGN.search(message)) == []
+
+
+def test_lengths_are_told_in_the_unit_of_what_was_sent() -> None:
+    assert told(ImportLine, {"text": "x" * 64_001})["text"] == "must have at most 64000 characters, not 64001"
+    assert told(ImportLine, {"text": "x", "session_id": ""})["session_id"].startswith("must be 1 to 128 of")
+    many = told(ImportLine, {"text": "x", "tags": [str(n) for n in range(99)]})
+    assert many == {"tags": "must have at most 32 items, not 99"}
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("2026-11-22t12:00:00z", "2026-11-22T12:00:00.000Z"),
+        ("2026-11-22T12:00:00.5z", "2026-11-22T12:00:00.500Z"),
+        ("2026-11-22t12:00:00+02:00", "2026-11-22T10:00:00.000Z"),
+    ],
+)
+def test_a_time_in_small_letters_is_stored_in_the_one_form(given: str, stored: str) -> None:
+    assert TypeAdapter(Time).validate_python(given) == stored
+    with pytest.raises(ValidationError):
+        TypeAdapter(Time).validate_python(given.replace("t", " ").replace("T", " "))
+
+
+def test_an_object_is_asked_for_by_that_name() -> None:
+    bodies = {one.id: one.body for one in OPERATIONS}
+    assert told(bodies["recallMemory"], {"arguments": []}) == {"arguments": "must be an object"}
+    assert told(bodies["appendEvents"], {"events": []}) == {"events": "must have at least 1 item, not 0"}

@@ -1,0 +1,258 @@
+"""Dumps of other memory stores as lines that an import takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from local.api_client import ApiClient, Reply
+from local.importers.__main__ import main
+from local.importers.observations import observation_line
+from local.importers.reading import Malformed, read_records, time_of
+from local.importers.sending import PIECE_BYTES, pieces, send_lines
+from neve.http.schemas.memories.imports import ImportText
+
+
+def observation(**more: Any) -> dict[str, Any]:
+    """As a store of observations has it."""
+    row = {
+        "id": "obs_7-x",
+        "createdAt": 1_767_225_600_000,
+        "lastUsedAt": 1_767_312_000_000,
+        "kind": "observation",
+        "observedDate": "2026-01-01",
+        "priority": "high",
+        "source": {"kind": "system"},
+        "content": '<observation-group id="a1" range="3:9">\n* 🔴 User moved to Lisbon.\n</observation-group>',
+        "tags": ["observational-memory"],
+    }
+    return row | more
+
+
+def converted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *command: str
+) -> tuple[int, list[Any], str]:
+    """Exit code, lines that an import takes, and what was said of the others."""
+    file = tmp_path / "dump"
+    file.write_text(text, encoding="utf-8")
+    code = main([*command, str(file)])
+    said = capsys.readouterr()
+    if said.out:
+        assert ImportText(said.out).read().rejected == []
+    return code, [json.loads(line) for line in said.out.splitlines()], said.err
+
+
+def test_a_row_keeps_its_id_times_kind_priority_and_range() -> None:
+    assert observation_line(observation()) == {
+        "id": "obs_7-x",
+        "text": "* 🔴 User moved to Lisbon.",
+        "kind": "observation",
+        "priority": "high",
+        "tags": ["observational-memory"],
+        "created_at": "2026-01-01T00:00:00.000Z",
+        "last_used_at": "2026-01-02T00:00:00.000Z",
+        "provenance": {"seq_from": 3, "seq_to": 9},
+    }
+
+
+def test_several_groups_are_passages_with_their_own_ranges() -> None:
+    content = (
+        'Before.<observation-group id="a" range="1:2">One.</observation-group>\n\n'
+        '<observation-group range="5:8" id="b" kind="reflection">Two.\nThree.</observation-group>'
+    )
+    line = observation_line(observation(content=content, kind=None))
+    assert (line["kind"], line["text"]) == ("reflection", "Before.\nOne.\nTwo.\nThree.")
+    assert line["passages"] == [
+        {"text": "Before."},
+        {"text": "One.", "seq_from": 1, "seq_to": 2},
+        {"text": "Two.\nThree.", "seq_from": 5, "seq_to": 8},
+    ]
+    assert "provenance" not in line, "a part of it has no range"
+
+
+@pytest.mark.parametrize("given", ["msg_1:msg_9", "9:3", "0:4", "", "4"])
+def test_a_range_that_is_no_place_in_a_log_is_left_out(given: str) -> None:
+    line = observation_line(observation(content=f'<observation-group id="a" range="{given}">One.</observation-group>'))
+    assert (line["text"], line.get("provenance")) == ("One.", None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"content": " "}, "content"),
+        ({"content": '<observation-group id="a" range="1:2"> </observation-group>'}, "wrappers"),
+        ({"kind": "dream"}, "kind"),
+        ({"priority": "urgent"}, "priority"),
+        ({"createdAt": "yesterday"}, "createdAt"),
+        ({"tags": "one"}, "tags"),
+    ],
+)
+def test_what_is_wrong_is_named(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(Malformed, match=said):
+        observation_line(observation(**wrong))
+
+
+def test_malformed_lines_are_named_and_the_others_converted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump = "\n".join([json.dumps(observation()), "{broken", "", "[]", json.dumps(observation(id="x", kind="dream"))])
+    code, lines, said = converted(tmp_path, capsys, dump, "observations")
+    assert (code, [line["id"] for line in lines]) == (1, ["obs_7-x"])
+    assert [line.partition(":")[0] for line in said.splitlines()] == ["2", "4", "5"]
+
+
+@pytest.mark.parametrize("wrap", [lambda rows: rows, lambda rows: {"observations": rows}, lambda rows: {"rows": rows}])
+def test_a_dump_may_be_one_json_text(tmp_path: Path, capsys: pytest.CaptureFixture[str], wrap: Any) -> None:
+    rows = [observation(id="a"), observation(id="b"), 7]
+    code, lines, said = converted(tmp_path, capsys, json.dumps(wrap(rows)), "observations")
+    assert (code, [line["id"] for line in lines], said) == (1, ["a", "b"], "3: is not an object\n")
+
+
+def test_what_mem0_gives_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    memory = {
+        "id": "3c90c3cc-0d44-4b50-8888-8dd25736052a",
+        "memory": "Dev works at TechCorp.",
+        "user_id": "dev",
+        "agent_id": None,
+        "app_id": "crm",
+        "run_id": None,
+        "hash": "abc",
+        "metadata": {"type": "professional"},
+        "categories": ["work"],
+        "created_at": "2023-11-07T05:31:56-08:00",
+        "updated_at": "2023-11-08T05:31:56.123456",
+    }
+    other = {**memory, "id": "other", "user_id": "carl"}
+    dump = json.dumps({"count": 3, "results": [memory, other, {"id": "z", "memory": None}]})
+    code, lines, said = converted(tmp_path, capsys, dump, "mem0", "--user", "dev")
+    assert (code, said) == (1, "3: memory must be text that is not blank\n")
+    assert lines == [
+        {
+            "id": "3c90c3cc-0d44-4b50-8888-8dd25736052a",
+            "text": "Dev works at TechCorp.",
+            "kind": "note",
+            "tags": ["work"],
+            "label": "professional",
+            "group": "crm",
+            "created_at": "2023-11-07T13:31:56.000Z",
+            "observed_at": "2023-11-08T05:31:56.123Z",
+        }
+    ]
+
+
+@pytest.mark.parametrize("given", [1_767_225_600, 1_767_225_600_000, "2026-01-01T01:00:00+01:00", "2026-01-01"])
+def test_times_of_every_form(given: Any) -> None:
+    assert time_of(given, "at") == "2026-01-01T00:00:00.000Z"
+
+
+def test_places_are_those_of_the_file() -> None:
+    assert [place for place, _ in read_records('\n{"a": 1}\n\n{"a": 2}\n')] == [2, 4]
+
+
+def test_a_line_that_is_not_utf8_is_named_and_the_others_converted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [json.dumps(observation(id=name, content="Caf\xe9."), ensure_ascii=False) for name in "abc"]
+    (tmp_path / "dump").write_bytes(
+        b"\n".join(line.encode(code) for line, code in zip(lines, ("utf-8", "latin-1", "utf-8"), strict=True))
+    )
+    assert main(["observations", str(tmp_path / "dump")]) == 1
+    said = capsys.readouterr()
+    assert [json.loads(line)["id"] for line in said.out.splitlines()] == ["a", "c"]
+    assert said.err == "2: holds what is not UTF-8\n"
+
+
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for file in (tmp_path / "nothing", tmp_path):
+        assert main(["observations", str(file)]) == 1
+        said = capsys.readouterr()
+        assert (said.out, len(said.err.splitlines())) == ("", 1)
+        assert str(file) in said.err
+
+
+def test_a_service_that_cannot_be_one_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "lines").write_text('{"text": "a"}')
+    with pytest.raises(SystemExit):
+        main(["send", str(tmp_path / "lines"), "--user", "ada", "--url", "ftp://x"])
+    assert "--url: must be http:// or https://" in capsys.readouterr().err
+
+
+# --- sending ------------------------------------------------------------------------------------
+
+
+class Service:
+    """Answers as the two calls do; remembers what it was sent."""
+
+    def __init__(self) -> None:
+        self.memories: list[list[str]] = []
+        self.documents: dict[str, Any] = {}
+
+    def call(self, method: str, path: str, body: Any = None, **more: Any) -> Reply:
+        if method == "PUT":
+            return self._document(body, more["query"]["path"])
+        lines = more["raw"].decode().split("\n")
+        good = [line for line in lines if "bad" not in line]
+        if not good:
+            return _reply(422, {"detail": "lines[1]: bad"})
+        self.memories.append(good)
+        rejected = [{"line": n, "detail": "bad"} for n, line in enumerate(lines, start=1) if "bad" in line]
+        return _reply(200, {"imported": good, "unchanged": [], "conflicting": [], "rejected": rejected, "skipped": {}})
+
+    def _document(self, body: Any, path: str) -> Reply:
+        if path in self.documents:
+            return _reply(412, {"detail": "there"})
+        self.documents[path] = body
+        return _reply(201, {})
+
+
+def _reply(status: int, body: Any) -> Reply:
+    return Reply(status, {}, json.dumps(body).encode())
+
+
+def test_lines_are_sent_in_pieces_and_refused_ones_named_by_their_place() -> None:
+    service = Service()
+    lines = ['{"text": "a"}', '{"text": "bad"}', "", '{"text": "b"}']
+    sent = send_lines(cast("ApiClient", service), "ada", "\n".join(lines))
+    assert (sent.imported, sent.rejected) == (2, {2: "bad"})
+    assert send_lines(cast("ApiClient", service), "ada", '\n\n{"text": "bad"}').rejected == {3: "lines[1]: bad"}
+
+
+@pytest.mark.parametrize("user", ["ada#2", "ada/sessions", "..", "", "a b"])
+def test_what_is_no_user_id_is_sent_nowhere(user: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "lines").write_text('{"text": "a"}')
+    with pytest.raises(SystemExit):
+        main(["send", str(tmp_path / "lines"), "--user", user])
+    assert "--user: must be 1 to 128 of" in capsys.readouterr().err
+
+
+def test_what_is_not_utf8_is_sent_as_it_is() -> None:
+    asked: list[bytes] = []
+
+    class Asked:
+        def call(self, _: str, __: str, *, raw: bytes) -> Reply:
+            asked.append(raw)
+            return _reply(422, {"detail": "not UTF-8"})
+
+    text = b'{"text": "\xe9"}'.decode(errors="surrogateescape")
+    assert send_lines(cast("ApiClient", Asked()), "ada", text).rejected == {1: "not UTF-8"}
+    assert asked == [b'{"text": "\xe9"}']
+
+
+def test_documents_of_an_export_are_written_once() -> None:
+    service = Service()
+    document = {"type": "document", "path": "/notes/a", "text": "x", "rev": 3, "id": "doc_1", "tags": ["t"]}
+    artifact = {**document, "path": "/artifacts/s1/3"}
+    export = "\n".join(map(json.dumps, ({"type": "memory", "text": "a"}, document, artifact)))
+    sent = send_lines(cast("ApiClient", service), "ada", export)
+    assert (sent.imported, sent.documents, sent.documents_there) == (2, 1, 0), "the artifact is left to the import"
+    assert service.documents == {"/notes/a": {"text": "x", "tags": ["t"]}}
+    assert send_lines(cast("ApiClient", service), "ada", export).documents_there == 1
+
+
+def test_no_piece_is_more_than_a_call_takes() -> None:
+    lines = [(n, "x" * 1_000) for n in range(1, 3_001)] + [(3_001, "y" * (PIECE_BYTES + 1))]
+    made = list(pieces(lines))
+    assert [pair for piece in made for pair in piece] == lines
+    assert all(sum(len(line) + 1 for _, line in piece) <= PIECE_BYTES for piece in made[:-1])
+    assert len(made[-1]) == 1

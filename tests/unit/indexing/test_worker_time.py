@@ -1,0 +1,106 @@
+"""An embed worker that ends before its batch is done: nothing is lost, paid for twice, or counted as a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neve.observing import SecondsLeft
+from neve.ports import Message, QueueName, StoreUnavailable
+from neve.usecases.indexing.embed_rows import embed_rows
+from neve.usecases.indexing.index_rows import index_rows
+from neve.usecases.indexing.vectors.embed_texts import BATCH
+from neve.usecases.indexing.vectors.worker_time import RESERVE_S
+from tests.unit.indexing.test_embed_rows import embed_calls, usage
+from tests.unit.recall_world import RecallWorld, told
+
+TIMEOUT_S = 60.0
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.open()
+    yield made
+    made.close()
+
+
+def time_for(world: RecallWorld, calls: int) -> SecondsLeft:
+    """A worker whose time is up behind so many calls of the embedder from now on."""
+    before = len(embed_calls(world))
+    return lambda: TIMEOUT_S if len(embed_calls(world)) < before + calls else RESERVE_S - 0.1
+
+
+def waiting(world: RecallWorld) -> list[Message]:
+    """For the embed worker, of everything that was written so far."""
+    assert world.words(world.dispatch()) == {}
+    return world.taken(QueueName.EMBED)
+
+
+def rounds(world: RecallWorld, messages: list[Message], *, calls: int) -> int:
+    """How many workers it takes, each with time for so many calls."""
+    for n in range(1, 100):
+        assert embed_rows(world, told(messages), time_for(world, calls)) == {}
+        messages = world.taken(QueueName.EMBED)
+        if not messages:
+            return n
+    raise AssertionError("it goes round for ever")
+
+
+def test_one_worker_after_another_embeds_a_long_log_and_pays_for_no_text_twice(world: RecallWorld) -> None:
+    for start in range(0, 96, 48):
+        world.say(*(f"utterance number {n}" for n in range(start, start + 48)))
+    messages = waiting(world)
+    assert rounds(world, messages, calls=1) > 96 // BATCH
+    assert usage(world)[0] == 96
+    assert world.found("utterance number 95", legs=("vector",), threshold=0.0)
+    assert sum(len(call["texts"]) for call in embed_calls(world)) == 96
+
+
+def test_memories_and_sessions_of_several_users_come_to_their_end(world: RecallWorld) -> None:
+    world.open(user="bob")
+    for n in range(40):
+        world.remember(f"memory number {n}")
+        world.remember(f"memory number {n}", user="bob")
+    world.say(*(f"utterance {n}" for n in range(30)), user="bob")
+    messages = waiting(world)
+    rounds(world, messages, calls=2)
+    assert (usage(world)[0], usage(world, "bob")[0]) == (40, 70)
+    assert embed_rows(world, told(messages), time_for(world, 0)) == {}, "all is done: there is nothing to have time for"
+    assert world.taken(QueueName.EMBED) == []
+
+
+def test_what_is_sent_again_stands_in_its_users_group(world: RecallWorld) -> None:
+    world.remember("Mary drinks tea")
+    [message] = waiting(world)
+    assert embed_rows(world, told([message]), time_for(world, 0)) == {}
+    assert world.taken(QueueName.EMBED) == [message]
+    assert embed_calls(world) == []
+
+
+def test_words_too_are_left_to_the_next_worker_where_there_is_no_time(world: RecallWorld) -> None:
+    """Each worker has time for one step of a long log, or for the memories of one user."""
+    for start in range(0, 144, 48):
+        world.say(*(f"utterance number {n}" for n in range(start, start + 48)))
+    world.remember("Mary drinks tea")
+    messages, workers = world.dispatch(), 0
+    while messages:
+        left = iter([TIMEOUT_S, *[RESERVE_S - 0.1] * 10])
+        assert index_rows(world, told(messages), lambda left=left: next(left)) == {}  # type: ignore[misc]
+        messages, workers = world.taken(QueueName.INDEX), workers + 1
+    assert workers == 4
+    assert world.found("utterance number 143") and world.found("Mary drinks tea")
+
+
+def test_what_cannot_be_sent_again_is_delivered_again(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.remember("Mary drinks tea")
+    [message] = waiting(world)
+
+    def down(*_: object) -> None:
+        raise StoreUnavailable("queue", "down")
+
+    monkeypatch.setattr(world.queue, "send", down)
+    failures = embed_rows(world, told([message]), time_for(world, 0))
+    assert isinstance(failures[0], StoreUnavailable)

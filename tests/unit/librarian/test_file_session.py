@@ -1,0 +1,370 @@
+"""The librarian against retries, crashes, people who are faster, and answers that cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from neve.domain.documents.change import DocumentChange
+from neve.domain.librarian.time_limits import MOST_ASKED
+from neve.domain.records import Job, Kind, Tier
+from neve.observers.extractive.observer import ExtractiveObserver
+from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.store import rows
+from neve.store.filings import read_filing
+from neve.usecases.documents.write_document import write_document
+from neve.usecases.jobs.read_jobs import get_job
+from neve.usecases.librarian.file_session import file_session
+from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.sessions.read_sessions import get_session
+from tests.unit.librarian.library_world import LibraryWorld, answer, change, paths, proposals
+
+OSLO = "/conversations/2026-03-10-a-trip-to-oslo"
+SARAH = "/profile/people/sarah"
+
+
+@pytest.fixture
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibraryWorld]:
+    world = LibraryWorld.at(tmp_path_factory.mktemp("librarian"))
+    world.open()
+    world.say("I prefer the window seat. We go to Oslo with Sarah.", "Noted.")
+    yield world
+    world.table.close()
+
+
+def job_of(world: LibraryWorld, job: Job) -> Job:
+    return get_job(world.user(), job.id)
+
+
+def summaries(world: LibraryWorld) -> list[Any]:
+    return list_memories(world.user(), MemoryFilter(kind="session_summary"), 10, None)[0]
+
+
+def document_path(world: LibraryWorld) -> str:
+    return str(read_filing("s1", world.table.get(world.session.keys.filing)).document_path)
+
+
+# --- one filing -----------------------------------------------------------------------------------
+
+
+def test_a_session_ends_in_documents_a_summary_and_a_job_that_is_done(world: LibraryWorld) -> None:
+    job = world.end(outcome="INTERRUPTED")
+    assert (job.status, job.result["reason"]) == ("running", "end")
+    world.observer.filings = [answer(change("create", SARAH, "Travels along.", tags=("travel",), importance=4))]
+    world.file()
+    done = job_of(world, job)
+    assert (done.status, paths(done.result), done.result["filed"]["seq_to"]) == ("done", [SARAH], 2)
+    [summary] = summaries(world)
+    assert (summary.tier, summary.kind, summary.session_id) == (Tier.EPISODIC, Kind.SESSION_SUMMARY, "s1")
+    assert (summary.outcome, summary.emotional_tone, summary.key_topics) == ("INTERRUPTED", "pleased", ("oslo",))
+    assert "A trip to Oslo" in summary.text and "# A trip to Oslo" in str(world.text(OSLO))
+    assert done.result["session_summary"] == {"memory_id": summary.id, "path": OSLO, "outcome": "INTERRUPTED"}
+    assert get_session(world.session).head.status == "extracted"
+
+
+def test_whoever_is_told_twice_does_it_once(world: LibraryWorld) -> None:
+    job = world.end()
+    for _ in range(3):
+        world.file()
+    assert world.end().id == job.id, "the same end"
+    world.file()
+    assert len(world.observer.filed) == 1
+    assert (world.rev(document_path(world)), len(summaries(world))) == (1, 1)
+    assert job_of(world, job).status == "done"
+
+
+def test_another_worker_of_the_same_session_finds_nothing_to_do(world: LibraryWorld) -> None:
+    """Two messages of one session, both under way: the one that commits second has been overtaken."""
+    world.end()
+    world.observer.filings = [answer(change("create", SARAH, "One.")), answer(change("create", SARAH, "Two."))]
+    world.meanwhile(world.file)
+    world.file()
+    assert (world.text(SARAH), world.rev(SARAH), len(summaries(world))) == ("One.", 1, 1)
+
+
+def test_a_commit_whose_answer_is_lost_is_recognised(world: LibraryWorld) -> None:
+    job = world.end()
+    world.observer.filings = [answer(change("create", SARAH, "Travels along."))]
+
+    def lose() -> None:
+        world.table.lose_response = True
+
+    world.observer.meanwhile = lose
+    world.file()
+    assert (world.rev(SARAH), len(summaries(world)), job_of(world, job).status) == (1, 1, "done")
+
+
+def test_a_worker_that_dies_before_its_commit_leaves_nothing(world: LibraryWorld) -> None:
+    world.end()
+
+    def die() -> None:
+        def refuse() -> None:
+            raise StoreUnavailable("table", "gone")
+
+        world.table.before_write = refuse
+
+    world.observer.meanwhile = die
+    world.observer.filings = [answer(change("create", SARAH, "Once."))] * 2
+    with pytest.raises(StoreUnavailable):
+        world.file()
+    assert (world.rev(SARAH), summaries(world)) == (0, [])
+    assert read_filing("s1", world.table.get(world.session.keys.filing)).filed_seq == 0
+    world.file()
+    assert (world.rev(SARAH), len(summaries(world))) == (1, 1)
+
+
+def test_what_is_said_later_goes_into_the_same_summary(world: LibraryWorld) -> None:
+    world.end()
+    world.file()
+    [first] = summaries(world)
+    world.say("We also go to Bergen, let's go with the train.", "Booked.")
+    world.end()
+    world.file()
+    [second] = summaries(world)
+    assert (second.id, second.rev) == (first.id, 2)
+    assert [given.events[0].seq for given in world.observer.filed] == [1, 3]
+    assert world.observer.filed[1].before is not None
+    assert world.rev(document_path(world)) == 2
+
+
+def test_the_outcome_that_is_told_later_is_the_summarys(world: LibraryWorld) -> None:
+    """A compaction has filed everything before the end names an outcome."""
+    world.end()
+    world.file()
+    filing = read_filing("s1", world.table.get(world.session.keys.filing))
+    assert filing.account is not None and filing.account.outcome == "SUCCESS"
+    closed = replace(get_session(world.session).head, outcome="PARTIAL", status="closed")
+    world.table.write([rows.put_session(world.user().keys, closed)])
+    file_session(world.session, world.told() | {"job_id": "job_another", "kind": "librarian"})
+    [summary] = summaries(world)
+    assert (summary.outcome, get_session(world.session).head.status) == ("PARTIAL", "extracted")
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+def test_a_persons_edit_is_read_again_and_kept(world: LibraryWorld) -> None:
+    """docs/rules/librarian.md#people"""
+    world.put(SARAH, "A nurse.")
+    world.end()
+    world.observer.filings = [
+        answer(change("update", SARAH, "A nurse. Travels along.", 1)),
+        answer(change("update", SARAH, "A nurse in Bergen. Travels along.", 2)),
+    ]
+    world.meanwhile(lambda: world.put(SARAH, "A nurse in Bergen.", expected_rev=1))
+    report = world.file()
+    assert report is not None and (report.asked, report.raced) == (2, 1)
+    assert (world.text(SARAH), world.rev(SARAH)) == ("A nurse in Bergen. Travels along.", 3)
+    first, second = world.observer.filed
+    assert [one.text for one in second.documents if one.path == SARAH] == ["A nurse in Bergen."]
+    assert first.remark is None and SARAH in str(second.remark)
+
+
+def test_a_document_that_a_person_made_meanwhile_is_not_overwritten(world: LibraryWorld) -> None:
+    world.end()
+    world.observer.filings = [answer(change("create", SARAH, "Mine.")), answer(change("append", SARAH, "Mine.", 1))]
+    world.meanwhile(lambda: world.put(SARAH, "Theirs."))
+    world.file()
+    assert world.text(SARAH) == "Theirs.\n\nMine."
+
+
+def test_who_is_always_faster_decides(world: LibraryWorld) -> None:
+    world.put(SARAH, "0")
+    job = world.end()
+    count = 0
+
+    def again(given: Any) -> Any:
+        nonlocal count
+        count += 1
+        world.put(SARAH, str(count))
+        return answer(change("update", SARAH, "Mine.", count), change("create", "/profile/goals", "Run."))
+
+    world.observer.file_away = again  # type: ignore[method-assign]
+    report = world.file()
+    assert report is not None and report.asked == MOST_ASKED
+    assert world.text(SARAH) == str(MOST_ASKED) and world.text("/profile/goals") == "Run."
+    [proposal] = proposals(world)
+    assert (proposal.reason, proposal.action.path, proposal.status) == ("raced", SARAH, "inbox")
+    assert job_of(world, job).result["inbox"] == [proposal.id]
+
+
+def test_what_people_made_of_the_summary_stays(world: LibraryWorld) -> None:
+    world.observer.filings = [answer()]
+    world.end()
+    world.file()
+    [summary] = summaries(world)
+    update_memory(world.user(), summary.id, MemoryChange({"text": "My own words."}), None)
+    world.put(OSLO, "My own notes.")
+    world.say("And Bergen.", "Yes.")
+    world.observer.filings = [answer()]
+    world.end()
+    world.file()
+    assert get_memory(world.user(), summary.id).text == "My own words."
+    assert str(world.text(OSLO)).startswith("My own notes.\n\n# A trip to Oslo")
+
+
+def test_two_conversations_of_a_day_and_title_have_documents_of_their_own(world: LibraryWorld) -> None:
+    world.put(OSLO, "Another one.")
+    world.observer.filings = [answer()]
+    world.end()
+    world.file()
+    assert world.text(OSLO) == "Another one."
+    assert document_path(world).startswith(f"{OSLO}-") and "# A trip" in str(world.text(document_path(world)))
+
+
+def test_a_document_that_only_people_change_is_theirs_to_decide(world: LibraryWorld) -> None:
+    write_document(world.user(), SARAH, DocumentChange(text="Fixed.", editable=False))
+    world.observer.filings = [answer(change("update", SARAH, "Mine.", 1))]
+    world.end()
+    world.file()
+    [proposal] = proposals(world)
+    assert (proposal.reason, world.text(SARAH)) == ("refused", "Fixed.")
+
+
+# --- routing --------------------------------------------------------------------------------------
+
+
+def test_what_is_unsure_or_a_tools_or_nowhere_waits_for_a_person(world: LibraryWorld) -> None:
+    world.with_policy(review_mode="interactive")
+    world.observer.filings = [
+        answer(
+            change("create", "/profile/preferences", "Window seats."),
+            change("create", "/profile/goals", "Fly.", seqs=(2,)),
+            illegal=(change("create", "/nowhere/x", "Lost."),),
+            rejected={"malformed": 2},
+        )
+    ]
+    job = world.end()
+    world.file()
+    reasons = {one.action.path: one.reason for one in proposals(world)}
+    assert reasons == {"/nowhere/x": "illegal_path", "/profile/goals": "low"}
+    done = job_of(world, job)
+    assert (paths(done.result), done.result["rejected"]) == (["/profile/preferences"], {"malformed": 2})
+
+
+def test_a_move_takes_the_history_along(world: LibraryWorld) -> None:
+    world.put("/profile/people/sara", "A nurse.")
+    world.observer.filings = [answer(change("move", "/profile/people/sara", "", 1, to_path=SARAH))]
+    world.end()
+    world.file()
+    assert (world.text("/profile/people/sara"), world.text(SARAH), world.rev(SARAH)) == (None, "A nurse.", 2)
+
+
+# --- answers that do not come ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(ModelRefused("no key"), "failed"), (ContentRefused("violence"), "done")]
+)
+def test_a_refusal_fails_the_job_and_refused_content_is_filed_without_help(
+    world: LibraryWorld, error: Exception, status: str
+) -> None:
+    world.observer.filings = [error]
+    job = world.end()
+    world.file()
+    assert job_of(world, job).status == status
+    assert len(summaries(world)) == (status == "done")
+
+
+def test_an_outage_moves_nothing(world: LibraryWorld) -> None:
+    world.observer.filings = [ModelUnavailable("down")]
+    job = world.end()
+    with pytest.raises(ModelUnavailable):
+        world.file()
+    assert (job_of(world, job).status, summaries(world)) == ("running", [])
+    world.file()
+    assert job_of(world, job).status == "done"
+
+
+def test_without_time_for_an_answer_the_message_goes_round(world: LibraryWorld) -> None:
+    world.end()
+    report = world.file(seconds_left=lambda: 1.0)
+    assert report is not None and report.left_off and world.observer.filed == []
+
+
+def test_an_older_incarnation_files_nothing(world: LibraryWorld) -> None:
+    world.end()
+    keys = world.user().keys
+    head = rows.read_head(world.table.get(keys.head))
+    world.table.write([rows.put_head(keys, replace(head, incarnation=2))])
+    assert world.file() is None
+    assert summaries(world) == []
+
+
+# --- what it reads --------------------------------------------------------------------------------
+
+
+def test_candidates_are_what_was_named_and_what_the_search_finds(world: LibraryWorld) -> None:
+    world.put(SARAH, "A nurse.")
+    plan = world.put("/projects/oslo/plan", "By train.")
+    conversation = world.put("/conversations/2026-01-01-x", "Not a candidate.")
+    world.found.ids = [str(plan.id), str(conversation.id), "doc_gone"]
+    world.end()
+    world.file()
+    shown = {one.path: one for one in world.observer.filed[0].documents}
+    assert set(shown) == {SARAH, "/projects/oslo/plan"}
+    assert shown[SARAH].by_person and shown[SARAH].rev == 1
+    assert [where.sources for where in world.found.asked] == [("document",)]
+
+
+# --- by rules -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def by_rules(world: LibraryWorld) -> LibraryWorld:
+    rules = ExtractiveObserver()
+    world.observer.file_away = rules.file_away  # type: ignore[method-assign]
+    return world
+
+
+def filed(world: LibraryWorld, *said: str) -> dict[str, Any]:
+    for text in said:
+        world.say(text, "Noted.")
+    job = world.end()
+    world.file()
+    return job_of(world, job).result
+
+
+def test_rules_put_each_kind_where_it_belongs(by_rules: LibraryWorld) -> None:
+    result = filed(
+        by_rules,
+        "My brother Tom is a nurse in Bergen.",
+        "We decided to use Postgres for the Alpha project.",
+        "I work at Google as an engineer.",
+        "I'm tired today.",
+    )
+    assert paths(result) == [
+        "/profile/preferences",
+        "/profile/people/tom",
+        "/projects/alpha/decisions/2026-03-10-postgres-alpha-project",
+        "/profile/identity",
+    ]
+    assert not any("tired" in str(by_rules.text(path)) for path in paths(result))
+
+
+def test_rules_update_what_is_there_and_keep_its_history_below(by_rules: LibraryWorld) -> None:
+    by_rules.put("/profile/identity", "Works at Google as an engineer. Speaks Irish.")
+    by_rules.put(SARAH, "# Sarah\n\nMy own words about her.")
+    result = filed(by_rules, "I left Google, now CTO at Acme.", "Sarah is allergic to nuts.")
+    assert {(one["path"], one["rev"]) for one in result["documents"]} >= {("/profile/identity", 2), (SARAH, 2)}
+    current, earlier = str(by_rules.text("/profile/identity")).split("## Earlier")
+    assert "Acme" in current and "Works at Google" not in current and "Speaks Irish." in current
+    assert "Works at Google as an engineer" in earlier
+    assert "My own words about her." in str(by_rules.text(SARAH)) and "allergic to nuts" in str(by_rules.text(SARAH))
+
+
+def test_rules_say_nothing_twice(by_rules: LibraryWorld) -> None:
+    filed(by_rules, "I live in Lyon.")
+    before = by_rules.text("/profile/identity")
+    assert "/profile/identity" not in paths(filed(by_rules, "I live in Lyon."))
+    assert by_rules.text("/profile/identity") == before
+
+
+def test_small_talk_leaves_no_document_but_the_conversations(by_rules: LibraryWorld) -> None:
+    result = filed(by_rules, "ok", "I'm tired today")
+    assert paths(result) == ["/profile/preferences"], "what was said before"
+    assert result["session_summary"]["path"].startswith("/conversations/2026-03-10-")

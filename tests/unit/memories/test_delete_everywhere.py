@@ -1,0 +1,122 @@
+"""A memory that is deleted with what was made of it, and with the packs that hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from neve.domain.errors import NeveError
+from neve.domain.observe.text import fingerprint
+from neve.domain.records import Kind, Memory, Status
+from neve.ports import StoreUnavailable
+from neve.store import rows
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.reflect.replace_rows import Replacement, replace_rows
+from tests.unit.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.open()
+    yield world
+    world.table.close()
+
+
+def remember(world: World, text: str) -> Memory:
+    return create_memory(world.user("ann"), NewMemory(text, Kind.NOTE))
+
+
+def condensed(world: World, *texts: str, of: tuple[Memory, ...], kind: Kind = Kind.REFLECTION) -> list[Memory]:
+    """Rows that take the place of others, all naming all of them."""
+    world.clock.move(minutes=1)
+    keys, table = world.tenant.keys.of_user("ann"), world.table
+    sources = tuple(rows.read_memory(table.get(keys.memory(memory.id)) or {}) for memory in of)
+    new = [
+        replace(
+            remember(world, text),
+            id=f"mem_{world.ids.ulid(world.clock.now())}",
+            kind=kind,
+            fingerprint=fingerprint(text),
+            supersedes=tuple(memory.id for memory in of),
+            status=Status.ACTIVE,
+            version=0,
+        )
+        for text in texts
+    ]
+    replace_rows(world.user("ann"), 1, Replacement(tuple(new), sources, "condensed"))
+    return new
+
+
+def ids(memories: list[Memory]) -> list[str]:
+    return [memory.id for memory in memories]
+
+
+def test_every_row_that_was_made_of_it_is_named(world: World) -> None:
+    gone, other = remember(world, "the secret"), remember(world, "likes tea")
+    first, second = condensed(world, "condensed secret", "and what goes with it", of=(gone, other))
+    [third] = condensed(world, "condensed twice", of=(second,))
+    deleted = delete_memory(world.user("ann"), gone.id, None)
+    assert deleted.derived == ids([first, second, third])
+    assert deleted.deleted_derived == []
+
+
+def test_a_newer_statement_was_not_made_of_it(world: World) -> None:
+    gone = remember(world, "lives in Lisbon")
+    condensed(world, "lives in Porto", of=(gone,), kind=Kind.NOTE)
+    assert delete_memory(world.user("ann"), gone.id, None).derived == []
+
+
+def test_a_copy_says_the_same(world: World) -> None:
+    gone = remember(world, "lives in Lisbon")
+    copies = condensed(world, "lives in Lisbon", of=(gone,), kind=Kind.NOTE)
+    assert delete_memory(world.user("ann"), gone.id, None).derived == ids(copies)
+
+
+def test_a_cascade_takes_them_along(world: World) -> None:
+    gone, other = remember(world, "the secret"), remember(world, "likes tea")
+    [first] = condensed(world, "condensed secret", of=(gone, other))
+    [second] = condensed(world, "condensed twice", of=(first,))
+    deleted = delete_memory(world.user("ann"), gone.id, None, cascade=True)
+    assert (deleted.derived, deleted.deleted_derived) == ([], ids([first, second]))
+    found = world.table.get_many([world.tenant.keys.of_user("ann").memory(m.id) for m in (gone, first, second)])
+    assert found == {}
+
+
+def test_packs_that_hold_it_go_and_are_built_anew(world: World) -> None:
+    kept, gone = remember(world, "likes tea"), remember(world, "the secret")
+    session = world.user("ann").of_session("s1")
+    build_pack(session, "initial")
+    [made] = condensed(world, "condensed secret", of=(gone,))
+    build_pack(session, "horizon")
+    deleted = delete_memory(world.user("ann"), gone.id, None, purge_packs=True, cascade=True)
+    assert (deleted.in_packs, deleted.purged_packs) == ([], [("s1", 1), ("s1", 2)])
+    view = read_pack(session)
+    assert view.manifest is not None
+    assert (view.manifest.pack_version, view.manifest.trigger) == (3, "initial")
+    assert [entry.id for entry in view.manifest.layers["global"]].count(kept.id) == 1
+    assert made.id not in {entry.id for entry in view.manifest.layers["global"]}
+    with pytest.raises(NeveError, match="memory_not_found"):
+        delete_memory(world.user("ann"), gone.id, None, purge_packs=True)
+
+
+def test_a_call_that_broke_off_behind_the_deletion_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = remember(world, "the secret")
+    session = world.user("ann").of_session("s1")
+    build_pack(session, "initial")
+    with monkeypatch.context() as broken:
+
+        def fails(_: str) -> None:
+            raise StoreUnavailable("objects", "down")
+
+        broken.setattr(world.objects, "delete", fails)
+        with pytest.raises(StoreUnavailable):
+            delete_memory(world.user("ann"), gone.id, None, purge_packs=True)
+    assert delete_memory(world.user("ann"), gone.id, None, purge_packs=True).purged_packs == [("s1", 1)]
+    assert "secret" not in str(read_pack(session).text)

@@ -1,0 +1,350 @@
+"""Facts on the embedded table: one row for one statement, corrections, and who comes first (docs/rules/facts.md)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.errors import NeveError
+from neve.domain.memories.storage_decision import FactCandidate
+from neve.domain.records import By, Kind, Memory, Provenance, Scope, SessionMarker, Status
+from neve.scope import UserScope
+from neve.store import rows
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
+from neve.usecases.memories.store_fact import store_fact, store_facts
+from neve.usecases.memories.stored_fact import StoredFact
+from neve.usecases.memories.trace_memory import trace_memory
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from tests.unit.world import World
+
+LYON, NICE = "Anna lives in Lyon.", "Anna lives in Nice."
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.open()
+    yield world
+    world.table.close()
+
+
+def said(text: str, by: By = "user_stated", session: str | None = None, **more: Any) -> FactCandidate:
+    return FactCandidate(text, "PLACE", Provenance(by, session), **more)
+
+
+def keep(world: World, text: str, by: By = "user_stated", **more: Any) -> StoredFact:
+    return store_fact(world.user(), said(text, by, **more), via="observer")
+
+
+def row(stored: StoredFact) -> Memory:
+    assert stored.memory is not None
+    return stored.memory
+
+
+def facts(scope: UserScope, status: str | None = "active") -> list[Memory]:
+    found, cursor = list_memories(scope, MemoryFilter(kind="fact", status=status), 200, None)
+    while cursor:
+        page, cursor = list_memories(scope, MemoryFilter(kind="fact", status=status), 200, cursor)
+        found += page
+    return found
+
+
+def marker(world: World, session: str = "s1") -> SessionMarker:
+    item = world.table.get(world.user().of_session(session).keys.marker)
+    assert item is not None
+    return rows.read_marker(item)
+
+
+def conflicts(call: Any) -> None:
+    with pytest.raises(NeveError, match="conflict"):
+        call()
+
+
+# --- one row for one statement ------------------------------------------------------------------
+
+
+def test_a_new_fact_costs_one_read_and_one_write(world: World) -> None:
+    world.table.calls.clear()
+    kept = row(keep(world, LYON))
+    assert dict(world.table.calls) == {"get_many": 1, "write": 1}
+    assert get_memory(world.user(), kept.id) == kept
+    assert (kept.kind, kept.tier, kept.category, kept.provenance.trust) == (Kind.FACT, "semantic", "PLACE", "user")
+    assert kept.judged is not None
+    assert (kept.judged.via, kept.judged.criteria.novelty) == ("observer", True)
+
+
+def test_the_same_statement_is_counted_on_its_row(world: World) -> None:
+    first = row(keep(world, LYON))
+    world.clock.move(days=1)
+    again = keep(world, "  anna   LIVES in lyon. ")
+    assert (again.decision, row(again).id, row(again).occurrences) == ("reinforced", first.id, 2)
+    assert (row(again).rev, row(again).text) == (1, LYON)
+    assert row(again).last_used_at > first.last_used_at
+    assert [one.id for one in facts(world.user())] == [first.id]
+
+
+def test_a_rejected_fact_writes_nothing(world: World) -> None:
+    world.table.calls.clear()
+    stored = keep(world, LYON, importance=1)
+    assert (stored.decision, stored.memory) == ("rejected", None)
+    assert world.table.calls["write"] == 0
+
+
+def test_two_statements_are_no_fact(world: World) -> None:
+    with pytest.raises(NeveError, match="more than one statement"):
+        keep(world, f"{LYON} She works at Airbus.")
+    assert facts(world.user()) == []
+
+
+def test_several_facts_are_decided_one_after_the_other_and_kept_together(world: World) -> None:
+    kept = store_facts(world.user(), [said(LYON), said(LYON.upper()), said(NICE)], via="api")
+    assert [one.decision for one in kept] == ["stored", "reinforced", "stored"]
+    assert [one.occurrences for one in facts(world.user())] == [2, 1]
+    with pytest.raises(NeveError, match="session_not_found"):
+        store_facts(world.user(), [said("Anna has a dog."), said("Anna sings.", session="nope")], via="api")
+    assert len(facts(world.user())) == 2
+
+
+def test_an_answer_that_was_lost_counts_nothing_twice(world: World) -> None:
+    for n, decision in enumerate(("stored", "reinforced"), start=1):
+        world.table.lose_response = True
+        stored = keep(world, LYON)
+        assert (stored.decision, row(stored).occurrences) == (decision, n)
+    assert [one.occurrences for one in facts(world.user())] == [2]
+
+
+def test_whoever_comes_second_is_counted_on_the_row_of_the_first(world: World) -> None:
+    def meanwhile() -> None:
+        keep(world, LYON.lower())
+
+    world.table.before_write = meanwhile
+    again = keep(world, LYON)
+    assert (again.decision, row(again).occurrences, row(again).text) == ("reinforced", 2, LYON.lower())
+
+
+def test_the_same_200_facts_five_times_from_four_clients_are_200_rows(world: World) -> None:
+    scope = world.user()
+
+    spellings: tuple[Callable[[str], str], ...] = (str.upper, str.lower, str)
+
+    def send(client: int) -> None:
+        chance = random.Random(client)
+        for _ in range(5):
+            order = list(range(200))
+            chance.shuffle(order)
+            for n in order:
+                text = f"Anna keeps book number {n} on shelf {n % 7}."
+                spaced = chance.choice([" ", "  ", "\t"]).join(text.split())
+                store_fact(scope, said(chance.choice(spellings)(spaced)), via="api")
+
+    with ThreadPoolExecutor(4) as clients:
+        list(clients.map(send, range(4)))
+    kept = facts(scope)
+    assert len(kept) == len({one.fingerprint for one in kept}) == 200
+    assert {one.occurrences for one in kept} == {20}
+
+
+# --- the inbox ----------------------------------------------------------------------------------
+
+
+def test_what_was_inferred_waits_until_the_user_says_it(world: World) -> None:
+    waiting = keep(world, LYON, "assistant")
+    assert (waiting.decision, row(waiting).status, row(waiting).provenance.trust) == ("inbox", "inbox", "assistant")
+    assert keep(world, LYON, "tool").decision == "reinforced"
+    let_in = keep(world, LYON)
+    assert (let_in.decision, row(let_in).id, row(let_in).status) == ("stored", row(waiting).id, Status.ACTIVE)
+    assert (row(let_in).provenance.by, row(let_in).provenance.trust, row(let_in).rev) == ("user_stated", "user", 2)
+    assert row(let_in).occurrences == 3
+
+
+def test_the_policy_decides_what_is_important_and_what_is_reviewed(world: World) -> None:
+    world.with_policy(min_importance=4, review_mode="interactive")
+    strict = world.user()
+    assert store_fact(strict, said(LYON), via="api").decision == "rejected"
+    assert store_fact(strict, said(LYON, importance=4), via="api").decision == "inbox"
+    assert store_fact(strict, said("Anna never flies.", importance=4), via="api").decision == "stored"
+
+
+# --- corrections --------------------------------------------------------------------------------
+
+
+def test_a_correction_supersedes_in_one_transaction(world: World) -> None:
+    old = row(keep(world, LYON, session="s1"))
+    world.clock.move(days=1)
+    world.table.calls.clear()
+    new = keep(world, NICE, session="s1", relation="updates", target_id=old.id)
+    assert dict(world.table.calls) == {"get_many": 1, "write": 1}
+    gone = get_memory(world.user(), old.id)
+    assert (new.decision, row(new).supersedes) == ("superseded", (old.id,))
+    assert (gone.status, gone.superseded_by, gone.rev) == (Status.SUPERSEDED, row(new).id, 2)
+    assert gone.superseded_at is not None
+    assert gone.superseded_reason
+    assert [one.id for one in marker(world).live] == [row(new).id]
+
+
+def test_a_correction_takes_the_fact_off_the_live_list_of_its_own_session(world: World) -> None:
+    world.open(session="s2")
+    old = row(store_fact(world.user(), said(LYON, session="s1"), via="api"))
+    assert [one.id for one in marker(world, "s1").live] == [old.id]
+    correction = said(NICE, session="s2", relation="contradicts", target_id=old.id)
+    new = row(store_fact(world.user(), correction, via="observer"))
+    assert ([], [new.id]) == tuple([one.id for one in marker(world, session).live] for session in ("s1", "s2"))
+
+
+def test_what_was_superseded_can_be_said_again(world: World) -> None:
+    old = row(keep(world, LYON))
+    new = row(keep(world, NICE, relation="updates", target_id=old.id))
+    back = keep(world, LYON, relation="updates", target_id=new.id)
+    assert (back.decision, row(back).supersedes) == ("superseded", (new.id,))
+    assert row(back).id != old.id
+    assert [one.text for one in facts(world.user())] == [LYON]
+    history = trace_memory(world.user(), new.id).history
+    assert [(one.text, one.status) for one in history] == [(LYON, "superseded"), (NICE, "superseded"), (LYON, "active")]
+
+
+def test_a_weaker_source_waits_with_what_it_contradicts(world: World) -> None:
+    old = row(keep(world, LYON, "human_edit"))
+    waiting = keep(world, NICE, "import", relation="contradicts", target_id=old.id)
+    judged = row(waiting).judged
+    assert waiting.decision == "inbox"
+    assert judged is not None
+    assert judged.target_id == old.id
+    assert [one.text for one in facts(world.user())] == [LYON]
+
+
+def test_only_a_fact_is_corrected_by_a_statement(world: World) -> None:
+    note = create_memory(world.user(), NewMemory("Anna lives in Lyon with two dogs.", kind=Kind.NOTE))
+    assert keep(world, NICE, relation="contradicts", target_id=note.id).decision == "stored"
+    assert get_memory(world.user(), note.id).status is Status.ACTIVE
+
+
+# --- evolve -------------------------------------------------------------------------------------
+
+
+def evolve(world: World, memory_id: str, text: str = NICE, **more: Any) -> Memory:
+    return evolve_memory(world.user(), memory_id, Evolution(text, "moved", **more))
+
+
+def test_evolve_puts_a_statement_in_the_place_of_another(world: World) -> None:
+    old = row(keep(world, LYON, session="s1", importance=4))
+    new = evolve(world, old.id, importance=5)
+    gone = get_memory(world.user(), old.id)
+    assert get_memory(world.user(), new.id) == new
+    assert (new.supersedes, new.kind, new.category, new.importance) == ((old.id,), Kind.FACT, "PLACE", 5)
+    assert (new.provenance.by, new.provenance.trust, new.scope) == ("human_edit", "user", Scope.SESSION)
+    assert (gone.status, gone.superseded_by, gone.superseded_reason) == (Status.SUPERSEDED, new.id, "moved")
+    assert [one.id for one in marker(world).live] == [new.id]
+    conflicts(lambda: evolve(world, old.id, "Anna lives in Rome."))
+
+
+def test_every_kind_evolves(world: World) -> None:
+    note = create_memory(world.user(), NewMemory("Ship on Friday. Tell Bob.", kind=Kind.NOTE))
+    assert evolve(world, note.id, "Ship on Monday. Tell Bob.").kind is Kind.NOTE
+    with pytest.raises(NeveError, match="category"):
+        evolve(world, create_memory(world.user(), NewMemory("x")).id, category="PLACE")
+
+
+def test_of_two_who_evolve_at_once_one_is_told(world: World) -> None:
+    old = row(keep(world, LYON))
+    winner: list[Memory] = []
+    world.table.before_write = lambda: winner.append(evolve(world, old.id, "Anna lives in Rome."))
+    conflicts(lambda: evolve(world, old.id))
+    assert [one.id for one in facts(world.user())] == [winner[0].id]
+
+
+def test_evolve_knows_its_own_write(world: World) -> None:
+    old = row(keep(world, LYON))
+    world.table.lose_response = True
+    new = evolve(world, old.id)
+    assert get_memory(world.user(), new.id) == new
+    assert len(facts(world.user())) == 1
+
+
+def test_evolve_into_what_another_fact_says_reinforces_that_fact(world: World) -> None:
+    nice, old = row(keep(world, NICE, "assistant")), row(keep(world, LYON))
+    new = evolve(world, old.id)
+    assert (new.id, new.status, new.occurrences, new.supersedes) == (nice.id, Status.ACTIVE, 2, (old.id,))
+    assert get_memory(world.user(), old.id).superseded_by == nice.id
+
+
+@pytest.mark.parametrize("text", [LYON.upper(), f"{NICE} She has a dog."])
+def test_evolve_needs_another_statement_and_one_alone(world: World, text: str) -> None:
+    old = row(keep(world, LYON))
+    with pytest.raises(NeveError, match="text"):
+        evolve(world, old.id, text)
+    assert get_memory(world.user(), old.id).status is Status.ACTIVE
+
+
+# --- changes of one row -------------------------------------------------------------------------
+
+
+def test_an_edit_moves_the_place_of_a_fact(world: World) -> None:
+    kept = row(keep(world, LYON))
+    update_memory(world.user(), kept.id, MemoryChange({"text": NICE}), None)
+    assert row(keep(world, NICE.upper())).id == kept.id
+    assert keep(world, LYON).decision == "stored"
+    conflicts(lambda: update_memory(world.user(), kept.id, MemoryChange({"text": LYON}), None))
+
+
+def test_a_fact_that_was_put_away_returns_only_to_a_free_place(world: World) -> None:
+    kept = row(keep(world, LYON))
+    update_memory(world.user(), kept.id, MemoryChange({"status": Status.RESOLVED}), None)
+    another = row(keep(world, LYON))
+    assert another.id != kept.id
+    conflicts(lambda: update_memory(world.user(), kept.id, MemoryChange({"status": Status.ACTIVE}), None))
+    delete_memory(world.user(), another.id, None)
+    back = update_memory(world.user(), kept.id, MemoryChange({"status": Status.ACTIVE}), None)
+    assert row(keep(world, LYON)).id == back.id == kept.id
+
+
+def test_a_deleted_fact_leaves_nothing_of_its_words(world: World) -> None:
+    kept = row(keep(world, LYON))
+    delete_memory(world.user(), kept.id, None)
+    assert world.table.get(world.user().keys.fingerprint(kept.fingerprint)) is None
+    assert keep(world, LYON).decision == "stored"
+
+
+def test_the_category_is_searched_by_and_a_summarys_fields_are_not(world: World) -> None:
+    kept = row(keep(world, LYON))
+    assert update_memory(world.user(), kept.id, MemoryChange({"category": "BIOGRAPHY"}), None).rev == 2
+    with pytest.raises(NeveError, match="outcome"):
+        update_memory(world.user(), kept.id, MemoryChange({"outcome": "PARTIAL"}), None)
+    told = NewMemory("They planned a trip.", kind=Kind.SESSION_SUMMARY, session_id="s1", outcome="SUCCESS")
+    summary = create_memory(world.user(), told)
+    changed = update_memory(world.user(), summary.id, MemoryChange({"outcome": "PARTIAL"}), None)
+    assert (changed.rev, changed.outcome, changed.tier) == (1, "PARTIAL", "episodic")
+
+
+def test_an_import_keeps_what_a_fact_was_and_repeats_none(world: World) -> None:
+    def line(n: int, text: str, **more: Any) -> ImportedRow:
+        return ImportedRow(text, Kind.FACT, id=f"mem_01KJ000000000000000000000{n}", category="PLACE", **more)
+
+    lines = [
+        line(1, LYON, status=Status.SUPERSEDED, superseded_by="mem_2", superseded_reason="moved"),
+        line(2, NICE, occurrences=3, supersedes=("mem_1",)),
+        line(3, NICE.upper()),
+    ]
+    report = import_memories(world.user(), lines)
+    assert (len(report.imported), report.repeated) == (2, [lines[2].id])
+    assert import_memories(world.user(), lines).imported == []
+    [kept] = facts(world.user())
+    assert (kept.occurrences, kept.supersedes, kept.category) == (3, ("mem_1",), "PLACE")
+    [gone] = facts(world.user(), "superseded")
+    assert (gone.superseded_by, gone.superseded_reason) == ("mem_2", "moved")
+    assert row(keep(world, NICE)).id == kept.id
+
+
+def test_a_row_from_before_facts_is_read_as_it_was(world: World) -> None:
+    memory = create_memory(world.user(), NewMemory("likes tea"))
+    item = rows.put_memory(world.user().keys, memory).item
+    assert {"category", "judged", "outcome"}.isdisjoint(item)
+    assert rows.read_memory({**item, "version": 1}) == memory

@@ -1,0 +1,97 @@
+"""Condensing a batch of a night: what a model is asked and how its answer is read, and the same without a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neve.domain.observe.time_limits import COMMIT_S
+from neve.domain.records import Priority
+from neve.domain.reflect.nightly import SHORTEST_ROW, kept_rows
+from neve.domain.tokens import estimate
+from neve.observers.extractive.observer import ExtractiveObserver
+from neve.observers.prompted import MOST_OUTPUT, PromptedObserver
+from neve.observing import CondenseInput, ReflectGroup
+from neve.ports import ModelAnswer, ModelRequest, ModelUnavailable
+
+AT = "2026-03-01T09:30:00.000Z"
+
+
+class OneAnswer:
+    """A model that answers with one tool input, and remembers what it was asked."""
+
+    def __init__(self, tool_input: dict[str, Any]) -> None:
+        self._tool_input = tool_input
+        self.requests: list[ModelRequest] = []
+
+    def call_tool(self, request: ModelRequest) -> ModelAnswer:
+        self.requests.append(request)
+        return ModelAnswer(self._tool_input, "model-1", {"input": 7, "output": 3})
+
+
+def groups(*texts: str) -> list[ReflectGroup]:
+    return [ReflectGroup(f"mem_{n}", text, None, None, AT) for n, text in enumerate(texts)]
+
+
+def test_the_request_shows_every_row_with_its_id_and_time_and_says_the_target() -> None:
+    model = OneAnswer({"rows": []})
+    PromptedObserver(model, "m").condense(CondenseInput(groups("🟡 one", "🔴 two"), 300, lambda: 400.0))
+    [asked] = model.requests
+    text = asked.content[0]["text"]
+    assert text.startswith("At most 300 tokens")
+    assert f"[group id: mem_0] {AT}\n🟡 one" in text
+    assert f"[group id: mem_1] {AT}\n🔴 two" in text
+    assert (asked.purpose, asked.tool_name, asked.within_s) == ("condense", "record_condensed", 400.0 - COMMIT_S)
+    assert asked.tool_schema["properties"]["rows"]
+
+
+def test_a_full_batch_asks_for_no_more_than_a_model_may_answer() -> None:
+    model = OneAnswer({"rows": []})
+    PromptedObserver(model, "m").condense(CondenseInput(groups("🟡 one"), 32_500))
+    assert model.requests[0].max_tokens == MOST_OUTPUT
+
+
+def test_an_answer_is_read_row_by_row() -> None:
+    rows = [
+        {"content": "🔴 kept", "priority": "high", "observed_date": "2026-02-28", "group_ids": ["mem_0", "mem_9"]},
+        {"content": "plain", "priority": "urgent", "observed_date": "soon"},
+        {"content": "  "},
+    ]
+    answer = PromptedObserver(OneAnswer({"rows": rows}), "m").condense(CondenseInput(groups("a", "b"), 100))
+    first, second = answer.rows
+    assert (first.text, first.priority, first.observed_date) == ("🔴 kept", Priority.HIGH, "2026-02-28")
+    assert first.group_ids == ("mem_0",), "an id that was not shown is nobody's"
+    assert (second.priority, second.observed_date, second.group_ids) == (None, None, ())
+    assert (answer.model, answer.usage["input"], answer.calls) == ("model-1", 7, 1)
+
+
+@pytest.mark.parametrize("tool_input", [{}, {"rows": "none"}, {"rows": [{"text": "no content"}]}])
+def test_an_answer_out_of_form_is_no_answer(tool_input: dict[str, Any]) -> None:
+    with pytest.raises(ModelUnavailable):
+        PromptedObserver(OneAnswer(tool_input), "m").condense(CondenseInput(groups("a"), 100))
+
+
+def test_without_a_model_the_marks_decide() -> None:
+    answer = ExtractiveObserver().condense(
+        CondenseInput(groups("🟢 perhaps a walk", "🔴 User is allergic to nuts", "🔴 User is allergic to nuts"), 200)
+    )
+    [row] = answer.rows
+    assert "nuts" in row.text
+    assert "walk" not in row.text
+    assert row.text.count("nuts") == 1
+    assert row.group_ids == ("mem_1", "mem_2")
+    assert (answer.model, answer.calls) == ("extractive", 0)
+
+
+@given(st.lists(st.integers(5, 60), min_size=1, max_size=60), st.integers(20, 2_000))
+def test_without_a_model_no_row_has_to_be_cut(words: list[int], target: int) -> None:
+    texts = [f"🔴 thing {n} " + " ".join(f"w{n}x{k}" for k in range(size)) for n, size in enumerate(words)]
+    rows = ExtractiveObserver().condense(CondenseInput(groups(*texts), target)).rows
+    kept = kept_rows(rows, target)
+    assert rows
+    assert len(kept) == len(rows)
+    assert sum(estimate(text) for _, text in kept) <= max(target, SHORTEST_ROW)
+    assert [text for _, text in kept] == [row.text for row in rows]

@@ -1,0 +1,208 @@
+"""Facts that the extractive observer tells apart (docs/rules/observe.md#extractive)."""
+
+from __future__ import annotations
+
+import pytest
+
+from neve.domain.observe.facts import ProposedFact
+from neve.domain.records import Event, EventType, Kind
+from neve.observers.extractive.observer import ExtractiveObserver
+from neve.observing import Observed, PassInput, PriorMemory
+
+USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE
+
+
+def observed(*texts: str, kind: EventType = USER, prior: tuple[PriorMemory, ...] = ()) -> Observed:
+    events = [Event(n, kind, text, 1, "2026-03-10T09:00:00.000Z") for n, text in enumerate(texts, start=1)]
+    return ExtractiveObserver().observe(PassInput("s", events, prior, "UTC", 8000))
+
+
+def facts(*texts: str, kind: EventType = USER, prior: tuple[PriorMemory, ...] = ()) -> list[ProposedFact]:
+    return list(observed(*texts, kind=kind, prior=prior).facts)
+
+
+def shown(text: str, kind: Kind = Kind.FACT) -> tuple[PriorMemory, ...]:
+    return (PriorMemory("mem_1", text, local=False, kind=kind),)
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "category"),
+    [
+        ("I live in Lyon", "User lives in Lyon", "PLACE"),
+        ("My name is Anna", "User's name is Anna", "PERSON"),
+        ("My sister Ana lives in Porto", "User's sister Ana lives in Porto", "PERSON"),
+        ("I'm allergic to nuts", "User is allergic to nuts", "BIOGRAPHY"),
+        ("I work at Siemens in Graz now", "User works at Siemens in Graz now", "BIOGRAPHY"),
+        ("I like jazz", "User likes jazz", "PREFERENCE"),
+        ("My favorite color is blue", "User's favorite color is blue", "PREFERENCE"),
+        ("Remember that my locker code is 4711", "User's locker code is 4711", "BIOGRAPHY"),
+        ("I am getting married in June", "User is getting married in June (meaning 2026-06)", "EVENT"),
+    ],
+)
+def test_a_statement_about_the_user_has_its_category(said: str, text: str, category: str) -> None:
+    [fact] = facts(said)
+    assert (fact.text, fact.category, fact.by, fact.relation) == (text, category, "user_stated", "new")
+    assert (fact.seq_from, fact.seq_to) == (1, 1)
+    assert fact.importance >= 3
+
+
+@pytest.mark.parametrize("said", ["Is Lyon nice in May?", "Thanks a lot!", "Ana lives in Porto", "I quit my job"])
+def test_what_has_no_form_is_no_fact(said: str) -> None:
+    assert facts(said) == []
+
+
+def test_what_an_assistant_says_is_no_fact() -> None:
+    assert facts("You seem to like jazz", "I like jazz, too", kind=ASSISTANT) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("User lives in Lyon", "I moved to Nice"),
+        ("User lives in Lyon", "Actually, I live in Nice"),
+        ("User works at Siemens", "I work for Airbus"),
+        ("User's favourite colour is blue", "My favourite colour is green now"),
+    ],
+)
+def test_what_only_one_can_be_true_of_updates_the_fact_that_was_shown(before: str, now: str) -> None:
+    [fact] = facts(now, prior=shown(before))
+    assert (fact.relation, fact.target_id) == ("updates", "mem_1")
+    [fact] = facts(now, prior=shown(before, Kind.OBSERVATION))
+    assert (fact.relation, fact.target_id) == ("new", None)
+
+
+def test_what_is_said_again_reinforces() -> None:
+    [fact] = facts("I live in Lyon", prior=shown("User lives in Lyon"))
+    assert (fact.text, fact.relation, fact.target_id) == ("User lives in Lyon", "reinforces", "mem_1")
+
+
+def test_other_things_are_not_replaced() -> None:
+    for now in ("My favourite food is rice", "My sister lives in Nice", "I like Nice"):
+        [fact] = facts(now, prior=shown("User's favourite colour is blue"))
+        assert fact.relation == "new"
+    assert [fact.relation for fact in facts("My brother lives in Nice", prior=shown("User lives in Lyon"))] == ["new"]
+
+
+def test_of_one_thing_said_twice_the_later_one_holds() -> None:
+    assert [fact.text for fact in facts("I live in Lyon", "Actually, I live in Nice")] == ["User lives in Nice"]
+
+
+def known(*rows: tuple[str, Kind]) -> tuple[PriorMemory, ...]:
+    """In the order in which they were said, the last one first, as a pack may have them."""
+    told = [
+        PriorMemory(f"mem_{n}", text, local=False, kind=kind, said_at=f"2026-03-0{n}T09:00:00.000Z")
+        for n, (text, kind) in enumerate(rows, start=1)
+    ]
+    return tuple(reversed(told))
+
+
+@pytest.mark.parametrize(
+    ("before", "meanwhile", "again"),
+    [
+        ("User lives in Paris", "User moved to Rome", "I live in Paris."),
+        ("User's name is Kim", "User's name is Alex", "My name is Kim."),
+        ("User's favourite team is Ajax", "User's favorite team is Feyenoord", "My favorite team is Ajax."),
+        ("User's favourite color is blue", "User's favorite colour is red", "My favourite colour is blue."),
+    ],
+)
+def test_what_was_true_before_is_true_again(before: str, meanwhile: str, again: str) -> None:
+    old = (f"🔴 {before}", Kind.OBSERVATION), (f"🔴 {meanwhile}", Kind.OBSERVATION)
+    answer = observed(again, prior=known(*old, (meanwhile, Kind.FACT)))
+    assert len(answer.lines) == 1
+    assert answer.used_memory_ids == ()
+    assert [(fact.relation, fact.target_id) for fact in answer.facts] == [("updates", "mem_3")]
+    assert len(observed(again, prior=known(*old)).lines) == 1  # without the fact the newest line holds
+    assert observed(again, prior=known(*reversed(old))).lines == ()
+
+
+def test_a_fact_that_holds_is_reinforced_whatever_an_older_line_says() -> None:
+    answer = observed(
+        "I like jazz", prior=known(("🔴 User doesn't like jazz", Kind.OBSERVATION), ("User likes jazz", Kind.FACT))
+    )
+    assert answer.lines == ()
+    assert [(fact.relation, fact.target_id) for fact in answer.facts] == [("reinforces", "mem_2")]
+
+
+def test_within_a_pass_the_last_word_holds() -> None:
+    said = ("I live in Paris", "I moved to Rome", "I live in Paris")
+    assert [fact.text for fact in facts(*said)] == ["User lives in Paris"]
+    assert [fact.relation for fact in facts(*said, prior=shown("User lives in Paris"))] == ["reinforces"]
+    [fact] = facts(*said[:2], prior=shown("User lives in Paris"))
+    assert (fact.text, fact.relation) == ("User moved to Rome", "updates")
+
+
+def test_two_spellings_are_one_word() -> None:
+    [fact] = facts("My favorite color is blue", prior=shown("User's favourite colour is blue"))
+    assert fact.relation == "reinforces"
+    [fact] = facts("My favorite color is red", prior=shown("User's favourite colour is blue"))
+    assert fact.relation == "updates"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "text"),
+    [
+        (
+            "User is allergic to peanuts",
+            "I am not allergic to peanuts, that was a mistake",
+            "User is not allergic to peanuts",
+        ),
+        ("User is severely allergic to nuts", "Actually, I'm not allergic to nuts", "User is not allergic to nuts"),
+        ("User is a vegetarian", "I'm no longer vegetarian", "User is no longer vegetarian"),
+        ("User really likes sushi", "I don't like sushi anymore", "User doesn't like sushi anymore"),
+        ("User works at Google", "I no longer work at Google", "User no longer works at Google"),
+        ("User doesn't like sushi anymore", "I like sushi again", "User likes sushi again"),
+        ("User's favorite colour is red", "My favourite color isn't red", "User's favourite color isn't red"),
+    ],
+)
+def test_a_denial_contradicts_the_fact_that_it_denies(before: str, now: str, text: str) -> None:
+    [fact] = facts(now, prior=shown(before))
+    assert (fact.text, fact.relation, fact.target_id) == (text, "contradicts", "mem_1")
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("User is allergic to peanuts and shellfish", "I'm not allergic to peanuts"),
+        ("User is allergic to peanuts", "I'm not allergic to peanuts, but to walnuts"),
+        ("User is allergic to peanuts", "I'm not only allergic to peanuts"),
+        ("User likes sushi", "I don't like sushi in the morning"),
+        ("User likes sushi", "I don't like sushi, I love it"),
+        ("User likes sushi", "My sister doesn't like sushi"),
+        ("User likes sushi", "We don't like sushi"),
+        ("User's name is Alex", "My name is not Kim"),
+        ("User is vegetarian", "I'm not vegan"),
+    ],
+)
+def test_a_denial_of_something_else_contradicts_nothing(before: str, now: str) -> None:
+    assert [fact for fact in facts(now, prior=shown(before)) if fact.relation != "new"] == []
+
+
+def test_what_is_denied_in_the_same_pass_is_no_fact() -> None:
+    [fact] = facts("I like sushi", "I don't like sushi anymore", prior=shown("User likes sushi"))
+    assert (fact.text, fact.relation) == ("User doesn't like sushi anymore", "contradicts")
+    assert [fact.text for fact in facts("I don't like sushi", "I like sushi")] == ["User likes sushi"]
+
+
+def test_a_denial_that_is_said_again_reinforces() -> None:
+    [fact] = facts("I no longer live in Paris", prior=shown("User no longer lives in Paris"))
+    assert (fact.relation, fact.target_id) == ("reinforces", "mem_1")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "text"),
+    [
+        ("User works at Google", "I left Google and now work at Apple", "User left Google and now works at Apple"),
+        ("User lives in Paris", "I left Paris and now live in Rome", "User left Paris and now lives in Rome"),
+    ],
+)
+def test_what_was_left_is_replaced(before: str, now: str, text: str) -> None:
+    [fact] = facts(now, prior=shown(before))
+    assert (fact.text, fact.relation, fact.target_id) == (text, "updates", "mem_1")
+
+
+@pytest.mark.parametrize("head", ["Remember this:", "Please remember this,", "Remember that", "Don't forget this:"])
+def test_what_was_to_be_remembered_is(head: str) -> None:
+    [fact] = facts(f"{head} the gate code word is tulip.")
+    assert (fact.text, fact.category) == ("The gate code word is tulip", "BIOGRAPHY")
+    assert facts("Remember this song", "Remember this?") == []
+    assert len(facts(f"{head} my gate code word is tulip.")) == 1

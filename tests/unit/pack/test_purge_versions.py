@@ -1,0 +1,125 @@
+"""Versions that are taken away for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neve.domain.errors import NeveError
+from neve.domain.records import Kind
+from neve.ports import StoreUnavailable
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.pack.purge_versions import purge_versions
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.pack.versions import pack_versions
+from tests.unit.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.open()
+    yield world
+    world.table.close()
+
+
+@pytest.fixture
+def session(world: World) -> SessionScope:
+    return world.user("ann").of_session("s1")
+
+
+def remember(world: World, text: str) -> str:
+    return create_memory(world.user("ann"), NewMemory(text, Kind.MANUAL)).id
+
+
+def versions(session: SessionScope) -> list[int]:
+    return [manifest.pack_version for manifest in pack_versions(session, 50, None)[0]]
+
+
+def stored(session: SessionScope) -> list[str]:
+    return [name.rpartition("/")[2] for name in session.ports.objects.list(session.keys.session_packs_prefix)]
+
+
+def three_versions(world: World, session: SessionScope) -> None:
+    for text in ("likes tea", "likes coffee", "likes cocoa"):
+        remember(world, text)
+        build_pack(session, "horizon")
+
+
+def test_an_old_version_goes_and_the_served_one_stays(world: World, session: SessionScope) -> None:
+    three_versions(world, session)
+    before = read_pack(session)
+    assert purge_versions(session, "s1", [2, 9]) == 1
+    assert (versions(session), stored(session)) == ([3, 1], ["00000001.json", "00000003.json"])
+    assert read_pack(session).text == before.text
+    with pytest.raises(NeveError, match="2"):
+        read_pack(session, version=2)
+
+
+def test_without_the_served_one_the_next_read_builds_it_anew(world: World, session: SessionScope) -> None:
+    three_versions(world, session)
+    gone = remember(world, "lives in Lisbon")
+    build_pack(session, "horizon")
+    delete_memory(session, gone, None)
+    assert purge_versions(session, "s1", [4]) == 1
+    view = read_pack(session)
+    assert view.manifest is not None
+    assert (view.manifest.pack_version, view.manifest.trigger) == (5, "initial"), "a number is never given out twice"
+    assert "Lisbon" not in str(view.text)
+    assert "likes cocoa" in str(view.text)
+
+
+def test_again_it_is_nothing(world: World, session: SessionScope) -> None:
+    three_versions(world, session)
+    assert purge_versions(session, "s1", [1, 2, 3]) == 3
+    assert purge_versions(session, "s1", [1, 2, 3]) == 0
+    assert (versions(session), stored(session)) == ([], [])
+    assert purge_versions(session, "s9", [1]) == 0, "there is no such session"
+
+
+def test_what_a_crashed_build_left_goes_too(world: World, session: SessionScope) -> None:
+    three_versions(world, session)
+    session.ports.objects.put(session.keys.pack_object(4), b"{}", content_type="application/json")
+    assert purge_versions(session, "s1", [1]) == 1
+    assert stored(session) == ["00000002.json", "00000003.json"]
+    remember(world, "likes milk")
+    assert build_pack(session, "horizon").manifest.pack_version == 5
+
+
+def test_a_build_that_has_read_before_cannot_point_to_what_was_purged(world: World, session: SessionScope) -> None:
+    three_versions(world, session)
+    remember(world, "likes milk")
+    world.table.before_write = lambda: _purge(session)
+    built = build_pack(session, "horizon")
+    assert built.manifest.pack_version > 4
+    assert versions(session)[0] == built.manifest.pack_version
+    assert rows.read_epoch(world.table.get(session.keys.epoch) or {}).purged_to == 4
+
+
+def _purge(session: SessionScope) -> None:
+    assert purge_versions(session, "s1", [3]) == 1
+
+
+def test_one_that_breaks_off_is_taken_up_again(
+    world: World, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three_versions(world, session)
+    with monkeypatch.context() as broken:
+
+        def fails(_: str) -> None:
+            raise StoreUnavailable("objects", "down")
+
+        broken.setattr(world.objects, "delete", fails)
+        with pytest.raises(StoreUnavailable):
+            purge_versions(session, "s1", [3])
+    view = read_pack(session)
+    assert view.manifest is not None
+    assert view.manifest.trigger == "initial", "nobody is served what was to go"
+    assert purge_versions(session, "s1", [3]) == 1
+    assert "00000003.json" not in stored(session)

@@ -1,0 +1,52 @@
+"""The tools as providers take them: what was published once keeps its bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from neve.domain.errors import NeveError
+from neve.usecases.recall.tool import TOOLS_VERSION, VERSIONS, tools
+
+PUBLISHED = {
+    "1": "fde48c4efbf9fea78775215b5ad7b8c0662a46dff8127c1fda5b5affed68e6b0",
+    "2": "a9d612ff5ad41ec76d761b0422544ecd792315d18b1422214fbcc4082c2e76ba",
+    "3": "4ea19a06c9b55836fa48d7cf0f30a755374e0ed0a481034706e22af01bcfea9d",
+}
+"""sha256 of the answer of each version, as it is sent. A line of this table never changes: another word in a schema is
+another version."""
+
+
+def sent(version: str) -> bytes:
+    return json.dumps(tools(version)).encode()
+
+
+def test_what_was_published_keeps_its_bytes() -> None:
+    assert {version: hashlib.sha256(sent(version)).hexdigest() for version in VERSIONS} == PUBLISHED
+    assert list(PUBLISHED)[-1] == TOOLS_VERSION == tools()["version"]
+
+
+def test_both_formats_hold_the_same_tools_in_the_order_of_their_names() -> None:
+    for version in VERSIONS:
+        found = tools(version)
+        names = [tool["name"] for tool in found["anthropic"]]
+        assert names == sorted(names) == [tool["function"]["name"] for tool in found["openai"]]
+        for anthropic, openai in zip(found["anthropic"], found["openai"], strict=True):
+            assert openai["type"] == "function"
+            assert openai["function"]["parameters"] == anthropic["input_schema"]
+            assert openai["function"]["description"] == anthropic["description"]
+
+
+def test_every_argument_is_described_and_none_names_a_user_or_a_tenant() -> None:
+    for tool in tools()["anthropic"]:
+        schema = tool["input_schema"]
+        assert schema["additionalProperties"] is False and set(schema["required"]) <= set(schema["properties"])
+        assert all(given["description"] for given in schema["properties"].values())
+        assert not {"user_id", "tenant_id", "user", "tenant"} & set(schema["properties"])
+
+
+def test_a_version_that_there_is_not() -> None:
+    with pytest.raises(NeveError, match=r"query\.version: must be one of 1, 2, 3"):
+        tools("4")

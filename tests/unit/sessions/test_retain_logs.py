@@ -1,0 +1,150 @@
+"""Archived events whose time is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from neve.domain.records import Document
+from neve.domain.times import iso
+from neve.ports import Expect, QueueName
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.keys import Keys
+from neve.usecases.sessions import retain_logs
+from neve.usecases.sessions.list_events import list_events
+from neve.usecases.sessions.retain_logs import send_expired
+from neve.workers.job_worker import work
+from tests.unit.recall_world import RecallWorld
+
+ARTIFACT = "/artifacts/s1/3"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.with_policy(retention_days=30)
+    made.open()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def session(world: RecallWorld) -> SessionScope:
+    return world.user().of_session("s1")
+
+
+def cover(world: RecallWorld, session: SessionScope, first: int, last: int) -> None:
+    """As a compaction does."""
+    keys, table, now = session.keys, world.rows, world.clock.now()
+    epoch = rows.read_epoch(table.get(keys.epoch) or {})
+    covered = replace(epoch, epoch=epoch.epoch + 1, covers_from=first, covers_to=last)
+    noted = table.get(keys.archived)
+    oldest = rows.read_event(table.get(keys.event(first)) or {})
+    table.write(
+        [rows.put_epoch(keys, covered, now), *([] if noted else [rows.put_archived(keys, oldest.created_at, None)])]
+    )
+
+
+def sweep(world: RecallWorld) -> int:
+    sent = send_expired(world)
+    messages = [message for queue, message in world.queue.sent if queue is QueueName.JOBS]
+    world.queue.sent = []
+    for message in messages:
+        work(world, message.body, lambda: 900.0)
+    return sent
+
+
+def seqs(session: SessionScope) -> list[int]:
+    return [event.seq for event in list_events(session, 1, 200).events]
+
+
+def test_only_archived_events_past_their_time_go(world: RecallWorld, session: SessionScope) -> None:
+    for word in ("Lisbon", "Porto", "Faro"):
+        world.say(f"I moved to {word}.", "Noted.")
+        world.clock.move(days=10)
+    world.pump()
+    cover(world, session, 1, 5)
+    world.clock.move(days=15)  # 45, 35 and 25 days
+    assert world.found("Lisbon") != []
+    assert sweep(world) == 1
+    page = list_events(session, 1, 50)
+    assert [event.seq for event in page.events] == [5, 6]
+    assert (page.removed, page.covers) == ((1, 4), (1, 5))
+    assert (world.found("Lisbon"), world.found("Faro")[0]) == ([], "evt:s1:5")
+    assert world.index.count(session.keys.owner) == 2
+    assert sweep(world) == 0, "the next one is not old enough"
+    world.clock.move(days=10)
+    assert sweep(world) == 1
+    assert seqs(session) == [6], "what no summary covers stays, however old it is"
+    world.clock.move(days=100)
+    assert sweep(world) == 0
+    world.say("I am back.", "Welcome.")
+    assert seqs(session) == [6, 7, 8], "seqs go on"
+
+
+def test_artifacts_and_vectors_go_along(world: RecallWorld, session: SessionScope) -> None:
+    world.say("Look it up.", "Noted.")
+    world.pump()
+    keys, now = session.keys, iso(world.clock.now())
+    artifact = Document(ARTIFACT, "what the tool said", 4, 1, now, session_id="s1", seq=2)
+    event = world.rows.get(keys.event(2)) or {}
+    world.rows.write([rows.put_artifact(keys, artifact), rows.put_pruned(event, "Noted.", ARTIFACT)])
+    cover(world, session, 1, 2)
+    assert list(world.rows.query(keys.vectors, limit=10).items) != []
+    world.clock.move(days=31)
+    sweep(world)
+    assert world.rows.get(keys.document(ARTIFACT)) is None
+    assert world.rows.query(keys.vectors, limit=10).items == []
+
+
+def test_without_the_policy_everything_stays(world: RecallWorld, session: SessionScope) -> None:
+    world.with_policy()
+    world.say("I moved to Lisbon.", "Noted.")
+    cover(world, session, 1, 2)
+    world.clock.move(days=3_000)
+    assert sweep(world) == 0
+    assert seqs(session) == [1, 2]
+
+
+def test_a_long_log_goes_in_batches_and_a_killed_worker_is_followed(
+    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retain_logs, "EVENTS_AT_ONCE", 4)
+    for turn in range(10):
+        world.say(f"Turn {turn}.", "Noted.")
+    cover(world, session, 3, 20)
+    world.clock.move(days=31)
+    assert send_expired(world) == 1
+    [(_, message)] = world.queue.sent
+    left = iter([900.0, 900.0])
+    work(world, message.body, lambda: next(left, 0.0))
+    assert seqs(session) == [1, 2, *range(11, 21)], "two batches, then no time"
+    work(world, message.body, lambda: 900.0)
+    assert seqs(session) == [1, 2]
+    assert world.rows.query(Keys("acme").archives, limit=10).items == []
+    work(world, message.body, lambda: 900.0)
+    assert seqs(session) == [1, 2]
+
+
+def test_an_image_that_is_shown_again_stays(world: RecallWorld, session: SessionScope) -> None:
+    keys = session.keys
+    names = [keys.image_object("once"), keys.image_object("again")]
+    for name in names:
+        world.objects.put(name, b"png", content_type="image/png")
+
+    def shown(*objects: str) -> list[dict[str, str]]:
+        return [{"type": "image", "media_type": "image/png", "object": name} for name in objects]
+
+    world.say("First.", "Noted.")
+    world.say("Second.", "Noted.")
+    for seq, objects in ((1, names), (3, names[1:])):
+        event = rows.read_event(world.rows.get(keys.event(seq)) or {})
+        world.rows.write([replace(rows.put_event(keys, replace(event, content=shown(*objects)), 1), expect=Expect.ANY)])
+    cover(world, session, 1, 2)
+    world.clock.move(days=31)
+    sweep(world)
+    assert world.objects.list(keys.images_prefix) == names[1:]

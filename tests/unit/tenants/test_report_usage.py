@@ -1,0 +1,230 @@
+"""E18 on rows: each report counts once, and what is shown of session, user, day and tenant adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.errors import NeveError
+from neve.domain.tenants.policy import Policy
+from neve.domain.tenants.prices import ModelPrice
+from neve.domain.tenants.prompt_cache import PromptTotals, ReportedUsage
+from neve.ports import Conflict, Key, StoreUnavailable
+from neve.scope import Tenant
+from neve.store import rows
+from neve.store.idempotency import IdempotencyKey
+from neve.store.tenants import TenantRow, put_tenant, read_tenant
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.sessions.read_sessions import get_session, list_sessions
+from neve.usecases.tenants.prompt_usage import tenant_days, tenant_prompts, user_days
+from neve.usecases.tenants.report_usage import NewReport, report_usage
+from neve.usecases.tenants.user_stats import user_stats
+from tests.unit.world import World
+
+MODEL = "claude-opus-5-5"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.open()
+    read_pack(world.user().of_session("s1"))
+    yield world
+
+
+def new(cache_read: int = 900, **more: Any) -> NewReport:
+    given = {"model": MODEL, "pack_version": 1, "input": 50, "cache_write": 50, "output": 5, **more}
+    return NewReport(cache_read=cache_read, **given)
+
+
+def report(
+    world: World, given: NewReport | None = None, *, key: str | None = None, user: str = "ann", session: str = "s1"
+) -> ReportedUsage:
+    idem = IdempotencyKey(f"POST /v1/users/{user}/usage", key, "b" * 64) if key else None
+    return report_usage(world.user(user).of_session(session), given or new(), idem)
+
+
+def totals(world: World, user: str = "ann", session: str = "s1") -> PromptTotals:
+    prompts = get_session(world.user(user).of_session(session)).prompts
+    assert prompts is not None
+    return prompts.totals
+
+
+# --- once ---------------------------------------------------------------------------------------
+
+
+def test_the_same_key_counts_once_and_gets_the_first_answer(world: World) -> None:
+    first = report(world, key="k1")
+    report(world, key="k2")
+    assert report(world, key="k1") == first
+    assert totals(world).reports == 2
+
+
+def test_without_a_key_every_call_counts(world: World) -> None:
+    assert [report(world).session.reports for _ in range(3)] == [1, 2, 3]
+
+
+def test_a_lost_answer_counts_once(world: World) -> None:
+    world.table.lose_response = True
+    assert report(world).session.reports == 1
+    assert totals(world).reports == 1
+
+
+def test_a_lost_answer_behind_another_report_counts_once(world: World) -> None:
+    """The second writer comes between the write whose answer is lost and the look for it."""
+    real = world.table.write
+    lost: list[int] = []
+
+    def write(ops: Any) -> None:
+        real(ops)
+        if not lost:
+            lost.append(1)
+            report(world, new(cache_read=7))
+            raise Conflict
+
+    world.table.write = write  # type: ignore[method-assign]
+    assert report(world).report.cache_read == 900
+    assert (totals(world).reports, totals(world).cache_read) == (2, 907)
+
+
+def test_two_reports_at_the_same_time_both_count(world: World) -> None:
+    world.open(session="s2")
+
+    def meanwhile() -> None:
+        report(world, new(cache_read=1, pack_version=0), session="s2")
+
+    world.table.before_write = meanwhile
+    report(world)
+    assert user_stats(world.user()).prompts.cache_read == 901
+
+
+def test_a_report_is_one_read_and_one_transaction(world: World) -> None:
+    for version in (1, 1):
+        world.table.calls.clear()
+        report(world, new(pack_version=version), key="k")
+        assert dict(world.table.calls) in ({"get_many": 1, "write": 1}, {"get_many": 1})
+
+
+# --- what it may name ---------------------------------------------------------------------------
+
+
+def refusal(world: World, given: NewReport, session: str = "s1") -> str:
+    with pytest.raises(NeveError) as refused:
+        report(world, given, session=session)
+    return refused.value.code
+
+
+def test_what_there_is_not(world: World) -> None:
+    assert refusal(world, new(), "s9") == "session_not_found"
+    assert refusal(world, new(pack_version=2)) == "pack_version_not_found"
+    assert report(world, new(pack_version=0)).session.reports == 1
+    assert totals(world).reports == 1
+
+
+def test_an_older_version_is_read_for_its_trigger(world: World) -> None:
+    scope = world.user().of_session("s1")
+    keys = scope.keys
+    item = world.table.get(keys.epoch)
+    assert item is not None
+    epoch = rows.read_epoch(item)
+    assert epoch.pack is not None
+    newer = replace(epoch, pack=replace(epoch.pack, pack_version=2, trigger="reflection"))
+    world.table.write([rows.put_epoch(keys, newer, world.clock.now())])
+    report(world, new(pack_version=2))
+    counted = report(world, new(cache_read=0, cache_write=950, pack_version=1))
+    assert counted.change is not None and counted.change.trigger == "initial"
+    assert counted.collapse is not None
+    assert (counted.collapse.reason, counted.collapse.pack_version) == ("pack_changed", 1)
+
+
+def test_a_compaction_in_between_is_the_reason(world: World) -> None:
+    report(world)
+    keys = world.user().of_session("s1").keys
+    item = world.table.get(keys.epoch)
+    assert item is not None
+    world.table.write([rows.put_epoch(keys, replace(rows.read_epoch(item), epoch=1), world.clock.now())])
+    counted = report(world, new(cache_read=0))
+    assert counted.collapse is not None and counted.collapse.reason == "compacted"
+    world.clock.move(minutes=6)
+    later = report(world, new(cache_read=0))
+    assert later.collapse is not None and later.collapse.reason == "ttl_expired"
+    assert (later.session.compacted, later.session.ttl_expired) == (1, 1)
+
+
+@pytest.mark.parametrize(("state", "code"), [("erasing", "erasing"), ("closed", "user_closed")])
+def test_of_an_erased_user_nothing_is_counted(world: World, state: Any, code: str) -> None:
+    keys = world.user().keys
+    head = rows.read_head(world.table.get(keys.head))
+    world.table.write([rows.put_head(keys, replace(head, state=state))])
+    assert refusal(world, new()) == code
+
+
+def test_a_store_that_is_down_is_not_a_count(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def down(_: object) -> None:
+        raise StoreUnavailable("table", "down")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.table, "write", down)
+        with pytest.raises(StoreUnavailable):
+            report(world, key="k1")
+    assert report(world, key="k1").session.reports == 1
+
+
+# --- sums ---------------------------------------------------------------------------------------
+
+
+def test_session_user_day_and_tenant_add_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neve.usecases.tenants.prompt_usage.PAGE", 1)
+    world.open(session="s2")
+    world.open(user="bob")
+    report(world, new(100))
+    report(world, new(10, pack_version=0), session="s2")
+    world.clock.move(days=1)
+    report(world, new(1), key="k")
+    report(world, new(1_000, pack_version=0), user="bob")
+    ann, bob = world.user("ann"), world.user("bob")
+    assert [totals(world).cache_read, totals(world, session="s2").cache_read] == [101, 10]
+    assert user_stats(ann).prompts.cache_read == 111
+    assert {day: sums.cache_read for day, sums in user_days(ann, 2).items()} == {"2026-03-10": 110, "2026-03-11": 1}
+    assert tenant_prompts(world.scope).cache_read == 1_111
+    assert {day: sums.cache_read for day, sums in tenant_days(world.scope, 9).items()} == {
+        "2026-03-10": 110,
+        "2026-03-11": 1_001,
+    }
+    assert user_days(ann, 1) == {"2026-03-11": user_days(ann, 2)["2026-03-11"]}
+    assert (user_days(ann, 0), user_days(world.user("eve"), 7)) == ({}, {})
+    together = totals(world).plus(totals(world, session="s2")).plus(totals(world, "bob"))
+    assert together == tenant_prompts(world.scope)
+    assert user_stats(bob).prompts.cost == totals(world, "bob").cost > 0
+
+
+def test_another_tenant_sees_nothing_of_it(world: World) -> None:
+    report(world)
+    world.tenant = Tenant("other", Policy())
+    assert (tenant_prompts(world.scope), tenant_days(world.scope, 7)) == (PromptTotals(), {})
+
+
+def test_the_list_of_sessions_shows_them_and_an_open_one_has_none(world: World) -> None:
+    world.open(session="s2")
+    report(world)
+    views, _ = list_sessions(world.user(), 10, None)
+    assert [view.prompts.totals.reports if view.prompts else None for view in views] == [1, None]
+
+
+def test_the_price_is_the_policys_and_stays_as_it_was_when_it_changes(world: World) -> None:
+    world.with_policy(prices={MODEL: ModelPrice(input=1, cache_read=0, cache_write=0, output=0)})
+    assert report(world).report.cost == 50 * 1_000_000
+    world.with_policy(prices={MODEL: ModelPrice(input=2, cache_read=0, cache_write=0, output=0)})
+    assert report(world).session.cost == (50 + 100) * 1_000_000
+
+
+def test_prices_survive_being_stored(world: World) -> None:
+    policy = Policy.model_validate({"prices": {"m": {"input": 1, "cache_read": 0.1, "cache_write": 1, "output": 2}}})
+    world.table.write([put_tenant(TenantRow("acme", "2026-03-10T09:30:00.000Z", policy))])
+    item = world.table.get(Key("TENANTS", "acme"))
+    assert item is not None
+    assert read_tenant(item).policy.prices == policy.prices
