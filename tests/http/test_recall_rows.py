@@ -837,7 +837,8 @@ def test_c08_the_prompt_is_the_query(user: Person) -> None:
         " restored, because the strings are old and I would like to play it again soon in Vienna please"
     )
     assert len(prompt.split()) >= 30
-    answer = user.recall(prompt, debug=True)
+    user.settle()
+    answer = user.recall(prompt, threshold=0, debug=True)
     terms = answer["debug"]["lexical_terms"]
     assert {"cello", "grandfather", "strings", "vienna"} <= set(terms)
     assert not {"i", "was", "the", "you", "could", "with", "that", "my", "is", "it", "in", "please"} & set(terms)
