@@ -13,7 +13,6 @@ from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from neve.config import Settings
-from neve.ports import ModelRefused, ModelUnavailable
 from neve.troubles import Trouble
 
 NAMESPACE = "Neve"
@@ -67,13 +66,13 @@ def answer_not_used(queue: str, correlation_id: str, rejected: Mapping[str, int]
 
 
 def failed(where: str, correlation_id: str, error: BaseException) -> None:
-    """The type of an error and the way to it. Its message is left out: it may quote what a person wrote. That of
-    a model's failure is our own, and says whether the model is down or its answers cannot be used."""
+    """The type of an error and the way to it. Its message is left out: it may quote what a person wrote. That of an
+    error with ``text_is_logged`` is our own, such as why a model gave no answer."""
     frames = traceback.extract_tb(error.__traceback__)
     path = [f"{frame.filename.rpartition('/neve/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     kind = f"{type(error).__module__}.{type(error).__qualname__}"
     fields = {"where": where, "correlation_id": correlation_id, "error": kind, "path": path}
-    reason = {"reason": str(error)} if isinstance(error, ModelUnavailable | ModelRefused) else {}
+    reason = {"reason": str(error)} if getattr(error, "text_is_logged", False) else {}
     logger.error("failed", extra=fields | reason)
 
 
