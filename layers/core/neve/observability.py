@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
@@ -71,9 +72,10 @@ def failed(where: str, correlation_id: str, error: BaseException) -> None:
     frames = traceback.extract_tb(error.__traceback__)
     path = [f"{frame.filename.rpartition('/neve/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     kind = f"{type(error).__module__}.{type(error).__qualname__}"
-    fields = {"where": where, "correlation_id": correlation_id, "error": kind, "path": path}
-    reason = {"reason": str(error)} if getattr(error, "text_is_logged", False) else {}
-    logger.error("failed", extra=fields | reason)
+    fields: dict[str, Any] = {"where": where, "correlation_id": correlation_id, "error": kind, "path": path}
+    if getattr(error, "text_is_logged", False):
+        fields["reason"] = str(error)
+    logger.error("failed", extra=fields)
 
 
 def troubled(trouble: Trouble) -> None:
