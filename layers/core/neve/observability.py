@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
@@ -66,11 +67,15 @@ def answer_not_used(queue: str, correlation_id: str, rejected: Mapping[str, int]
 
 
 def failed(where: str, correlation_id: str, error: BaseException) -> None:
-    """The type of an error and the way to it. Its message is left out: it may quote what a person wrote."""
+    """The type of an error and the way to it. Its message is left out: it may quote what a person wrote. That of an
+    error with ``text_is_logged`` is our own, such as why a model gave no answer."""
     frames = traceback.extract_tb(error.__traceback__)
     path = [f"{frame.filename.rpartition('/neve/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     kind = f"{type(error).__module__}.{type(error).__qualname__}"
-    logger.error("failed", extra={"where": where, "correlation_id": correlation_id, "error": kind, "path": path})
+    fields: dict[str, Any] = {"where": where, "correlation_id": correlation_id, "error": kind, "path": path}
+    if getattr(error, "text_is_logged", False):
+        fields["reason"] = str(error)
+    logger.error("failed", extra=fields)
 
 
 def troubled(trouble: Trouble) -> None:

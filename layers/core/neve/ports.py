@@ -53,12 +53,16 @@ class EmbeddingRetryable(Exception):
 
 class ModelUnavailable(Exception):
     """The language model gave no usable answer (transport, 429, 5xx, timeout, malformed tool call). Retried from the
-    queue."""
+    queue. The text says why without quoting anybody."""
+
+    text_is_logged = True
 
 
 class ModelRefused(Exception):
     """The language model's API rejected the request itself, whatever it is about (the key, the model, a parameter): no
-    such request can succeed until somebody changes something."""
+    such request can succeed until somebody changes something. The text says why without quoting anybody."""
+
+    text_is_logged = True
 
 
 class ContentRefused(ModelRefused):

@@ -111,6 +111,8 @@ def test_c30_a_create_never_overwrites_and_an_edit_knows_its_rev(user: Person) -
     assert found(user, "car") == ["/notes/automobile"]  # by meaning: no content word is shared
     assert write("Two automobiles.", **{"If-Match": '"1"'}).json()["rev"] == 2
     assert write("Stale.", **{"If-Match": '"1"'}).status == 412
+    nowhere = user.call("PUT", "/documents", {"text": "New."}, query={"path": "/nowhere"}, headers={"If-Match": "*"})
+    assert nowhere.status == 412, "any rev is one of something that is there"
     replies = at_once(user.api, lambda n: write(f"Version {n}.", **{"If-Match": '"2"'}), 4)
     statuses = sorted(reply.status for reply in replies)
     assert statuses[0] == 200 and set(statuses[1:]) <= {409, 412}, statuses

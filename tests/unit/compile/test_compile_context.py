@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from local.limits.payloads import MAX_PAYLOAD, payload_bytes
 from neve.domain.compact.render import render_summary
@@ -16,7 +18,7 @@ from neve.domain.compile.conversation import Image, Text
 from neve.domain.errors import NeveError
 from neve.domain.records import Event, EventType, SessionEpoch, Summary
 from neve.domain.tenants.policy import CustomBudget
-from neve.http.schemas.compile.context import ContextOut
+from neve.http.schemas.compile.context import CompileBody, ContextOut
 from neve.ports import Conflict, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
@@ -42,7 +44,7 @@ def session(world: RecallWorld) -> SessionScope:
     return world.user().of_session("s1")
 
 
-def compiled(world: RecallWorld, message: str | None = "And now?", **given: Any) -> Compiled:
+def compiled(world: RecallWorld, message: Any = "And now?", **given: Any) -> Compiled:
     command = CompileCommand(message=message, **{"retrieval": "none", **given})
     return compile_context(session(world), command)
 
@@ -309,6 +311,48 @@ def test_an_image_of_the_log_is_in_the_prompt(world: RecallWorld) -> None:
     shown_ = made.request["messages"][-1]["content"]
     assert shown_[-1] == {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": png}}
     assert [b["text"] for b in shown_ if b["type"] == "text"][-1] == "Look:"
+
+
+def image(letter: str) -> dict[str, str]:
+    data = base64.b64encode(PNG + letter.encode()).decode()
+    return {"type": "image", "media_type": "image/png", "data": data}
+
+
+def images_asked_about(made: Compiled) -> list[str | None]:
+    return [block.url or block.data for block in made.plan.prompt.last if isinstance(block, Image)]
+
+
+@pytest.mark.parametrize("logged", ["Look:", [{"type": "text", "text": "Look:"}, image("a")]])
+def test_an_image_of_the_message_that_the_log_has_not_is_not_lost(world: RecallWorld, logged: Any) -> None:
+    append_events(session(world), [NewEvent(EventType.USER_MESSAGE, logged)])
+    made = compiled(world, [{"type": "text", "text": "Look:"}, image("b")])
+    assert image("b")["data"] in images_asked_about(made)
+
+
+def test_what_is_no_image_is_named(world: RecallWorld) -> None:
+    with pytest.raises(NeveError) as refused:
+        compiled(world, [image("a") | {"media_type": "image/gif"}])
+    assert (refused.value.code, refused.value.errors[0].field) == ("validation_failed", "message[0].data")
+
+
+@pytest.mark.parametrize("message", [" ", [{"type": "text", "text": "\n"}]])
+def test_a_blank_message_asks_nothing(message: Any) -> None:
+    with pytest.raises(ValidationError, match="must not be blank"):
+        CompileBody.model_validate({"session_id": "s1", "message": message})
+    CompileBody.model_validate({"session_id": "s1", "message": [image("a")]})
+
+
+def test_of_two_images_without_words_both_are_asked_about(world: RecallWorld) -> None:
+    append_events(session(world), [NewEvent(EventType.USER_MESSAGE, [image("a")])])
+    assert images_asked_about(compiled(world, [image("b")])) == [image("a")["data"], image("b")["data"]]
+
+
+def test_an_image_that_the_log_has_already_is_not_repeated(world: RecallWorld) -> None:
+    append_events(session(world), [NewEvent(EventType.USER_MESSAGE, [image("a")])])
+    assert images_asked_about(compiled(world, [image("a")])) == [image("a")["data"]]
+    reply(world)
+    send(world, a=9)  # uploaded, and sent along once more
+    assert len(images_asked_about(compiled(world, [image("a")]))) == 1
 
 
 def test_a_prompt_without_its_message_is_refused(world: RecallWorld) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -77,6 +77,19 @@ def test_a_document_moves_to_where_nothing_is(world: World) -> None:
 
 
 # --- evolving -----------------------------------------------------------------------------------
+
+
+def test_a_path_that_may_not_be_is_named_as_the_request_does(world: World) -> None:
+    put(world, "One.")
+    going: list[Callable[[], object]] = [
+        lambda: move_document(world.user(), PATH, "/artifacts/x"),
+        lambda: evolve(world, PATH, "/artifacts/x", "Two.", "why"),
+        lambda: move_document(world.user(), PATH, "/4111 1111 1111 1111"),
+    ]
+    for go, code in zip(going, ("validation_failed", "validation_failed", "pii_blocked"), strict=True):
+        with pytest.raises(NeveError) as refused:
+            go()
+        assert (refused.value.code, [error.field for error in refused.value.errors]) == (code, ["to"])
 
 
 def test_an_evolved_document_stays_and_says_what_took_its_place(world: World) -> None:

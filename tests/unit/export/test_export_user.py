@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from local.limits.mortal_ports import Killed, MortalPorts, seconds_left
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
 from neve.domain.jobs.time_limits import LEASE_S, WORKER_S
+from neve.domain.librarian.filing import Action, Proposal
 from neve.domain.records import Document, Job, Kind, Memory, Status, Summary
 from neve.http.schemas.memories.imports import ImportText
 from neve.ports import Message, QueueName
 from neve.store import rows
+from neve.store.filings import put_proposal
 from neve.usecases.background.read_admin_job import read_admin_job
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.documents.write_document import write_document
@@ -139,6 +142,33 @@ def test_memories_come_back_as_they_were(world: RecallWorld) -> None:
     listed, _ = list_memories(world.user("bob"), MemoryFilter(), 10, None)
     assert listed[0].id == "x", "in the order of time"
     assert world.rows.get(world.user("bob").keys.fingerprint(get_memory(world.user("bob"), "f").fingerprint))
+
+
+def test_the_local_day_comes_along(world: RecallWorld) -> None:
+    """Half past midnight in Vienna is the evening before in UTC."""
+    at = "2026-03-10T23:30:00.000Z"
+    late = ImportedRow("Likes tea.", Kind.NOTE, id="t", observed_at=at, observed_date="2026-03-11", time_of_day="night")
+    import_memories(world.user(), [late, ImportedRow("Likes jazz.", Kind.NOTE, id="j", observed_at=at)])
+    brought_in(world, exported(world))
+    found = {one: get_memory(world.user("bob"), one) for one in ("t", "j")}
+    assert [(found[one].observed_date, found[one].time_of_day) for one in ("t", "j")] == [
+        ("2026-03-11", "night"),
+        ("2026-03-10", "night"),
+    ]
+
+
+def test_what_waits_in_the_inbox_is_in_it(world: RecallWorld) -> None:
+    action = Action("create", "/profile/goals", "Learn jazz.", seqs=(1,))
+    waits = Proposal("prp_0", action, "low", "s1", "2026-03-10T09:00:00.000Z", "m", "user")
+    for made in (waits, replace(waits, id="prp_1", status="rejected")):
+        world.rows.write([put_proposal(world.user().keys, made)])
+    first, second = of_type(exported(world), "proposal")
+    assert (first["id"], first["status"], second["status"]) == ("prp_0", "inbox", "rejected")
+    assert first["action"]["text"] == "Learn jazz."
+    place = export_lines.Place("proposals", world.user().keys.proposal("prp_0").sk)
+    behind = [line for line, _ in export_lines.export_lines(world.user(), place)]
+    assert [line["id"] for line in behind if line["type"] == "proposal"] == ["prp_1"]
+    assert ImportText(json.dumps(first)).read().skipped == {"proposal": 1}
 
 
 def _kept(memory: Memory) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from neve import wiring
 from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
-from neve.http.preconditions import EntityTags, read_entity_tags
+from neve.http.preconditions import EntityTags, read_entity_tags, read_revs
 from neve.http.problems import PROBLEMS, as_refusal, problem_body
 from neve.http.request import MAX_BODY_BYTES
 from neve.http.router import Answer, Call, Router, once
@@ -267,7 +267,6 @@ def test_bad_if_match(api: Api, sent: str) -> None:
     ("sent", "revs"),
     [
         ('"3"', [3]),
-        ("*", None),
         ('"1", "2"', [1, 2]),
         (', "1",,"2" ,', [1, 2]),
         ('"1,2", "x", ""', []),
@@ -276,6 +275,12 @@ def test_bad_if_match(api: Api, sent: str) -> None:
 )
 def test_if_match_names_revs_and_compares_strongly(api: Api, sent: str, revs: list[int] | None) -> None:
     assert put(api, headers={"If-MATCH": sent}).json.get("revs") == revs
+
+
+def test_an_if_match_of_any_rev_is_a_condition() -> None:
+    revs = read_revs(["*"])
+    assert revs is not None and all(rev in revs for rev in (0, 1, 7, 10**9))
+    assert read_revs([]) is None
 
 
 @given(

@@ -190,6 +190,57 @@ def test_a_move_is_done_if_the_place_is_free(world: LibraryWorld) -> None:
     assert world.text(GOALS) == "Run."
 
 
+def test_a_move_goes_to_the_path_that_the_person_gives_it(world: LibraryWorld) -> None:
+    world.put(GOALS, "Run.")
+    world.put("/profile/aims", "My own aims.")
+    [item] = propose(world, illegal=(change("move", GOALS, "", 1, to_path="/profile/../aims", seqs=(2,)),))
+    with pytest.raises(NeveError, match=r"validation_failed.*path"):
+        say(world, item, "approve")
+    with pytest.raises(NeveError, match="conflict"):
+        say(world, item, "edit", path="/profile/aims")
+    done = say(world, item, "edit", path="/profile/plans")
+    assert isinstance(done, Proposal) and done.decided_path == "/profile/plans"
+    assert (world.text(GOALS), world.text("/profile/plans")) == (None, "Run.")
+    assert world.text("/profile/aims") == "My own aims.", "what is at another path stays"
+
+
+@pytest.mark.parametrize("choice", ["edit", "supersede"])
+def test_a_move_takes_no_text_in_silence(world: LibraryWorld, choice: str) -> None:
+    world.put(GOALS, "Run.")
+    [item] = propose(world, change("move", GOALS, "", 1, to_path="/profile/aims", seqs=(2,)))
+    with pytest.raises(NeveError, match=r"validation_failed.*text"):
+        say(world, item, choice, text="Run far.")
+    assert (world.text(GOALS), waiting(world)) == ("Run.", [item])
+
+
+def test_a_move_that_supersedes_takes_the_text_of_now_along(world: LibraryWorld) -> None:
+    world.put(GOALS, "Run.")
+    [item] = propose(world, change("move", GOALS, "", 1, to_path="/profile/aims", seqs=(2,)))
+    world.put(GOALS, "Run far.")
+    with pytest.raises(NeveError, match="conflict"):
+        say(world, item, "approve")
+    say(world, item, "supersede")
+    assert (world.text(GOALS), world.text("/profile/aims")) == (None, "Run far.")
+
+
+# --- what must not be kept -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("choice", ["edit", "supersede"])
+@pytest.mark.parametrize("make", ["fact", "document"])
+def test_a_persons_words_pass_the_gate(world: LibraryWorld, make: str, choice: str) -> None:
+    item = fact(world, "The user likes jazz.").id if make == "fact" else propose(world, guess())[0]
+    with pytest.raises(NeveError, match=r"pii_blocked: text holds .*password"):
+        say(world, item, choice, text="The user's password is hunter2.")
+    assert waiting(world) == [item]
+
+
+def test_the_reason_of_a_decision_passes_the_gate(world: LibraryWorld) -> None:
+    item = fact(world, "The user likes jazz.").id
+    with pytest.raises(NeveError, match=r"pii_blocked: reason holds .*card_number"):
+        say(world, item, "supersede", reason="Card 4111 1111 1111 1111 says so.")
+
+
 # --- once -----------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from neve.domain.observe.prompt import SYSTEM, over_budget_remark, pass_content
 from neve.domain.records import Event, EventType
 from neve.domain.reflect.prompt import read_rows, reflection_content, reflection_schema
 from neve.domain.sessions.transcript import render_event
+from neve.http.json_body import refused_text
 from neve.observing import PriorMemory, ReflectGroup
 
 
@@ -157,6 +158,13 @@ def test_half_a_surrogate_pair_is_replaced() -> None:
     answer = read(observations=[entry("🟡 half \ud83d"), entry("🟡 both \ud83d\ude00")], thread_title="\ude00")
     assert [line.text for line in answer.observations] == ["🟡 half \ufffd", "🟡 both 😀"]
     assert answer.thread_title == "\ufffd"
+
+
+def test_control_characters_are_replaced() -> None:
+    answer = read(observations=[entry("🟡 a\x00b\x1b[31m\tc")], thread_title="\x9b")
+    assert [line.text for line in answer.observations] == ["🟡 a\ufffdb\ufffd[31m\tc"]
+    assert answer.thread_title == "\ufffd"
+    assert refused_text(answer.observations[0].text) is None, "an import takes it"
 
 
 def test_lines_are_capped() -> None:

@@ -281,8 +281,9 @@ def test_truncated_tool_json_is_unavailable(server: MessagesServer) -> None:
         model(server).call_tool(request())
 
 
-def test_a_body_that_breaks_off_is_unavailable(server: MessagesServer) -> None:
-    server.replies = [Reply(200, json.dumps(message([TOOL_USE]))[:-40])]
+@pytest.mark.parametrize("body", [json.dumps("message of a model")[:-4], "[" * 100_000 + "]" * 100_000])
+def test_a_body_that_cannot_be_read_is_unavailable(server: MessagesServer, body: str) -> None:
+    server.replies = [Reply(200, body)]
     with pytest.raises(ModelUnavailable, match="not JSON"):
         model(server, max_retries=0).call_tool(request())
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from neve import observability
+from neve.ports import ModelRefused, ModelUnavailable
 
 WORDS = "My sister is named Mary"
 
@@ -34,6 +35,14 @@ def test_a_failure_is_told_by_its_type_and_place_only(written: io.StringIO) -> N
         *("embed", "01J"),
     )
     assert "test_log_lines.py" in line["path"][-1]
+    assert "reason" not in line
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("m: status 529"), ModelRefused("m: status 401")])
+def test_a_models_failure_says_why(written: io.StringIO, error: Exception) -> None:
+    """Those texts are our own: an outage and an answer that is cut off every time need different hands."""
+    observability.failed("extract", "01J", error)
+    assert json.loads(written.getvalue())["reason"] == str(error)
 
 
 def test_an_event_that_is_not_read_is_told_by_its_seq_and_the_reason_only(written: io.StringIO) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.tenants.policy import Policy
+from neve.domain.tenants.policy import CustomBudget, Policy
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,9 @@ def test_a_time_zone_has_to_be_one() -> None:
     [problem] = Policy(timezone="Europe/Nowhere").problems()
     assert problem.field == "timezone"
     assert Policy(timezone="Europe/Dublin").problems() == []
+
+
+def test_a_problem_stands_under_what_was_set() -> None:
+    tiny = CustomBudget(total=1, output=0, system=0, memories=0, history=0)
+    assert {problem.field for problem in Policy(budget_profile=tiny).problems()} == {"budget_profile"}
+    assert {problem.field for problem in Policy(window=100, global_budget=90).problems()} == {"global_budget"}

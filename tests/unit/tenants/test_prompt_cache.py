@@ -68,6 +68,7 @@ def test_the_tenants_price_comes_first_by_name_and_by_family() -> None:
     own = {"My/Model-7": PRICE, "gpt-4o": PRICE}
     assert price_of("My/Model-7", own) == price_of("gpt-4o-2024-08-06", own) == PRICE
     assert price_of("gpt-4o-mini", own) == LIST_PRICES["gpt-4o-mini"]
+    assert price_of("claude-opus-5-20260724", {"Claude-Opus-5": PRICE}) == PRICE, "in capitals or not"
 
 
 def test_every_list_price_is_found_and_dated_and_reads_cheaper_than_it_writes() -> None:

@@ -125,6 +125,16 @@ def test_what_there_is_not(world: World) -> None:
     assert totals(world).reports == 1
 
 
+def test_a_prompt_without_a_pack_behind_one_with_it_is_counted_and_read_again(world: World) -> None:
+    report(world)
+    without = report(world, new(cache_read=0, pack_version=0), key="k")
+    assert without.change is not None and (without.change.pack_version, without.change.trigger) == (0, None)
+    assert report(world, new(cache_read=0, pack_version=0), key="k") == without, "the first answer"
+    assert report(world, new(pack_version=0)).session.reports == 3
+    [listed] = list_sessions(world.user(), 10, None)[0]
+    assert listed.prompts is not None and listed.prompts.changes == (without.change,)
+
+
 def test_an_older_version_is_read_for_its_trigger(world: World) -> None:
     scope = world.user().of_session("s1")
     keys = scope.keys

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
@@ -18,8 +18,8 @@ from neve.usecases.jobs.run_once import run_once
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Q, B]):
-    """One accepted call. ``ids``: path parameters. ``if_match``: the revs it may have, None = any. ``if_none_match``
-    holds what was sent."""
+    """One accepted call. ``ids``: path parameters. ``if_match``: the revs it may have, None: any, or nothing there.
+    ``if_none_match`` holds what was sent."""
 
     ports: Ports
     request_id: str
@@ -28,7 +28,7 @@ class Call(Generic[Q, B]):
     body: B
     caller: TenantScope | None
     idempotency: IdempotencyKey | None = None
-    if_match: frozenset[int] | None = None
+    if_match: Collection[int] | None = None
     if_none_match: EntityTags = NO_TAGS
 
     @property

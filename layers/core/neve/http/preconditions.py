@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from neve.domain.errors import invalid
@@ -14,6 +14,8 @@ comma inside the quotes belongs to the tag."""
 _REV = re.compile(r"[0-9]{1,15}")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 MAX_TAGS = 50
+EVERY_REV = range(10**15)
+"""What ``If-Match: *`` names: the rev of whatever is there, and of nothing that is not (RFC 9110, 13.1.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,15 @@ def read_entity_tags(values: Sequence[str]) -> EntityTags:
     return EntityTags(any=True) if tags is None else EntityTags(tuple(tag for _, tag in tags))
 
 
-def read_revs(values: Sequence[str]) -> frozenset[int] | None:
-    """The revs that an If-Match names, one of which has to be the current one; None without the header, and for ``*``
-    (any rev). A weak tag and one that is no rev are tags of nothing: If-Match compares strongly (RFC 9110, 13.1.1).
-    Raises 422 that names the header."""
-    tags = _tags("If-Match", values) if values else None
-    if tags is None:
+def read_revs(values: Sequence[str]) -> Collection[int] | None:
+    """The revs that an If-Match names, one of which has to be the current one; None without the header. A weak tag and
+    one that is no rev are tags of nothing: If-Match compares strongly (RFC 9110, 13.1.1). Raises 422 that names the
+    header."""
+    if not values:
         return None
+    tags = _tags("If-Match", values)
+    if tags is None:
+        return EVERY_REV
     return frozenset(int(tag) for weak, tag in tags if not weak and _REV.fullmatch(tag))
 
 

@@ -432,6 +432,12 @@ class UserKeys(Keys):
         return first, f"{MEMORY}{_AFTER_EVERY_KEY}"
 
     @staticmethod
+    def proposals_behind(sort_key: str | None) -> tuple[str, str]:
+        """Bounds of the sort keys of the proposals behind one, oldest first; None for all of them."""
+        first = PROPOSAL if sort_key is None else f"{sort_key}{_BEFORE_EVERY_ID}"
+        return first, f"{PROPOSAL}{_AFTER_EVERY_KEY}"
+
+    @staticmethod
     def sessions_behind(session: str | None) -> tuple[str, str]:
         """Bounds of the sort keys of the sessions behind one, in the order of their ids; None for all of them."""
         first = SESSION if session is None else f"{SESSION}{session}{_BEFORE_EVERY_ID}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from neve import observability
 from neve.correlation import FIELD
+from neve.domain.privacy.classes import metrics
 from neve.observing import SecondsLeft
 from neve.ports import Ports, QueueName
 from neve.usecases.jobs.again import again
@@ -45,5 +46,6 @@ def _tell(report: FilingReport, caused_by: str) -> None:
         "ActionsRejected": sum(report.rejected.values()),
         "FilingsRaced": report.raced,
         "FilingsFailed": int(report.failed),
+        **metrics("Redacted", report.redacted),
     }
     observability.measured(QUEUE, {name: count for name, count in counts.items() if count})

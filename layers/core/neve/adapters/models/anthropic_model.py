@@ -78,7 +78,7 @@ class AnthropicModel:
             raise _translated(error, self._model) from error
         except self._sdk.AnthropicError as error:
             raise ModelUnavailable(f"{self._model}: {type(error).__name__}") from error
-        except ValueError:  # the SDK lets a body that is not JSON escape; the error would hold the body
+        except (ValueError, RecursionError):  # the SDK lets a body that is not JSON escape; the error would hold it
             raise ModelUnavailable(f"{self._model}: an answer that is not JSON") from None
         finally:
             _ends_at.reset(ends)

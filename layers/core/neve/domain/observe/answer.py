@@ -6,6 +6,7 @@ form is left out, because losing a whole pass over one of them would lose more."
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
@@ -20,13 +21,17 @@ SHORT_CHARACTERS = 500
 """What is kept of a task, a continuation or a title."""
 
 
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
 def _storable(text: str) -> str:
-    """Half of a surrogate pair, which a model may write in JSON, becomes a replacement character."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    """Half of a surrogate pair and a control character, which a model may write in JSON, become replacement characters:
+    no caller may send them, and an import would refuse what an export holds."""
+    return _CONTROL.sub("\ufffd", text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
 Text = Annotated[str, AfterValidator(_storable)]
-"""What a model wrote, encodable."""
+"""What a model wrote, as a caller might have sent it."""
 
 
 class ObservationEntry(BaseModel):

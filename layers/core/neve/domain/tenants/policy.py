@@ -252,6 +252,7 @@ class Policy(BaseModel):
         return found
 
     def _first_set(self, *names: str) -> str:
-        """Of the fields that meet in a rule, the first that was set; with none of them the defaults hold, which fit."""
-        fields = type(self).model_fields
-        return next((name for name in names if getattr(self, name) != fields[name].default), names[0])
+        """Of the fields that meet in a rule, the first that was set, else the profile, whose input is the window then;
+        with none of them the defaults hold, which fit."""
+        fields, meeting = type(self).model_fields, (*names, "budget_profile")
+        return next((name for name in meeting if getattr(self, name) != fields[name].default), names[0])

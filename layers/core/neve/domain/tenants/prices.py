@@ -119,11 +119,12 @@ def family(model: str) -> str:
 
 
 def price_of(model: str, own: Mapping[str, ModelPrice]) -> ModelPrice | None:
-    """The tenant's ``own`` price of this very name or of its family, else the list price; None for a model that nobody
-    has priced: its tokens are counted and its money is not guessed."""
-    for name in (model, family(model)):
-        if name in own:
-            return own[name]
+    """The tenant's ``own`` price of this very name or of its family, in capitals or not, else the list price; None for
+    a model that nobody has priced: its tokens are counted and its money is not guessed."""
+    by_name = {name.strip().lower(): price for name, price in own.items()}
+    for name in (model.strip().lower(), family(model)):
+        if name in by_name:
+            return by_name[name]
     return LIST_PRICES.get(family(model))
 
 

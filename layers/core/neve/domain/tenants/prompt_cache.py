@@ -81,12 +81,13 @@ class PromptTotals:
 
 @dataclass(frozen=True, slots=True)
 class PackChange:
-    """The first report with another pack than the one before. ``cache_writes``: tokens written because of it."""
+    """The first report with another pack than the one before; of a prompt without one, version 0 and no ``trigger``.
+    ``cache_writes``: tokens written because of it."""
 
     at: str
     pack_version: int
-    trigger: Trigger | None
-    cache_writes: int
+    trigger: Trigger | None = None
+    cache_writes: int = 0
     cost: int | None = None
 
 

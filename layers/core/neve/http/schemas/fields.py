@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
@@ -43,6 +44,14 @@ def _time(text: str) -> str:
     return stored
 
 
+def _day(text: str) -> str:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise ValueError("is not a day that exists") from None
+    return text
+
+
 def _timezone(name: str) -> str:
     try:
         ZoneInfo(name)
@@ -76,6 +85,7 @@ Time = Annotated[
         description="RFC 3339 with an offset; kept in UTC with milliseconds.", json_schema_extra={"format": "date-time"}
     ),
 ]
+Day = Annotated[str, AfterValidator(_day), Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 Timezone = Annotated[str, AfterValidator(_timezone), Field(min_length=1, max_length=64)]
 Filled = Annotated[str, AfterValidator(_filled), Field(min_length=1)]
 """Text that is not blank."""

@@ -18,6 +18,7 @@ from neve.domain.tokens import trim_to
 from neve.observing import SecondsLeft, Summarised, SummaryInput
 from neve.ports import ContentRefused
 from neve.scope import SessionScope
+from neve.usecases.privacy.screen_answers import screen_summary
 
 LARGEST_REQUEST = 150_000
 """Tokens of events that a summary is made of: twice what one pass may read, within what a model with a window of
@@ -74,7 +75,8 @@ def summarise(
         if seconds_left() < scope.ports.observer.longest_s:
             raise NoTimeToSummarise
         try:
-            done = scope.ports.observer.summarise(given)
+            answer = scope.ports.observer.summarise(given)
+            done = replace(answer, summary=screen_summary(scope, answer.summary))
         except ContentRefused:
             reason = REFUSED
     by_model = done is not None and done.prompt_version is not None and done.summary != SummaryText()

@@ -6,6 +6,7 @@ those of the recall included, and one write where something is to be kept."""
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,12 +21,13 @@ from neve.domain.compile.plan import Limits, Plan, Told, make_plan
 from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.pack.render import escape
 from neve.domain.records import Event, EventType, SessionEpoch
-from neve.domain.sessions.transcript import content_text, event_text
+from neve.domain.sessions.transcript import content_text, event_text, images_of
 from neve.domain.tenants.policy import budget_of
 from neve.domain.times import parse
 from neve.domain.tokens import compact_json, estimate
 from neve.ports import Conflict, StoreUnavailable
 from neve.scope import SessionScope
+from neve.store.keys import image_name
 from neve.usecases.compile.command import CompileCommand, Content
 from neve.usecases.compile.keep_epoch import keep_epoch
 from neve.usecases.compile.reads import Material, start_reads
@@ -33,10 +35,12 @@ from neve.usecases.recall.answer import RecallAnswer, injected, transparency
 from neve.usecases.recall.command import RecallCommand
 from neve.usecases.recall.recall import recall
 from neve.usecases.recall.tool import tools
+from neve.usecases.sessions.event_images import name_images
 
 EPOCH_ERROR = "epoch:error"
 """The cut of the history, or the prefix, could not be kept: the next prompt may begin otherwise."""
 ATTEMPTS = 3
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,8 @@ def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
 
 
 def _check(scope: SessionScope, command: CompileCommand) -> None:
-    """Raises 422 for sections that exceed the total."""
+    """Raises 422 for what is no image, and for sections that exceed the total."""
+    name_images(scope, command.message or "", "message")
     if command.profile is None:
         return
     problems = budget_of(command.profile, scope.policy.effective_window).problems("budget_profile")
@@ -139,7 +144,7 @@ class _Compilation:
         cls, scope: SessionScope, command: CompileCommand, material: Material, recalled: RecallAnswer | None
     ) -> _Compilation:
         log = material.log.events if material.log else []
-        events, asked = _parted(log, command.message)
+        events, asked = _parted(scope, log, command.message)
         if asked is None and material.log is not None and not _goes_on(events):
             why = "is required: the log does not end with a message or a tool's result that waits for an answer"
             raise invalid("message", why)
@@ -249,16 +254,35 @@ def _shas(offered: Sequence[Mapping[str, Any]], static: str, instructions: Seque
 # --- the message ------------------------------------------------------------------------------------
 
 
-def _parted(events: Sequence[Event], message: Content | None) -> tuple[list[Event], Content | None]:
+def _parted(
+    scope: SessionScope, events: Sequence[Event], message: Content | None
+) -> tuple[list[Event], Content | None]:
     """The log without an unanswered message that is the one of the request, and that message."""
     said = [event for event in events if event.event_type is not EventType.TASK_BOUNDARY]
     last = said[-1] if said else None
     if last is None or last.event_type is not EventType.USER_MESSAGE:
         return list(events), message
-    sent = content_text(message).strip() if message is not None else None
-    if sent is None or sent == event_text(last).strip():
+    if message is None or _is_said(scope, message, last):
         return [event for event in events if event.seq != last.seq], last.content
     return list(events), message
+
+
+def _is_said(scope: SessionScope, message: Content, event: Event) -> bool:
+    """Whether the event has the words of the message and each of its images. An upload is called by its id and not by
+    its bytes, so it may be any of them."""
+    if content_text(message).strip() != event_text(event).strip():
+        return False
+    named, _ = name_images(scope, message, "message")
+    if isinstance(named, str):
+        return True
+    there = images_of(event)
+    missing = [block for block in named if block["type"] == "image" and block not in there]
+    return len(missing) <= sum(_is_upload(block) for block in there)
+
+
+def _is_upload(block: Mapping[str, Any]) -> bool:
+    """Not of an image whose bytes were sent with the event, nor of one that is somewhere else."""
+    return "object" in block and not _DIGEST.fullmatch(image_name(block["object"]))
 
 
 def _goes_on(events: Sequence[Event]) -> bool:

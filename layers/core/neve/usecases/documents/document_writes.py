@@ -101,28 +101,35 @@ def document_writes(
     return planned_writes(scope, wanted, scope.ports.table.get_many(rows_to_read(scope, wanted)))
 
 
-def writable_path(path: str) -> str:
-    """In its normal form. Raises 422 that names the path."""
+def writable_path(path: str, field: str = "path") -> str:
+    """In its normal form. Raises 422 that names the ``field``."""
     try:
         normal = normal_path(path)
     except ValueError:
-        raise invalid("path", PATH_RULE) from None
+        raise invalid(field, PATH_RULE) from None
     if normal.startswith(ARTIFACTS):
-        raise invalid("path", f"below {ARTIFACTS} only a compaction writes")
+        raise invalid(field, f"below {ARTIFACTS} only a compaction writes")
     return normal
 
 
 def wanted_write(
-    scope: UserScope, path: str, change: DocumentChange, revs: Collection[int] | None, *, create: bool
+    scope: UserScope,
+    path: str,
+    change: DocumentChange,
+    revs: Collection[int] | None,
+    *,
+    create: bool = False,
+    field: str = "path",
 ) -> WantedWrite:
-    """The change without what the gate takes out. Raises 422 that names the path, and ``pii_blocked`` for a caller's
-    words; those of others, such as a model's, are kept without (docs/rules/privacy.md#records)."""
+    """The change without what the gate takes out. ``field``: of the request, which holds the path. Raises 422 that
+    names it, and ``pii_blocked`` for a caller's words; those of others, such as a model's, are kept without
+    (docs/rules/privacy.md#records)."""
     ids = scope.ports.ids
     new_id = f"doc_{ids.ulid(scope.ports.clock.now())}"
-    admit(scope, {"path": path})
+    admit(scope, {field: path})
     by_a_caller = change.provenance is None or change.provenance.by in ("human_edit", "import")
     kept = admitted(scope, change, SAID) if by_a_caller else redacted(scope, change, SAID)[0]
-    return WantedWrite(writable_path(path), kept, revs, create, ids.token(), new_id)
+    return WantedWrite(writable_path(path, field), kept, revs, create, ids.token(), new_id)
 
 
 def revs_of(expected_rev: int | None) -> Collection[int] | None:

@@ -41,7 +41,7 @@ def evolve_document(
     if not reason.strip():
         raise invalid("reason", "must not be blank")
     reason = admit(scope, {"reason": reason})["reason"]
-    wanted = wanted_write(scope, to, change, expected_rev, create=False)
+    wanted = wanted_write(scope, to, change, expected_rev, field="to")
     if change.text is None:
         raise invalid("text", "is required")
 

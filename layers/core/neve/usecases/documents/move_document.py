@@ -26,7 +26,7 @@ def move_document(
     """Two reads and one transaction, whatever the history. Raises document_not_found, validation_failed,
     precondition_failed (another rev), conflict (something is at ``to``, or the document is superseded), and what
     ``write_document`` raises."""
-    wanted = wanted_write(scope, to, NOTHING_ELSE, expected_rev, create=False)
+    wanted = wanted_write(scope, to, NOTHING_ELSE, expected_rev, field="to")
 
     def plan(before: Document) -> DocumentWrites:
         after = changed_document(before, wanted.path, NOTHING_ELSE, iso(scope.ports.clock.now()), scope.count)

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.documents.paths import ARTIFACTS
+from neve.domain.librarian.filing import Proposal
 from neve.domain.memories.visibility import status_at
 from neve.domain.records import Document, Event, Memory, Provenance, SessionHead, Status
 from neve.domain.times import iso
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.documents import text_of
+from neve.store.filings import read_proposal
 from neve.store.keys import SUMMARY
 from neve.store.partitions import all_rows
 from neve.usecases.documents.list_documents import list_documents
@@ -38,7 +40,7 @@ _OF_A_MEMORY = (
         "category",
     ),
     *("outcome", "emotional_tone", "occurrences", "superseded_by", "superseded_at", "superseded_reason"),
-    *("created_at", "observed_at", "last_used_at"),
+    *("created_at", "observed_at", "observed_date", "time_of_day", "last_used_at"),
 )
 _OF_A_DOCUMENT = tuple(name for name in DocumentChange.__dataclass_fields__ if name != "provenance")
 _OF_A_SESSION = ("session_id", "status", "title", "user_meta", "outcome", "started_at", "last_event_at", "last_seq")
@@ -46,21 +48,24 @@ _OF_A_SESSION = ("session_id", "status", "title", "user_meta", "outcome", "start
 
 class Place(NamedTuple):
     """A line behind which the rest can be written by another worker. ``part``: one of those below; ``at``: the sort key
-    of a memory, the path of a document, the id of a session; ``seq``: of the session's event, 0 in front of them."""
+    of a memory or a proposal, the path of a document, the id of a session; ``seq``: of the session's event, 0 in front
+    of them."""
 
     part: str
     at: str
     seq: int = 0
 
 
-MEMORIES, DOCUMENTS, PUT_AWAY, SESSIONS = _PARTS = ("memories", "documents", "artifacts", "sessions")
+MEMORIES, DOCUMENTS, PUT_AWAY, PROPOSALS, SESSIONS = _PARTS = (
+    *("memories", "documents", "artifacts", "proposals", "sessions"),
+)
 Placed = tuple[Line, Place | None]
 """A line without a place belongs to the next one that has one."""
 
 
 def export_lines(scope: UserScope, behind: Place | None = None) -> Iterator[Placed]:
-    """The one that says what this is, then memories, documents, and each session with its log and summaries; of an
-    export that goes on, those ``behind`` a place. Raises StoreUnavailable."""
+    """The one that says what this is, then memories, documents, what waits to be made of documents, and each session
+    with its log and summaries; of an export that goes on, those ``behind`` a place. Raises StoreUnavailable."""
     if behind is None:
         yield {"type": "export", "format": FORMAT, "user_id": scope.user, "at": iso(scope.ports.clock.now())}, None
     begun = _PARTS.index(behind.part) if behind else 0
@@ -70,6 +75,8 @@ def export_lines(scope: UserScope, behind: Place | None = None) -> Iterator[Plac
             yield from _memories(scope, after)
         elif part == SESSIONS:
             yield from _sessions(scope, after)
+        elif part == PROPOSALS:
+            yield from _proposals(scope, after)
         else:
             yield from _documents(scope, part, after)
 
@@ -87,6 +94,13 @@ def _documents(scope: UserScope, part: str, after: Place | None) -> Iterator[Pla
     prefix = ARTIFACTS if part == PUT_AWAY else "/"
     for document in list_documents(scope, prefix, after.at if after else None):
         yield document_line(document, text_of(scope.ports.objects, document)), Place(part, document.path)
+
+
+def _proposals(scope: UserScope, after: Place | None) -> Iterator[Placed]:
+    """Decided ones too: what was rejected is still kept."""
+    bounds = scope.keys.proposals_behind(after.at if after else None)
+    for item in all_rows(scope.ports.table, scope.keys.partition, between=bounds):
+        yield proposal_line(read_proposal(item)), Place(PROPOSALS, item["sk"])
 
 
 def _sessions(scope: UserScope, after: Place | None) -> Iterator[Placed]:
@@ -133,6 +147,11 @@ def document_line(document: Document, text: str) -> Line:
         {name: getattr(document, name) for name in ("id", "rev", "created_at", "updated_at", "session_id", "seq")}
     )
     return {"type": "document", "path": document.path, **line, **rest, "provenance": _origin(document.provenance)}
+
+
+def proposal_line(proposal: Proposal) -> Line:
+    rest = {name: value for name, value in asdict(proposal).items() if name not in ("action", "write_id", "version")}
+    return {"type": "proposal", **_given(rest), "action": _given(asdict(proposal.action))}
 
 
 def event_line(session: str, event: Event) -> Line:

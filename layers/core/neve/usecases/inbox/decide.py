@@ -12,11 +12,16 @@ from neve.store.transact import transact
 from neve.usecases.inbox.decide_memory import MemoryDecision
 from neve.usecases.inbox.decide_proposal import ProposalDecision
 from neve.usecases.inbox.decision import Decision
+from neve.usecases.privacy.admit import admitted
+
+SAID = ("text", "path", "reason")
+"""What of a decision is the person's own words, and passes the gate."""
 
 
 def decide(scope: UserScope, item_id: str, decision: Decision) -> Memory | Proposal:
     """What it is now. Raises inbox_item_not_found, conflict (decided already, or what it is about has changed), 422,
-    erasing, user_closed, StoreUnavailable."""
+    pii_blocked, erasing, user_closed, StoreUnavailable."""
+    decision = admitted(scope, decision, SAID)
     write_id = scope.ports.ids.token()
     if is_proposal(item_id):
         decision.only("text", "path", of="a document")

@@ -18,6 +18,7 @@ from neve.store.filings import put_proposal, read_proposal
 from neve.usecases.documents.document_writes import (
     DocumentWrites,
     WantedWrite,
+    not_superseded,
     planned_writes,
     with_text,
     writable_path,
@@ -65,9 +66,14 @@ class ProposalDecision:
         decision = self.decision
         if decision.choice == "edit" and decision.text is None and decision.path is None:
             raise invalid("text", "or path has to say what is to be kept")
+        if action.verb == "move":
+            if decision.text is not None:
+                raise invalid("text", "is no field of a move: the document keeps its text")
+            to_path = action.to_path if decision.path is None else decision.path
+            return replace(action, path=writable_path(action.path), to_path=writable_path(str(to_path)))
         path = writable_path(decision.path if decision.path is not None else action.path)
         text = action.text if decision.text is None else decision.text.strip()
-        if action.verb != "move" and not text:
+        if not text:
             raise invalid("text", "must not be blank")
         return replace(action, path=path, text=text)
 
@@ -78,9 +84,9 @@ class ProposalDecision:
         found = self.scope.ports.table.get_many(places)
         item = found.get(keys.document(action.path))
         before = read_document(item) if item else None
-        replaces = self.decision.choice == "supersede"
-        if action.verb == "move" and not replaces:
+        if action.verb == "move":
             return self._move(action, before, found)
+        replaces = self.decision.choice == "supersede"
         if action.verb == "append" and before is not None and not replaces:
             text = f"{with_text(self.scope, before).text.rstrip()}\n\n{action.text}"
         elif replaces or (before.rev if before else None) == action.base_rev:
@@ -101,9 +107,12 @@ class ProposalDecision:
         return planned_writes(self.scope, self._write(action.path, change, before), found)
 
     def _move(self, action: Action, before: Document | None, found: Mapping[Key, Item]) -> DocumentWrites:
-        to_path = writable_path(str(action.to_path))
-        if before is None or before.rev != action.base_rev or self.scope.keys.document(to_path) in found:
+        """With ``supersede`` whatever rev it is at by now."""
+        to_path, keys = str(action.to_path), self.scope.keys
+        here = before is not None and (self.decision.choice == "supersede" or before.rev == action.base_rev)
+        if before is None or not here or keys.document(to_path) in found:
             raise NeveError("conflict", "The document has moved meanwhile, or there is another one in the place.")
+        not_superseded(before)
         before, now = with_text(self.scope, before), iso(self.scope.ports.clock.now())
         after = changed_document(before, to_path, DocumentChange(), now, self.scope.count)
         return writes_of(self.scope, self._write(to_path, DocumentChange(), before), before, after)

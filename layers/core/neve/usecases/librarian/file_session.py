@@ -6,6 +6,7 @@ them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,6 +28,7 @@ from neve.usecases.librarian.commit_filing import FilingCommit, InputTakenBack, 
 from neve.usecases.librarian.gather import Gathered, gather
 from neve.usecases.librarian.wait_for_retraction import wait_for_retraction
 from neve.usecases.observe.extract_session import refused
+from neve.usecases.privacy.screen_answers import screen_filed
 
 RULES = "none"
 """Version of the prompt of a filing that no librarian answered."""
@@ -37,7 +39,7 @@ CONTENT_REFUSED = "the librarian refused to read these events"
 class FilingReport:
     """What one worker did. ``left_off``: it had no time for one more answer, and the message is to be sent again.
     ``waits``: for a retraction, whose job sends it. ``asked``: how often it asked. ``rejected``: what it could not use
-    of the answers."""
+    of the answers. ``redacted``: personal data in them, by class."""
 
     result: dict[str, Any] = field(default_factory=dict)
     left_off: bool = False
@@ -46,6 +48,7 @@ class FilingReport:
     asked: int = 0
     raced: int = 0
     refused: bool = False
+    redacted: dict[str, int] = field(default_factory=dict)
 
     @property
     def rejected(self) -> Mapping[str, int]:
@@ -73,7 +76,8 @@ def file_session(
     if report.waits:
         carry_on_job(scope, body["job_id"], body["kind"], before)
     elif not report.left_off:
-        finish_job(scope, body["job_id"], body["kind"], "done", {**before, **report.result})
+        result = {**before, **report.result, **_redacted(before, report)}
+        finish_job(scope, body["job_id"], body["kind"], "done", result)
     return report
 
 
@@ -147,7 +151,9 @@ class _Librarian:
         except ContentRefused:
             self.report.refused = True
             return Filed((), None, self.scope.ports.observer.name, RULES, rejected={"content_refused": 1})
-        return _as_told(filed, read.head)
+        screened, found = screen_filed(self.scope, filed)
+        self.report.redacted = dict(Counter(self.report.redacted) + Counter(found.removed))
+        return _as_told(screened, read.head)
 
     def _nothing_new(self) -> dict[str, Any]:
         """A session that is closed is extracted all the same, and says how it ended."""
@@ -165,6 +171,12 @@ class _Librarian:
             return filing
 
         return result_of(transact(self.scope.ports, attempt))
+
+
+def _redacted(before: Mapping[str, Any], report: FilingReport) -> dict[str, Any]:
+    """With what the passes of the same job took out."""
+    counts = Counter(before.get("redacted", {})) + Counter(report.redacted)
+    return {"redacted": dict(counts)} if counts else {}
 
 
 def _told_already(read: Gathered) -> bool:

@@ -29,7 +29,7 @@ head, below the limit of 100 actions."""
 
 @dataclass(frozen=True, slots=True)
 class ImportedRow(WrittenMemory):
-    """One line. ``at``: where it stands in the request."""
+    """One line. ``observed_date``, ``time_of_day``: None = those in UTC. ``at``: where it stands in the request."""
 
     id: str | None = None
     status: Status = Status.ACTIVE
@@ -41,6 +41,8 @@ class ImportedRow(WrittenMemory):
     passages: tuple[MemoryPassage, ...] = ()
     created_at: str | None = None
     last_used_at: str | None = None
+    observed_date: str | None = None
+    time_of_day: str | None = None
     seq_from: int | None = None
     seq_to: int | None = None
     model: str | None = None
@@ -179,6 +181,8 @@ def _memory_of(line: ImportedRow, now: str, gen: int, count: Counter) -> Memory:
         superseded_at=line.superseded_at,
         superseded_reason=line.superseded_reason,
         last_used_at=line.last_used_at or memory.created_at,
+        observed_date=line.observed_date or memory.observed_date,
+        time_of_day=line.time_of_day or memory.time_of_day,
         rev_at=now,
     )
 

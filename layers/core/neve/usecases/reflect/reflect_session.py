@@ -28,6 +28,7 @@ from neve.store import rows
 from neve.store.memories import active_memories
 from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.privacy.screen_answers import screen_reflected
 from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
 from neve.usecases.tenants.usage import model_usage, usage_put
 
@@ -62,7 +63,7 @@ def reflect_session(scope: SessionScope, incarnation: int, seconds_left: Seconds
         raise NoTimeToReflect
     groups = [ReflectGroup(m.id, m.text, m.provenance.seq_from, m.provenance.seq_to, m.observed_at) for m in sources]
     given = ReflectInput(scope.session, groups, policy.reflection_target, seconds_left)
-    reflected = scope.ports.observer.reflect(given)
+    reflected = screen_reflected(scope, scope.ports.observer.reflect(given))
     timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
     new = _new_rows(scope, reflected, sources, timezone)
     if not new:

@@ -18,6 +18,7 @@ from neve.domain.reflect.nightly import eligible, place_of, runs_of, target_of, 
 from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
 from neve.ports import ContentRefused, ModelRefused
 from neve.scope import UserScope
+from neve.usecases.privacy.screen_answers import screen_condensed
 from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.condensed_memory import condensed_memories
 from neve.usecases.reflect.messages import Asked
@@ -109,7 +110,8 @@ class _Night:
         part, at, n = _part_of(batch[0]), place_of(batch[-1]), len(batch)
         self.report.add(batches=1)
         try:
-            answer = scope.ports.observer.condense(CondenseInput(groups, target_of(batch), self.seconds_left))
+            given = CondenseInput(groups, target_of(batch), self.seconds_left)
+            answer = screen_condensed(scope, scope.ports.observer.condense(given))
         except ContentRefused:
             self._kept(part, at, Answered(1), kept=n, refused=n)
             return []

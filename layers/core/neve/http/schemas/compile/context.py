@@ -75,6 +75,14 @@ class CompileBody(Body):
             raise ValueError("names an upload: append the message to the log first, and leave it out here")
         return message
 
+    @field_validator("message")
+    @classmethod
+    def _says_something(cls, message: Any) -> Any:
+        texts = [message] if isinstance(message, str) else [getattr(block, "text", "image") for block in message or ()]
+        if texts and not any(text.strip() for text in texts):
+            raise ValueError("must not be blank")
+        return message
+
     def command(self) -> CompileCommand:
         task = TaskState(notes=self.task_state) if isinstance(self.task_state, str) else None
         return CompileCommand(

@@ -162,7 +162,7 @@ def _decision(choice: Choice, body: type[Any], summary: str, description: str = 
         query=Nothing,
         body=body,
         responses={200: Response("As it is now.", InboxItem)},
-        codes=("inbox_item_not_found", "memory_not_found", *USER_WRITE),
+        codes=("inbox_item_not_found", "memory_not_found", "pii_blocked", *USER_WRITE),
         idempotent=True,
     )
 

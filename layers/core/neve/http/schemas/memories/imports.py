@@ -19,7 +19,7 @@ from neve.http.schemas.memories.memories import MEMORIES, ImportLine
 from neve.usecases.memories.import_memories import ImportedRow, ImportReport
 
 MAX_LINES = 5_000
-OF_AN_EXPORT = ("export", "document", "session", "summary", "event")
+OF_AN_EXPORT = ("export", "document", "proposal", "session", "summary", "event")
 """Lines of an export that are no memories: they are left out, and counted."""
 _REFUSED = ("malformed_json", "validation_failed")
 

@@ -13,7 +13,7 @@ from neve.domain.errors import invalid
 from neve.domain.ids import MEMORY_ID, is_document_id, is_memory_id
 from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.observe.text import relative_date
+from neve.domain.observe.text import TimeOfDay, relative_date
 from neve.domain.records import (
     Category,
     Criteria,
@@ -34,7 +34,7 @@ from neve.domain.records import (
 )
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Time
+from neve.http.schemas.fields import Cursor, Day, Filled, Identifier, Limit, Time
 from neve.usecases.memories.create_memory import NewMemory
 from neve.usecases.memories.delete_memory import Deleted
 from neve.usecases.memories.import_memories import ImportedRow
@@ -287,6 +287,8 @@ class ImportLine(Body):
     provenance: ProvenanceLine | None = None
     created_at: Time | None = None
     observed_at: Time | None = None
+    observed_date: Day | None = Field(default=None, description="Local to whoever said it; default the day in UTC.")
+    time_of_day: TimeOfDay | None = None
     last_used_at: Time | None = None
 
     def row(self, at: str, own_id: str) -> ImportedRow:
@@ -320,6 +322,8 @@ class ImportLine(Body):
             passages=tuple(MemoryPassage(p.text, p.seq_from, p.seq_to, p.trust) for p in self.passages),
             created_at=self.created_at,
             observed_at=self.observed_at,
+            observed_date=self.observed_date,
+            time_of_day=self.time_of_day,
             last_used_at=self.last_used_at,
             seq_from=origin.seq_from,
             seq_to=origin.seq_to,
