@@ -12,7 +12,7 @@ from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.jobs.time_share import unlimited
 from neve.domain.records import EmbeddingState, Kind, Priority, Status
 from neve.domain.tenants.policy import Policy
-from neve.ports import Message, Owner, Passage, QueueName
+from neve.ports import Message, Owner, Passage, QueueName, WriteOp
 from neve.scope import Tenant
 from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH
@@ -391,6 +391,26 @@ def test_the_sweep_leaves_failed_rows_to_whoever_asks(world: RecallWorld) -> Non
     assert world.memory(tea).embedding_state is EmbeddingState.READY
     ended = read_drain(world.scope, job.id)
     assert (ended.status, ended.result, due(world)) == ("done", {"queued": 1, "pending": 0}, 0)
+
+
+def test_a_drain_answers_in_time_and_says_that_more_is_left(world: RecallWorld) -> None:
+    """Each row takes ten seconds to be stamped: two of three are queued, and nothing is waited for beyond its time."""
+    for text in ("tea", "coffee", "milk"):
+        world.remember(text)
+    lost(world)
+    began_ms, write = world.clock.monotonic_ms(), world.rows.write
+
+    def slow(ops: Sequence[WriteOp]) -> None:
+        world.clock.sleep(10)
+        write(ops)
+
+    with pytest.MonkeyPatch.context() as slowed:
+        slowed.setattr(world.rows, "write", slow)
+        job = drain_embeddings(world.scope, None, wait_s=25)
+    assert (job.status, job.result) == ("running", {"queued": 2, "pending": 3, "left": True})
+    assert len(queued(world)) == 2
+    assert world.clock.monotonic_ms() - began_ms <= 36_000, "the row of the job is the last write"
+    assert "left" not in drain_embeddings(world.scope, None, wait_s=0).result
 
 
 def test_a_drain_is_of_one_tenant_and_if_asked_of_one_user(world: RecallWorld) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Literal
 
-from neve.domain.jobs.time_share import TimeShare, unlimited
+from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records import Document, EmbeddingState, Memory, Priority
 from neve.domain.times import iso, parse
 from neve.ports import Index, Item, Message, Ports, QueueName, Table, key_of
@@ -66,11 +66,11 @@ def _is_waiting(memory: Memory | Document, older_than: datetime, now: datetime) 
     return memory.embed_queued_at is None or now - parse(memory.embed_queued_at) >= COOLDOWN
 
 
-def requeue_all(ports: Ports, asked: WhoseRows) -> int:
+def requeue_all(ports: Ports, asked: WhoseRows, share: TimeShare) -> int:
     """For whoever asks: everything of a tenant, or of one user, that is due or failed, and the logs that the index is
-    behind of. How many were queued. Raises StoreUnavailable."""
+    behind of. How many were queued, of the rows that there was time for. Raises StoreUnavailable."""
     due = [item for kind in ("embed", "failed") for item in find_due(ports.table, kind, asked)]
-    queued = requeue(ports, _indexed(ports.table, due), unlimited()) + _requeue_failed_logs(ports, due)
+    queued = requeue(ports, _indexed(ports.table, due), share) + _requeue_failed_logs(ports, due)
     return queued + requeue_logs(ports, waiting_for(LOST_AFTER, ports.clock.now(), logs_behind(ports.table, asked)))
 
 
