@@ -257,7 +257,8 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
     if attributes.pop("said_again"):  # without the names of its fields: a row pays for each kilobyte
-        attributes["said_again"] = json.dumps([astuple(one) for one in memory.said_again], ensure_ascii=False)
+        said = [astuple(one) for one in memory.said_again]
+        attributes["said_again"] = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
     item = _item(keys.memory(memory.id), "memory", attributes)
     item = carried(item | {"tenant_id": keys.tenant, "user_id": keys.user})
     if memory.status is Status.ACTIVE:

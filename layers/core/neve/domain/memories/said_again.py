@@ -12,8 +12,9 @@ from neve.domain.records import Memory, Provenance, Scope, Span, Spans, Statemen
 from neve.domain.sessions.spans import meets
 
 MOST_SAID = 8
-"""Statements that a fact keeps beside the first one (*chosen*: a row of one kilobyte). Of more, the newest takes the
-place of the one before it; they are counted, and it is not known any more where they were said."""
+"""Statements that a fact keeps beside the first one (*chosen*: 100 bytes each, and a fact's row has some 700 left of
+its second kilobyte). Of more, the newest takes the place of the one before it; they are counted, and it is not known
+any more where they were said."""
 MOST_RETOLD = 40
 """Facts that a session's marker names as said again (*chosen*). Of a session with more, every memory of the user is
 looked at when something is taken back."""
