@@ -4,7 +4,7 @@ so many seeds: that is what a green run is worth."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
@@ -15,9 +15,9 @@ from unittest import mock
 from neve import worker
 from neve.domain.compile.conversation import Conversation
 from neve.domain.ids import ulid_named
-from neve.domain.memories import taken_back
+from neve.domain.memories import said_again, taken_back
 from neve.domain.privacy.screen import Found
-from neve.domain.records import Document
+from neve.domain.records import Document, Memory, Statement
 from neve.domain.times import iso
 from neve.ports import Delete, Expect, Passage, Put, Version
 from neve.store import documents as document_rows
@@ -280,6 +280,11 @@ def _nobody_owns_a_night() -> list[Patch]:
     return [(night_job.NightJob, "_own", own)]
 
 
+def _by_the_first_statement(fact: Memory, standing: Sequence[Statement]) -> Memory | None:
+    """Whatever was said later."""
+    return fact if said_again.first_statement(fact) in standing else None
+
+
 def _by_its_own_range(self: Any, memory: Any) -> bool:
     return taken_back.is_touched(memory, self.session, self.spans)
 
@@ -505,6 +510,13 @@ ABLATIONS = _by_name(
             "recanted",
             60,
             lambda: [(replace_taken_back, "_places", _none)],
+        ),
+        Ablation(
+            "said again",
+            "keeping a fact by another message when the first one is taken back",
+            "recanted",
+            100,
+            lambda: [(taken_back, "restated", _by_the_first_statement)],
         ),
         Ablation(
             "said meanwhile",

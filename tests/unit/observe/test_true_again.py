@@ -25,12 +25,12 @@ def world(tmp_path: Path) -> Iterator[World]:
     world.table.close()
 
 
-def decided(world: World, said: str) -> list[str]:
+def decided(world: World, said: str, session: str = "s1") -> list[str]:
     """What became of the facts of a pass of its own."""
     world.clock.at += timedelta(hours=1)
-    world.say(said, "noted")
+    world.say(said, "noted", session=session)
     report = ObservationReport()
-    observe_session(world.user().of_session("s1"), 1, report)
+    observe_session(world.user().of_session(session), 1, report)
     return [str(fact["decision"]) for fact in report.result()["facts"]]
 
 
@@ -51,6 +51,21 @@ def test_back_to_what_it_was(world: World, first: str, then: str, fact: str) -> 
     assert active(world) == [fact]
     assert decided(world, first) == ["reinforced"]
     assert active(world) == [fact]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "fact"),
+    [
+        ("I live in Paris.", "I live in Rome.", "User lives in Rome"),
+        ("I live in Paris.", "I moved to Rome.", "User moved to Rome"),
+        ("I work at Google.", "I now work for Apple.", "User works for Apple"),
+    ],
+)
+def test_in_another_conversation_that_has_no_pack(world: World, first: str, then: str, fact: str) -> None:
+    assert decided(world, first) == ["stored"]
+    world.open(session="s2")
+    assert decided(world, then, "s2") == ["superseded"]
+    assert len(active(world)) == 1 and active(world)[0].replace("now ", "") == fact
 
 
 def test_what_is_denied_leaves_and_may_come_back(world: World) -> None:

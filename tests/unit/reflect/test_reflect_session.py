@@ -30,6 +30,7 @@ from neve.usecases.reflect.replace_rows import (
     ReplacementBusy,
     _begin,
     _Replacing,
+    _seen,
     resolve_replacement,
 )
 from neve.usecases.sessions.read_sessions import get_session
@@ -109,8 +110,8 @@ def test_a_worker_that_was_taken_for_dead_shows_nothing_while_it_is_undone(world
     wanted = Replacement((new,), tuple(sources), "test", "s1")
     head = _begin(scope, 1, wanted)
     old = tuple(memory.id for memory in sources)
-    revs = {memory.id: memory.rev for memory in sources}
-    slow = _Replacing(scope, head, str(head.replacement_job), (new.id,), old, "s1", ("s1",), revs)
+    seen = {memory.id: _seen(memory) for memory in sources}
+    slow = _Replacing(scope, head, str(head.replacement_job), (new.id,), old, "s1", ("s1",), seen)
     slow.write_new(wanted.new)
     slow.stamp_sources()
     told: list[str] = []

@@ -139,6 +139,20 @@ class MemoryPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """Somebody said a fact: who, where, and when. Without a range it was said in a call, and is in no log. ``text``: in
+    which words, None = in those of the row."""
+
+    by: By
+    session_id: str | None = None
+    seq_from: int | None = None
+    seq_to: int | None = None
+    trust: Trust | None = None
+    observed_at: str = ""
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Criteria:
     """What the storage decision looked at (docs/rules/facts.md#decision). ``provenance``: the source may state facts.
     ``importance``: it reaches the policy's minimum, or somebody asked to remember it. ``novelty``: nothing that is kept
@@ -167,6 +181,7 @@ class Memory:
     """One durable row. ``passages`` joined by a newline are ``text``; a single-passage row may leave them empty.
     ``version`` is the storage version (0 = not stored yet) and never leaves the service; ``rev`` does.
     ``category`` and ``judged``: of a fact; ``outcome``, ``emotional_tone``, ``key_topics``: of a session's summary.
+    ``said_again``: statements of a fact beside the one of ``provenance`` (``domain/memories/said_again.py``).
     ``superseded_by``: what replaced it, ``supersedes``: what it replaced, ``superseded_reason``: in whose words ever.
     ``embed_queued_at``: when the sweep last queued its embedding again. ``rev_at``: when its rev moved, until the
     search index has its words and its vectors; ``words_at``: since when it has the words, meanwhile. ``write_id``: of
@@ -191,6 +206,7 @@ class Memory:
     session_id: str | None = None
     passages: tuple[MemoryPassage, ...] = ()
     occurrences: int = 1
+    said_again: tuple[Statement, ...] = ()
     confidence: float = 1.0
     category: Category | None = None
     outcome: Outcome | None = None
@@ -291,7 +307,8 @@ class SessionMarker:
     ``lease_token`` is the fencing token: it grows by one with every lease taken. ``last_pass``: the id that the last
     committed pass gave itself, by which it recognises its own write. ``pass_limit``: how many events a pass may hold up
     to ``limit_to``, because the observer refused more of them at once. ``refused``: the events directly behind the
-    marker that were refused alone and that no commit has noted yet."""
+    marker that were refused alone and that no commit has noted yet. ``retold``: facts that other logs had stated first
+    and this one said again, which are older than the session as a rule (``MOST_RETOLD`` of ``said_again.py``)."""
 
     session_id: str
     observed_seq: int = 0
@@ -308,6 +325,7 @@ class SessionMarker:
     limit_to: int | None = None
     refused: tuple[RefusedEvent, ...] = ()
     retracted: Spans = ()
+    retold: tuple[str, ...] = ()
     version: int = 0
 
 

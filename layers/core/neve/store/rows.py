@@ -6,7 +6,7 @@ DynamoDB's nesting limit must not become the caller's."""
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -27,6 +27,7 @@ from neve.domain.records import (
     SessionEpoch,
     SessionHead,
     SessionMarker,
+    Statement,
     Status,
     Summary,
     UserHead,
@@ -151,7 +152,7 @@ def read_marker(item: Item) -> SessionMarker:
 
 
 def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
-    attributes = _unless_nothing(_marker.dump_python(marker, mode="json", exclude_none=True), retracted=[])
+    attributes = _unless_nothing(_marker.dump_python(marker, mode="json", exclude_none=True), retracted=[], retold=[])
     return Put(_item(keys.of_session(marker.session_id).marker, "marker", attributes), expectation(marker.version))
 
 
@@ -243,6 +244,9 @@ def put_retraction(keys: SessionKeys, retraction: Retraction, incarnation: int) 
 
 
 def read_memory(item: Item) -> Memory:
+    if "said_again" in item:
+        said = [Statement(*one) for one in json.loads(item["said_again"])]
+        return _memory.validate_python(item | {"said_again": said})
     return _memory.validate_python(item)
 
 
@@ -252,6 +256,9 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     there without its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     attributes["provenance"] = _unless_nothing(attributes["provenance"], left_out=[])
+    if attributes.pop("said_again"):  # without the names of its fields: a row pays for each kilobyte
+        said = [astuple(one) for one in memory.said_again]
+        attributes["said_again"] = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
     item = _item(keys.memory(memory.id), "memory", attributes)
     item = carried(item | {"tenant_id": keys.tenant, "user_id": keys.user})
     if memory.status is Status.ACTIVE:

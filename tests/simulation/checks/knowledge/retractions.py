@@ -7,15 +7,17 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from neve.domain.memories.visibility import active
-from neve.domain.records import Kind, Memory, Spans
+from neve.domain.memories.said_again import MOST_SAID, is_taken_back, range_of, statements_of
+from neve.domain.memories.visibility import active, status_at
+from neve.domain.observe.text import fingerprint
+from neve.domain.records import Kind, Memory, Spans, Statement, Status
 from neve.domain.sessions.spans import holds, joined, without
-from neve.ports import Owner
+from neve.ports import Owner, key_of
 from neve.store import rows
-from neve.store.keys import DOCUMENT, SUMMARY, SessionKeys, UserKeys
+from neve.store.keys import DELETED_MEMORY, DOCUMENT, SUMMARY, SessionKeys, UserKeys, deleted_memory_id
 from neve.usecases.indexing.utterances import event_place
 from tests.simulation.checks.memories import memories_of
-from tests.simulation.checks.replay import Found, before_erasure, first_said, log_of, row, rows_of
+from tests.simulation.checks.replay import Found, before_erasure, first_said, log_of, of_kind, row, rows_of
 from tests.simulation.clients.history import Did
 
 if TYPE_CHECKING:
@@ -49,6 +51,54 @@ def a_repeat_is_answered_the_same(run: Run) -> Found:
             known = first.setdefault(did.given, did.value)
             if known != did.value:
                 yield f"{keys.log}: {did.given} was answered {known}, then {did.value}"
+
+
+def what_still_stands_holds(run: Run) -> Found:
+    """When calm: a fact that a message states which nobody has taken back is there, or something that corrected it is,
+    or a person put it away, whichever of its messages it was kept by."""
+    for keys in run.history.users():
+        if keys in run.erased:
+            continue
+        told = _Told(run, keys)
+        for statement, (said, ids) in told.statements.items():
+            if not _is_gone(run, keys, said) and not any(told.holds(i, frozenset()) for i in ids):
+                yield f"{keys.partition}: {statement} is said in {range_of(said)}, and none of {sorted(ids)} holds"
+
+
+class _Told:
+    """``statements``: who ever said which fact where, and the rows that ever knew of it. ``last``: each row as it was
+    last, also of those that are erased."""
+
+    def __init__(self, run: Run, keys: UserKeys) -> None:
+        self.gen = rows.read_head(row(run, keys, "head")).gen
+        self.last: dict[str, Memory] = {}
+        self.statements: dict[tuple[str, object], tuple[Statement, set[str]]] = {}
+        deleted = rows_of(run, keys.partition, DELETED_MEMORY)
+        by_people = (item for item in deleted if not str(item.get("write_id")).startswith("ret_"))
+        self.put_away = {deleted_memory_id(key_of(item)) for item in by_people}
+        for _, item in of_kind(run, "memory"):
+            if item["pk"] == keys.partition and item["kind"] == Kind.FACT:
+                fact = rows.read_memory(item)
+                self.last[fact.id] = fact
+                for said in statements_of(fact) if len(fact.said_again) < MOST_SAID else ():
+                    text = fingerprint(said.text or fact.text)
+                    if range_of(said) is not None:
+                        self.statements.setdefault((text, range_of(said)), (said, set()))[1].add(fact.id)
+
+    def holds(self, memory_id: str, seen: frozenset[str]) -> bool:
+        fact = self.last.get(memory_id)
+        if fact is None or memory_id in seen:
+            return False
+        status, seen = status_at(fact, self.gen), seen | {memory_id}
+        if memory_id in self.put_away or status is not Status.SUPERSEDED:
+            return True
+        copies = [one.id for one in self.last.values() if memory_id in one.supersedes and one.text == fact.text]
+        return any(self.holds(i, seen) for i in (*copies, fact.superseded_by or ""))
+
+
+def _is_gone(run: Run, keys: UserKeys, said: Statement) -> bool:
+    place = range_of(said)
+    return place is None or is_taken_back(said, {place[0]: _taken_back(run, keys.of_session(place[0]))})
 
 
 def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
@@ -143,6 +193,7 @@ INVARIANTS = (
     the_lists_are_what_was_taken_back,
     a_repeat_is_answered_the_same,
     nothing_visible_is_about_what_is_taken_back,
+    what_still_stands_holds,
     what_is_taken_back_is_marked,
     nothing_taken_back_is_recalled,
     nothing_deleted_is_kept,

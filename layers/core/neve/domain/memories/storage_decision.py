@@ -72,7 +72,7 @@ class FactCandidate:
     @property
     def sure(self) -> float:
         """How sure it is that this was said."""
-        return self.confidence if self.confidence is not None else _CONFIDENCE.get(self.origin.by, _INFERRED)
+        return self.confidence if self.confidence is not None else confidence_of(self.origin.by)
 
     @property
     def to_remember(self) -> bool:
@@ -108,6 +108,11 @@ class Verdict:
     @property
     def criteria(self) -> Criteria:
         return self.judged.criteria
+
+
+def confidence_of(by: By) -> float:
+    """Of a statement that has none of its own."""
+    return _CONFIDENCE.get(by, _INFERRED)
 
 
 def asks_to_remember(text: str) -> bool:

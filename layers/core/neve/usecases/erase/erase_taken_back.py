@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from neve.domain.records import EventType, Memory, PackEntry, Retraction
+from neve.domain.records import EventType, Kind, Memory, PackEntry, Retraction
 from neve.domain.sessions.transcript import images_of
 from neve.ports import Delete, Item, Put, StoreUnavailable, Version, WriteOp, key_of
 from neve.scope import SessionScope
@@ -60,10 +60,13 @@ def erase_taken_back(
     retraction: Retraction,
     touched: Collection[str],
     revisions: Collection[tuple[str, int]] = (),
+    kept: Collection[str] = (),
 ) -> Receipt:
     """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
-    documents, by id and rev, none of which is there any more. Raises UserErased, StoreUnavailable."""
-    return _Erasing(scope, incarnation, retraction, frozenset(touched), frozenset(revisions)).run()
+    documents, by id and rev, none of which is there any more; ``kept``: ids of memories that held words of it before.
+    Raises UserErased, StoreUnavailable."""
+    erasing = _Erasing(scope, incarnation, retraction, frozenset(touched), frozenset(revisions), frozenset(kept))
+    return erasing.run()
 
 
 @dataclass
@@ -73,6 +76,7 @@ class _Erasing:
     retraction: Retraction
     touched: frozenset[str]
     revisions: frozenset[tuple[str, int]]
+    kept: frozenset[str]
     receipt: Receipt = field(default_factory=Receipt)
 
     def run(self) -> Receipt:
@@ -80,6 +84,7 @@ class _Erasing:
             self._erase_events(events)
         for memories in _batched(sorted(self.touched), ROUND):
             self._erase_memories(memories)
+        self._forget_answers(f"memories/{i}" for i in sorted(self.kept))
         self._erase_summaries()
         self._erase_packs()
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.touched)))
@@ -159,15 +164,23 @@ class _Erasing:
         head = rows.read_head(found.pop(keys.head, None))
         still_there(head, self.incarnation)
         ops: list[WriteOp] = []
-        for item in found.values():
-            memory = rows.read_memory(item)
+        memories = [rows.read_memory(item) for item in found.values()]
+        for memory in memories:
             ops += [
                 Delete(keys.memory(memory.id), Version(memory.version)),
                 rows.put_deleted_memory(keys, memory, self.retraction.id),
                 Delete(keys.tokens_of(memory.id)),
             ]
+        ops += self._left_places(memories)
         if ops:
             self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+    def _left_places(self, memories: Sequence[Memory]) -> list[WriteOp]:
+        """A place is named by a hash of what was said there."""
+        facts = {self.scope.keys.fingerprint(one.fingerprint): one.id for one in memories if one.kind is Kind.FACT}
+        places = self.scope.ports.table.get_many(list(facts)) if facts else {}
+        own = {memory.id for memory in memories}
+        return [Delete(key, Version(row["version"])) for key, row in places.items() if row["memory_id"] in own]
 
     def _forget_answers(self, paths: Iterator[str]) -> None:
         """What calls about them were answered, which is kept for a day."""
@@ -208,7 +221,7 @@ class _Erasing:
         return held
 
     def _holds(self, entry: PackEntry) -> bool:
-        return entry.id in self.touched or (entry.id, entry.rev) in self.revisions
+        return entry.id in self.touched | self.kept or (entry.id, entry.rev) in self.revisions
 
     def _erase_packs(self) -> None:
         """A version that a build has left without its manifest goes with the others of its session."""

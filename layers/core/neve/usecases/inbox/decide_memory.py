@@ -78,6 +78,7 @@ class MemoryDecision:
             kept = replace(
                 kept,
                 passages=(),
+                said_again=(),
                 fingerprint=fingerprint(text),
                 referenced_date=referenced_date(text),
                 tokens=self.scope.count(text),

@@ -6,6 +6,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from neve.domain.memories.said_again import (
+    MOST_RETOLD,
+    first_statement,
+    let_in_by,
+    range_of,
+    said_once_more,
+    statement_of,
+)
 from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide
 from neve.domain.memories.supersede import superseded
 from neve.domain.observe.text import fingerprint
@@ -45,7 +53,7 @@ def with_holders(table: Table, keys: UserKeys, found: Mapping[Key, Item]) -> dic
 class FactWrites:
     """``found``: the rows of ``with_holders``. ``write_id``: of the call (ADR 4). ``counts`` False: of words that were
     counted when they were read before. ``changed``: the rows as they are to be written, by id; their versions are those
-    that were read."""
+    that were read. ``retold``: ids of the facts that a log said again and another one had stated."""
 
     scope: UserScope
     gen: int
@@ -54,6 +62,7 @@ class FactWrites:
     write_id: str
     counts: bool = True
     changed: dict[str, Memory] = field(default_factory=dict)
+    retold: dict[str, None] = field(default_factory=dict)
     _holders: dict[str, str] = field(default_factory=dict)
 
     def take(self, candidate: FactCandidate, new_id: str) -> StoredFact:
@@ -67,7 +76,8 @@ class FactWrites:
         row = self._row(candidate, known, verdict, new_id, now)
         if row is not None:
             self._put(row)
-            self._holders[row.fingerprint] = row.id
+            if row.fingerprint == fingerprint(candidate.text):  # else it says this in other words, in its own place
+                self._holders[row.fingerprint] = row.id
         if row is not None and verdict.decision == "superseded" and known.target:
             self._put(superseded(known.target, by=row.id, reason=verdict.judged.reason, at=now))
         return StoredFact(self.changed[row.id] if row else None, verdict)
@@ -91,6 +101,10 @@ class FactWrites:
             if m.version == 0 and m.session_id == session and m.scope is Scope.SESSION
         ]
         return (*(row for row in live if row.id not in gone), *new)
+
+    def retold_with(self, before: Sequence[str]) -> tuple[str, ...]:
+        """What a session's marker names, with those of now."""
+        return tuple(dict.fromkeys((*before, *self.retold)))[:MOST_RETOLD]
 
     def left_elsewhere(self, own: Collection[str]) -> list[WriteOp]:
         """Facts of other sessions than ``own`` that were superseded leave the live lists there. A read more where there
@@ -140,16 +154,35 @@ class FactWrites:
         again = known.same or (known.target if verdict.decision == "reinforced" else None)
         if verdict.decision == "rejected":
             return None
-        if again is not None:
-            said = replace(again, occurrences=again.occurrences + self.counts, last_used_at=now)
-            if verdict.decision == "reinforced":
-                return said
-            fact = _let_in(said, candidate, now)
-        else:
+        if again is None:
             fact = _record(self.scope, candidate, new_id, now, self.gen)
+        else:
+            self._note_retold(again, candidate)
+            again = replace(again, last_used_at=now)
+            if verdict.decision == "reinforced":
+                said = statement_of(candidate.origin, candidate.observed_at or now, candidate.text)
+                return said_once_more(again, said, counts=self.counts)
+            fact = self._let_in(again, candidate, now)
         status = Status.INBOX if verdict.decision == "inbox" else Status.ACTIVE
         takes = (known.target.id,) if verdict.decision == "superseded" and known.target else ()
         return replace(fact, status=status, judged=verdict.judged, supersedes=(*fact.supersedes, *takes))
+
+    def _note_retold(self, fact: Memory, candidate: FactCandidate) -> None:
+        said, before = range_of(statement_of(candidate.origin, "")), range_of(first_statement(fact))
+        if said is not None and (before is None or before[0] != said[0]):
+            self.retold[fact.id] = None
+
+    def _let_in(self, waiting: Memory, candidate: FactCandidate, now: str) -> Memory:
+        """Out of the inbox, on the word of who said it last."""
+        at = candidate.observed_at or now
+        return replace(
+            let_in_by(waiting, candidate.origin, at, counts=self.counts),
+            confidence=max(waiting.confidence, candidate.sure),
+            rev=waiting.rev + 1,
+            rev_at=now,
+            words_at=None,
+            embedding_state=EmbeddingState.PENDING,
+        )
 
 
 def _record(scope: UserScope, candidate: FactCandidate, memory_id: str, now: str, gen: int) -> Memory:
@@ -169,19 +202,6 @@ def _record(scope: UserScope, candidate: FactCandidate, memory_id: str, now: str
         timezone=candidate.timezone,
     )
     return record_of(written, memory_id, candidate.origin, now, gen, scope.count)
-
-
-def _let_in(waiting: Memory, candidate: FactCandidate, now: str) -> Memory:
-    """Out of the inbox, on the word of who said it last."""
-    return replace(
-        waiting,
-        provenance=candidate.origin,
-        confidence=max(waiting.confidence, candidate.sure),
-        rev=waiting.rev + 1,
-        rev_at=now,
-        words_at=None,
-        embedding_state=EmbeddingState.PENDING,
-    )
 
 
 def _with_trust(origin: Provenance) -> Provenance:

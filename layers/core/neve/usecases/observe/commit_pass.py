@@ -247,7 +247,8 @@ class PassCommit:
             marker = replace(marker, pass_limit=None, limit_to=None, refused=())
         if memory:
             marker = replace(marker, live=(*marker.live, LiveRow(memory.id, memory.kind, memory.tokens)))
-        marker = replace(marker, live=facts.live(self.scope.session, marker.live))
+        live, retold = facts.live(self.scope.session, marker.live), facts.retold_with(marker.retold)
+        marker = replace(marker, live=live, retold=retold)
         if self.observed is None:
             return marker
         return replace(

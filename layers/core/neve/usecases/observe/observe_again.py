@@ -214,4 +214,5 @@ class _Commit(PassCommit):
             known = memories_of(self.scope.ports.table, self.scope.keys, [row.id for row in live])
             row = LiveRow(memory.id, memory.kind, memory.tokens)
             live = in_place(live, row, seqs_of([memory, *known]))
-        return replace(marker, live=facts.live(self.scope.session, live))
+        live = facts.live(self.scope.session, live)
+        return replace(marker, live=live, retold=facts.retold_with(marker.retold))

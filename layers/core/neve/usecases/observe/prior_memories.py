@@ -1,13 +1,14 @@
 """What a pass is shown of existing memory, so that it repeats nothing: at most 50 rows and the policy's cap, local
-rows at least half of it. The rest are facts of other conversations that share words with the events, so that they can
-be corrected, then global rows of the frozen pack (docs/rules/observe.md#prior-memories)."""
+rows at least half of it. The rest are facts of other conversations that share words with the events, and some that
+tell of a state, so that they can be corrected, then global rows of the frozen pack
+(docs/rules/observe.md#prior-memories)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from neve.domain.records import Event, Kind, LiveRow, Memory, PackEntry, Scope, SessionMarker, Span
+from neve.domain.records import Category, Event, Kind, LiveRow, Memory, PackEntry, Scope, SessionMarker, Span
 from neve.domain.sessions.spans import meets
 from neve.domain.sessions.transcript import event_text
 from neve.domain.words import content_words
@@ -22,6 +23,10 @@ MOST_FACTS = 100
 """Facts of the user that are compared with the events, those that were used last."""
 RANKED = 400
 """Rows of the rank index among which they are looked for."""
+STATES: tuple[Category, ...] = ("PLACE", "BIOGRAPHY")
+"""What another statement may end without a word of it: "I moved to Rome", and somebody lived in Paris."""
+MOST_STATES = 10
+"""Of those that share no word with the events (*chosen*)."""
 _SUBJECT = frozenset({"user"})
 """What every statement is about is shared by all."""
 
@@ -63,12 +68,14 @@ def prior_memories(
 
 
 def _alike(facts: Sequence[Memory], events: Sequence[Event]) -> list[LiveRow]:
-    """Those that share a content word with what was said; first those that share most of their words."""
+    """Those that share a content word with what was said, first those that share most of their words; then states, as
+    they come."""
     said = content_words(" ".join(event_text(event) for event in events)) - _SUBJECT
     about = [(content_words(fact.text), fact) for fact in facts]
     alike = [(len(words & said) / len(words), fact) for words, fact in about if words & said]
-    best = sorted(alike, key=lambda one: (-one[0], one[1].id))
-    return [LiveRow(fact.id, fact.kind, fact.tokens) for _, fact in best]
+    best = [fact for _, fact in sorted(alike, key=lambda one: (-one[0], one[1].id))]
+    states = [fact for words, fact in about if fact.category in STATES and not words & said]
+    return [LiveRow(fact.id, fact.kind, fact.tokens) for fact in (*best, *states[:MOST_STATES])]
 
 
 def _own(scope: SessionScope, item: Item) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from neve.domain.errors import NeveError, not_found
 from neve.domain.memories.supersede import superseded
-from neve.domain.records import Job, LiveRow, Memory, Scope, Status, UserHead
+from neve.domain.records import Job, LiveRow, Memory, Scope, Statement, Status, UserHead
 from neve.domain.times import iso
 from neve.ports import Check, Conflict, Delete, Item, Version, WriteOp, key_of
 from neve.scope import UserScope
@@ -34,6 +34,9 @@ NOTES = ("takes_back", "foreign_ids", "pinned")
 REPLACED_TTL_S = 60
 """Pack builds read the new rows by id until this long after the sweep, because indexes lag
 (docs/rules/reflect.md#replacement)."""
+
+
+Seen = tuple[int, tuple[Statement, ...]]
 
 
 class ReplacementBusy(Exception):
@@ -81,7 +84,7 @@ def replace_rows(scope: UserScope, incarnation: int, wanted: Replacement) -> lis
         tuple(m.id for m in wanted.old),
         wanted.session,
         tuple(wanted.sessions()),
-        {m.id: m.rev for m in wanted.old},
+        {m.id: _seen(m) for m in wanted.old},
     )
     work.write_new(wanted.new, wanted.order)
     try:
@@ -106,7 +109,7 @@ def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
         resolve_replacement(scope, head)
         raise Conflict  # the head has moved: read it again
     sources = [rows.read_memory(item) for key, item in found.items() if key != keys.head]
-    _unchanged(sources, {memory.id: memory.rev for memory in wanted.old})
+    _unchanged(sources, {memory.id: _seen(memory) for memory in wanted.old})
     now = ports.clock.now()
     job = Job(
         id=f"job_{ports.ids.ulid(now)}",
@@ -130,10 +133,15 @@ def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
     return replace(head, replacement_job=job.id, version=head.version + 1)
 
 
-def _unchanged(sources: Sequence[Memory], revs: Mapping[str, int]) -> None:
+def _seen(memory: Memory) -> Seen:
+    """What of a source is to be as it was read. A fact that is said again keeps its rev."""
+    return memory.rev, memory.said_again
+
+
+def _unchanged(sources: Sequence[Memory], seen: Mapping[str, Seen]) -> None:
     """Raises SourcesReplaced unless all of them are there, as they were read: another ``died_gen`` on a row that was
     replaced would let readers see it again."""
-    if {memory.id: memory.rev for memory in sources} != dict(revs):
+    if {memory.id: _seen(memory) for memory in sources} != dict(seen):
         raise SourcesReplaced
 
 
@@ -171,7 +179,7 @@ def _taken_over(scope: UserScope, head: UserHead, job: Job, item: Item) -> UserH
 
 @dataclass
 class _Replacing:
-    """``session``: see ``Replacement``; ``sessions``: those whose live lists change. ``revs``: of the sources, as they
+    """``session``: see ``Replacement``; ``sessions``: those whose live lists change. ``seen``: of the sources, as they
     were read; empty for whoever ends what another has begun. ``head``: its version is the fencing token."""
 
     scope: UserScope
@@ -181,7 +189,7 @@ class _Replacing:
     old_ids: tuple[str, ...]
     session: str | None
     sessions: tuple[str, ...]
-    revs: Mapping[str, int] = field(default_factory=dict)
+    seen: Mapping[str, Seen] = field(default_factory=dict)
 
     # each step may be repeated
 
@@ -298,7 +306,7 @@ class _Replacing:
     ) -> None:
         memories = memories_of(self.scope.ports.table, self.scope.keys, ids)
         if whole:
-            _unchanged(memories, {i: self.revs[i] for i in ids})
+            _unchanged(memories, {i: self.seen[i] for i in ids})
         ops: list[WriteOp] = [rows.put_memory(self.scope.keys, change(memory)) for memory in memories if only(memory)]
         if ops:
             self._write(ops)

@@ -3,38 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from neve.domain.errors import NeveError
-from neve.domain.memories.taken_back import Consequences, consequences, unknown_sources
-from neve.domain.records import EmbeddingState, Job, Kind, Memory, Retraction, Scope, Spans, Status
-from neve.domain.times import iso, parse
-from neve.ports import WriteOp
+from neve.domain.memories.said_again import said_once_more, with_room_for, without_taken_back
+from neve.domain.observe.text import observed_date, time_of_day
+from neve.domain.records import EmbeddingState, Job, Kind, Memory, Retraction, Scope, Status
+from neve.domain.times import iso
+from neve.ports import Delete, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import memories_of
-from neve.store.partitions import all_rows
+from neve.store.transact import transact
 from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.memories.fact_place import holds
-from neve.usecases.reflect.candidates import READ_TOGETHER
-from neve.usecases.reflect.replace_rows import Replacement, ReplacementBusy, SourcesReplaced, replace_rows
+from neve.usecases.reflect.replace_rows import BATCH, Replacement, ReplacementBusy, SourcesReplaced, replace_rows
+from neve.usecases.reflect.weigh_taken_back import Weighed, by_ids, weigh_taken_back
 from neve.usecases.sessions.retract_job import REPLACED, after, is_done, note, read
 
-SKEW = timedelta(hours=1)
-"""A memory's id holds the time of the worker that made it, the session's start that of whoever opened it."""
 BUSY_S, BUSY_TIMES = 1.0, 5
 """How long another replacement of the user is waited for: one takes a second, and words stay visible meanwhile."""
-
-
-@dataclass(frozen=True)
-class _Read:
-    """``touched``: ids of everything that may hold words of what is to be erased."""
-
-    outcome: Consequences
-    touched: frozenset[str]
 
 
 def replace_taken_back(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> Job:
@@ -47,7 +37,13 @@ def replace_taken_back(scope: SessionScope, incarnation: int, retraction: Retrac
         job = read(scope, job_id)
         if is_done(job, REPLACED):
             return job
-        seen = _read(scope, incarnation, retraction)
+        seen = weigh_taken_back(scope, incarnation, retraction)
+        if seen.outcome.changed:
+            _change_statements(scope, incarnation, seen)
+            continue
+        if seen.kept or seen.heirs:
+            _keep(scope, incarnation, job_id, seen)
+            continue
         if not seen.outcome.leave:
             return note(scope, job_id, partial(_noted, seen, retraction, restored=0))
         try:
@@ -65,9 +61,13 @@ def replace_taken_back(scope: SessionScope, incarnation: int, retraction: Retrac
             raise UserErased from error
 
 
-def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: _Read) -> None:
+def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: Weighed) -> None:
     now = scope.ports.clock.now()
-    copies = [_copy(source, f"mem_{scope.ports.ids.ulid(now)}", iso(now)) for source in seen.outcome.back]
+    sources = [_as_said(scope, source, seen) for source in seen.outcome.back]
+    copies = [_copy(source, f"mem_{scope.ports.ids.ulid(now)}", iso(now)) for source in sources]
+    if retraction.erases:  # which may take the rows away that say what was replaced before
+        before = {memory.id: memory.supersedes for memory in sources if memory.kind is Kind.FACT}
+        copies = [replace(one, supersedes=(*one.supersedes, *before.get(one.supersedes[0], ()))) for one in copies]
 
     def beside() -> list[WriteOp]:
         noted = rows.put_job(scope.keys, _noted(seen, retraction, read(scope, job_id), restored=len(copies)))
@@ -84,7 +84,7 @@ def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_
     replace_rows(scope, incarnation, wanted)
 
 
-def _noted(seen: _Read, retraction: Retraction, job: Job, *, restored: int) -> Job:
+def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) -> Job:
     """With what was done before where it takes more than one replacement."""
     outcome = seen.outcome
     again = [[m.id, m.provenance.seq_from, m.provenance.seq_to] for m in outcome.again]
@@ -97,57 +97,81 @@ def _noted(seen: _Read, retraction: Retraction, job: Job, *, restored: int) -> J
     return after(job, REPLACED, result, **state, **kept)
 
 
-# --- reading --------------------------------------------------------------------------------------
+# --- statements -----------------------------------------------------------------------------------
 
 
-def _read(scope: SessionScope, incarnation: int, retraction: Retraction) -> _Read:
-    """Everything that is taken back of the session is looked at, by whichever of its retractions: a job that finds
-    nothing left to do does nothing. Raises UserErased."""
-    keys = scope.keys
-    found = scope.ports.table.get_many([keys.head, keys.session_head])
-    head = rows.read_head(found.get(keys.head))
+def _change_statements(scope: SessionScope, incarnation: int, seen: Weighed) -> None:
+    """Of facts that stay: what is taken back leaves their lists, in place, and what another one knew joins them.
+    Readers see no more of it than a count. Raises UserErased."""
+    own = {scope.session: seen.sessions[scope.session].retracted}
+
+    def changed(memory: Memory) -> Memory:
+        left = without_taken_back(memory, own)
+        for said in with_room_for(left, seen.outcome.changed[memory.id], memory.text):
+            left = said_once_more(left, said)
+        return left
+
+    ids = list(seen.outcome.changed)
+    for start in range(0, len(ids), BATCH):
+        transact(scope.ports, partial(_rewrite, scope, incarnation, ids[start : start + BATCH], changed))
+
+
+def _keep(scope: SessionScope, incarnation: int, job_id: str, seen: Weighed) -> None:
+    """What is to be erased of a fact that something else has replaced, and that was said elsewhere, too, is all but
+    what was said there: should what replaced it be taken back, it holds again, and so does what a fact had replaced
+    that is erased as a whole. The job knows it first, because packs may hold the words as they were. Raises
+    UserErased."""
+    now = iso(scope.ports.clock.now())
+    kept = {one.id: _as_said(scope, one, seen) for one in seen.kept}
+    heirs = {one.id: one for one in seen.heirs}
+
+    def noted(job: Job) -> Job:
+        return replace(job, state={**job.state, "kept": sorted({*job.state.get("kept", ()), *kept})})
+
+    def changed(memory: Memory) -> Memory:
+        if memory != seen.memories[memory.id]:
+            return memory  # everything is looked at again
+        if memory.id not in kept:
+            return heirs[memory.id]
+        one = replace(kept[memory.id], embedding_state=EmbeddingState.PENDING)
+        return replace(one, rev=memory.rev + 1, rev_at=now, words_at=None)
+
+    note(scope, job_id, noted)
+    ids = [*kept, *(i for i in heirs if i not in kept)]
+    for start in range(0, len(ids), BATCH):
+        transact(scope.ports, partial(_rewrite, scope, incarnation, ids[start : start + BATCH], changed))
+
+
+def _rewrite(scope: SessionScope, incarnation: int, ids: Sequence[str], change: Callable[[Memory], Memory]) -> None:
+    """Raises Conflict, UserErased."""
+    head = rows.read_head(scope.ports.table.get(scope.keys.head))
     still_there(head, incarnation)
-    if keys.session_head not in found:
-        raise UserErased
-    session = rows.read_session(found[keys.session_head])
-    memories, outcome = _weighed(scope, session.started_at, session.retracted, head.gen)
-    if not retraction.erases:
-        return _Read(outcome, frozenset())
-    return _Read(outcome, consequences(memories, scope.session, [retraction.span], head.gen).touched)
-
-
-def _weighed(scope: SessionScope, started_at: str, spans: Spans, gen: int) -> tuple[Iterable[Memory], Consequences]:
-    """The user's rows since the session began, and what becomes of them: none that is older was made of it, though it
-    may be what such a row had replaced."""
-    table, keys = scope.ports.table, scope.keys
-    since = scope.ports.ids.ulid(parse(started_at) - SKEW)[:10]
-    found = map(rows.read_memory, all_rows(table, keys.partition, between=keys.memories_since(since)))
-    known = {memory.id: memory for memory in found}
-    asked: set[str] = set()
-    while True:
-        outcome = consequences(known.values(), scope.session, spans, gen)
-        missing = sorted(unknown_sources({i: known[i] for i in outcome.touched}) - known.keys() - asked)
-        missing = missing or sorted(_said_since(scope, outcome) - known.keys() - asked)
-        if not missing:
-            return known.values(), outcome
-        asked |= set(missing)
-        known |= {memory.id: memory for memory in _by_ids(scope, missing)}
-
-
-def _said_since(scope: SessionScope, outcome: Consequences) -> set[str]:
-    """Ids of the facts that are in the places of those that are to come back: one that is older may have been edited
-    since to say the same."""
-    places = [scope.keys.fingerprint(fact.fingerprint) for fact in outcome.facts_back]
-    found = scope.ports.table.get_many(places) if places else {}
-    return {str(item["memory_id"]) for item in found.values()}
-
-
-def _by_ids(scope: SessionScope, ids: Sequence[str]) -> Iterable[Memory]:
-    for start in range(0, len(ids), READ_TOGETHER):
-        yield from memories_of(scope.ports.table, scope.keys, ids[start : start + READ_TOGETHER])
+    ops: list[WriteOp] = []
+    for memory in memories_of(scope.ports.table, scope.keys, ids):
+        changed = change(memory)
+        if changed != memory:
+            ops.append(rows.put_memory(scope.keys, changed))
+        if changed.rev != memory.rev:
+            ops.append(Delete(scope.keys.tokens_of(memory.id)))
+    if ops:
+        scope.ports.table.write([rows.check_head(scope.keys, head), *ops])
 
 
 # --- copies ---------------------------------------------------------------------------------------
+
+
+def _as_said(scope: SessionScope, memory: Memory, seen: Weighed) -> Memory:
+    """With its tokens and its day, where it stands by another statement than before."""
+    if memory.provenance == seen.memories[memory.id].provenance:
+        return memory
+    session = seen.sessions.get(memory.session_id or "")
+    timezone = session.user_meta.get("timezone", "UTC") if session else "UTC"
+    return replace(
+        memory,
+        tokens=scope.count(memory.text),
+        observed_date=observed_date(memory.observed_at, timezone),
+        time_of_day=time_of_day(memory.observed_at, timezone),
+    )
 
 
 def _copy(source: Memory, identifier: str, now: str) -> Memory:
@@ -156,7 +180,7 @@ def _copy(source: Memory, identifier: str, now: str) -> Memory:
         source,
         id=identifier,
         supersedes=(source.id,),
-        status=Status.ACTIVE,
+        status=source.status if source.status in (Status.INBOX, Status.RESOLVED) else Status.ACTIVE,
         superseded_by=None,
         superseded_at=None,
         superseded_reason=None,
@@ -179,7 +203,7 @@ def _places(scope: SessionScope, copies: Sequence[Memory]) -> list[WriteOp]:
     table, keys, ops = scope.ports.table, scope.keys, list[WriteOp]()
     facts = {keys.fingerprint(copy.fingerprint): copy for copy in copies if copy.kind is Kind.FACT}
     places = table.get_many(list(facts)) if facts else {}
-    holders = {memory.id: memory for memory in _by_ids(scope, [str(item["memory_id"]) for item in places.values()])}
+    holders = {memory.id: memory for memory in by_ids(scope, [str(item["memory_id"]) for item in places.values()])}
     for key, copy in facts.items():
         place = places.get(key)
         holder = holders.get(str(place["memory_id"])) if place else None
@@ -196,7 +220,7 @@ def _order(scope: SessionScope, copies: Sequence[Memory]) -> Mapping[str, int]:
     markers = [scope.keys.of_session(session).marker for session in sessions]
     found = scope.ports.table.get_many(markers) if markers else {}
     live = [row.id for item in found.values() for row in rows.read_marker(item).live]
-    return seqs_of([*copies, *_by_ids(scope, live)])
+    return seqs_of([*copies, *by_ids(scope, live)])
 
 
 def seqs_of(memories: Iterable[Memory]) -> dict[str, int]:

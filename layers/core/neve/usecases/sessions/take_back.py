@@ -98,7 +98,8 @@ class _TakingBack:
             raise OutOfTime
         state = job.state
         revisions = [(str(one), int(rev)) for one, rev in state.get("revisions", ())]
-        receipt = erase_taken_back(self.scope, self.incarnation, retraction, state.get("touched", ()), revisions)
+        touched, kept = state.get("touched", ()), state.get("kept", ())
+        receipt = erase_taken_back(self.scope, self.incarnation, retraction, touched, revisions, kept)
         counted = state.get("counted", {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)

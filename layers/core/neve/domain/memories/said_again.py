@@ -1,0 +1,157 @@
+"""A fact is kept once however often it is said, and stands as long as one of its statements does
+(docs/rules/retract.md#said-again). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from neve.domain.memories.storage_decision import MAY_STATE, confidence_of
+from neve.domain.observe.text import fingerprint, referenced_date
+from neve.domain.records import Memory, Provenance, Scope, Span, Spans, Statement, Status
+from neve.domain.sessions.spans import meets
+
+MOST_SAID = 8
+"""Statements that a fact keeps beside the first one (*chosen*: 100 bytes each, and a fact's row has some 700 left of
+its second kilobyte). Of more, the newest takes the place of the one before it; they are counted, and it is not known
+any more where they were said."""
+MOST_RETOLD = 40
+"""Facts that a session's marker names as said again (*chosen*). Of a session with more, every memory of the user is
+looked at when something is taken back."""
+
+
+def statement_of(origin: Provenance, observed_at: str, text: str | None = None) -> Statement:
+    return Statement(
+        origin.by, origin.session_id, origin.seq_from, origin.seq_to, origin.trust, observed_at=observed_at, text=text
+    )
+
+
+def first_statement(fact: Memory) -> Statement:
+    """The one by which it is kept."""
+    return statement_of(fact.provenance, fact.observed_at)
+
+
+def statements_of(fact: Memory) -> tuple[Statement, ...]:
+    return (first_statement(fact), *fact.said_again)
+
+
+def range_of(said: Statement) -> tuple[str, Span] | None:
+    """Of which session's log. None for what no log of ours holds: a call's word, and an import's, whose ranges are of
+    another log."""
+    if said.by == "import" or said.session_id is None or said.seq_from is None or said.seq_to is None:
+        return None
+    return said.session_id, (said.seq_from, said.seq_to)
+
+
+def is_taken_back(said: Statement, retracted: Mapping[str, Spans]) -> bool:
+    """``retracted``: by session."""
+    place = range_of(said)
+    return place is not None and meets(retracted.get(place[0], ()), place[1])
+
+
+# --- said once more -------------------------------------------------------------------------------
+
+
+def said_once_more(fact: Memory, said: Statement, *, counts: bool = True) -> Memory:
+    """``counts`` False: of words that were counted when they were read before, whatever range they had then."""
+    fact = replace(fact, occurrences=fact.occurrences + counts)
+    known = statements_of(fact)
+    if any(_is_one(said, one) if counts else _meet(said, one) for one in known):
+        return fact
+    return replace(fact, said_again=_bounded((*fact.said_again, _in_words_of(fact.text, said))))
+
+
+def let_in_by(waiting: Memory, said: Provenance, observed_at: str, *, counts: bool) -> Memory:
+    """A fact that waited stands by whoever said it last; those before are its other statements."""
+    again = _bounded((*waiting.said_again, first_statement(waiting)))
+    new = statement_of(said, observed_at)
+    again = tuple(one for one in again if not _is_one(one, new))
+    return replace(waiting, provenance=said, said_again=again, occurrences=waiting.occurrences + counts)
+
+
+def with_room_for(fact: Memory, statements: Iterable[Statement], words: str) -> tuple[Statement, ...]:
+    """Those of ``statements``, of a fact in these words, that ``fact`` does not have and has room for."""
+    own = statements_of(fact)
+    new = [one for one in statements if not any(_is_one(one, other) for other in own)]
+    return tuple(_with_words(one, fact.text, words) for one in new[: MOST_SAID - len(fact.said_again)])
+
+
+def _is_one(said: Statement, other: Statement) -> bool:
+    return range_of(said) == range_of(other)
+
+
+def _meet(said: Statement, other: Statement) -> bool:
+    here, there = range_of(said), range_of(other)
+    if here is None or there is None:
+        return here == there
+    return here[0] == there[0] and meets([here[1]], there[1])
+
+
+def _in_words_of(text: str, said: Statement) -> Statement:
+    return replace(said, text=None) if said.text == text else said
+
+
+def _bounded(said: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    return said if len(said) <= MOST_SAID else (*said[: MOST_SAID - 1], said[-1])
+
+
+# --- taken back -----------------------------------------------------------------------------------
+
+
+def without_taken_back(fact: Memory, retracted: Mapping[str, Spans]) -> Memory:
+    """The row without those of its other statements that are taken back. The first one is not looked at."""
+    left = tuple(one for one in fact.said_again if not is_taken_back(one, retracted))
+    gone = len(fact.said_again) - len(left)
+    return replace(fact, said_again=left, occurrences=max(fact.occurrences - gone, 1)) if gone else fact
+
+
+def restated(fact: Memory, standing: Collection[Statement]) -> Memory | None:
+    """The fact as it stands by what is left of its statements: in the words, at the place and with the trust of the
+    first of them that may state facts, as if the others had never been said. Without such a one it waits in the inbox.
+    None when nothing is left."""
+    if not standing:
+        return None
+    said = statements_of(fact)
+    by = next((one for one in standing if _may_state(one)), next(iter(standing)))
+    gone = len(said) - len(standing)
+    occurrences = max(fact.occurrences - gone, len(standing))
+    if by == said[0]:
+        others = tuple(one for one in standing if one != by)
+        return replace(fact, said_again=others, occurrences=occurrences)
+    text = by.text or fact.text
+    others = tuple(_with_words(one, text, fact.text) for one in standing if one != by)
+    status = fact.status if _may_state(by) or fact.status is Status.RESOLVED else Status.INBOX
+    return replace(
+        fact,
+        text=text,
+        fingerprint=fingerprint(text),
+        referenced_date=referenced_date(text),
+        passages=(),
+        provenance=_origin(by, fact.provenance),
+        session_id=by.session_id,
+        scope=Scope.SESSION if by.session_id is not None else Scope.GLOBAL,
+        observed_at=by.observed_at or fact.observed_at,
+        confidence=confidence_of(by.by),
+        status=status,
+        said_again=others,
+        occurrences=occurrences,
+    )
+
+
+def _with_words(said: Statement, text: str, before: str) -> Statement:
+    return _in_words_of(text, replace(said, text=said.text or before))
+
+
+def _may_state(said: Statement) -> bool:
+    return said.by in MAY_STATE and said.trust != "tool"
+
+
+def _origin(said: Statement, before: Provenance) -> Provenance:
+    model = before.model if range_of(said) else None
+    return Provenance(said.by, said.session_id, said.seq_from, said.seq_to, model, said.trust)
+
+
+def sessions_of(facts: Sequence[Memory]) -> set[str]:
+    """Those in whose logs they were said."""
+    places = (range_of(said) for fact in facts for said in statements_of(fact))
+    return {place[0] for place in places if place is not None}
