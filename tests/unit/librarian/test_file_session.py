@@ -10,7 +10,7 @@ import pytest
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.librarian.time_limits import MOST_ASKED
-from neve.domain.records import Job, Kind, Tier
+from neve.domain.records import Job, Kind, Outcome, Tier
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.store import rows
@@ -404,6 +404,7 @@ def test_another_outcome_that_is_said_while_the_librarian_thinks_is_filed_behind
 def test_ending_a_filed_session_again_changes_nothing(world: LibraryWorld) -> None:
     first = world.end(outcome="PARTIAL")
     world.file()
-    for outcome in (None, "PARTIAL"):
-        assert end_session(world.session, outcome).id == first.id  # type: ignore[arg-type]
+    outcomes: tuple[Outcome | None, ...] = (None, "PARTIAL")
+    for outcome in outcomes:
+        assert end_session(world.session, outcome).id == first.id
         assert get_session(world.session).head.status == "extracted"
