@@ -11,11 +11,11 @@ from local.controls.fixture_embedder import FixtureEmbedder
 from local.controls.fixture_token_encoder import FixtureTokenEncoder
 from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import FileCut
-from local.controls.search_swap import remove_unfinished
 from local.engine.file_objects import FileObjects
 from local.engine.search.search_index import SqliteSearchIndex
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
+from local.recovery.search_swap import remove_unfinished
 from local.recovery.take_over import take_over
 from local.template import ROOT, Template
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks

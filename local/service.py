@@ -13,7 +13,7 @@ from typing import Any, cast
 from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import ready_key
 from local.controls.controls import ControlledPorts, Controls
-from local.controls.test_controls import TestControls
+from local.controls.routes import TestControls
 from local.datafolder import open_data_folder
 from local.engine.sqlite_file import damage_of
 from local.engine.sqlite_table import Change

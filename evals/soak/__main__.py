@@ -24,7 +24,7 @@ from evals.bench import machine
 from evals.soak import backlog
 from evals.soak.backlog import bring_in
 from evals.soak.client import Client
-from evals.soak.director import Director
+from evals.soak.director import Director, Patient
 from evals.soak.in_stores import StoreChecks
 from evals.soak.journal import Account, Journal
 from evals.soak.over_http import HttpChecks, repeat_unanswered
@@ -88,7 +88,7 @@ def _soak(data: Path, stack: StackName, minutes: float, seed: int) -> dict[str, 
     print(f"Starting the service on {stack} …", flush=True)
     server = start_server(data, embedder=EMBEDDER, test_controls=True, stack=stack)
     try:
-        with closing(ApiClient(server.base_url)) as controls:
+        with closing(Patient(server.base_url)) as controls:
             result, journals = _on(server, Director(controls, server.pid), stack, minutes, seed)
     except BaseException:
         server.kill()

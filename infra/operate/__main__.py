@@ -11,8 +11,8 @@ import time
 
 from boto3 import Session
 
-from infra.operate.reindexing import reindex_stage
 from infra.operate.stages import NoAccount, NoSuchStage, settings_of
+from local.reindex.search_domain import reindex_stage
 from local.template import ROOT
 from neve.aws_ports import AwsPorts
 from neve.config import SettingsError, needed

@@ -21,7 +21,7 @@ from neve.ports import Ports, SearchIndex
 
 
 class Controls:
-    """The state that a test changes over HTTP (``local/controls/test_controls.py``)."""
+    """The state that a test changes over HTTP (``local/controls/routes.py``)."""
 
     def __init__(self) -> None:
         self.clock = VirtualClock(SystemClock())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from local.controls.test_controls import PREFIX, Refused, TestControls
+from local.controls.routes import PREFIX, Refused, TestControls
 from local.controls.virtual_time import request_time
 from local.engine.file_objects import FileObjects, UploadHeaders
 from local.http.gateway import Gateway

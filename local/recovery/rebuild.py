@@ -11,10 +11,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from infra.operate.progress import in_words
 from local.backend import QUEUE, SEARCH
 from local.datafolder import DataFolder
 from local.engines import Engines
+from local.reindex.progress import in_words
 from neve.ports import Calibration, Embedder, IndexModel
 from neve.store.keys import Keys
 from neve.usecases.background.refill_queues import Refilled, refill_queues

@@ -16,8 +16,8 @@ from tests.infra.permissions import listed, statements, target
 from tests.infra.templates import SERVICE, expanded, function_names, functions, of_type, written
 
 HOOK = "pre_traffic"
-LONG = {HOOK: 120, "reflect": 900, "jobs": 900, "librarian": 300}
-"""Nobody waits for a night, a librarian or an erasure, and an answer or a batch may take minutes."""
+LONG = {HOOK: 120, "reflect": 900, "jobs": 900, "librarian": 300, "sweep": 300}
+"""Nobody waits for a night, a librarian, an erasure or a sweep, and an answer or a batch may take minutes."""
 NAMES = sorted(function_names().values())
 CHECKED = ("Records", "Index", "Embed", "Recall")
 HOOK_VARIABLES = {f"{name.upper()}_VERSION" for name in CHECKED}

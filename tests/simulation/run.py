@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from neve.domain.jobs.time_share import unlimited
 from neve.ports import QueueName
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.tenants import TenantRow, put_tenant
@@ -185,7 +186,7 @@ class Run:
                     item.get("due_pk", "").startswith("DUE#failed") and item["tenant_id"] == tenant
                     for item in cloud.table.rows.values()
                 ):
-                    requeue_all(ports, WhoseRows(tenant))
+                    requeue_all(ports, WhoseRows(tenant), unlimited())
             for item in list(cloud.table.rows.values()):
                 if item["type"] == "job" and item["kind"] == KIND and item["status"] == "running":
                     read_drain(tenant_scope(ports, item["pk"].split("#")[1]), f"job_{item['sk']}")

@@ -1,4 +1,4 @@
-"""The test controls of the local server (local/controls/test_controls.py), one method a control."""
+"""The test controls of the local server (local/controls/routes.py), one method a control."""
 
 from __future__ import annotations
 

@@ -309,9 +309,10 @@ def test_d35_while_the_model_is_down_nothing_is_archived(small: Person, controls
     small.append("s1", *tool_turn("a" * 6_000, "t1")[:2])
     controls.drain()
     before = small.session("s1")
-    small.append("s1", *tool_turn("a" * 6_000, "t1")[2:])
-    controls.fault("llm", "error", match="tokens are allowed for all items together")
-    small.append("s1", *events_of(*[(filler(40), filler(40))] * 11))
+    with controls.paused("compact"):
+        small.append("s1", *tool_turn("a" * 6_000, "t1")[2:])
+        controls.fault("llm", "error", match="tokens are allowed for all items together")
+        small.append("s1", *events_of(*[(filler(40), filler(40))] * 11))
     job = small.call("POST", "/sessions/s1/compact", {}).json()
     controls.drain()
     session = small.session("s1")

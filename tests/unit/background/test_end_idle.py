@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from neve.domain.jobs.time_share import unlimited
 from neve.domain.records import SessionHead
 from neve.domain.sessions.idle import due_of
 from neve.ports import Delete, QueueName
@@ -51,7 +52,7 @@ def watched(world: LibraryWorld) -> int:
 
 def after(world: LibraryWorld, minutes: int) -> dict[str, int]:
     world.clock.move(minutes=minutes)
-    return end_idle(world)
+    return end_idle(world, unlimited())
 
 
 def test_half_an_hour_closes_and_an_hour_ends(world: LibraryWorld) -> None:
@@ -101,9 +102,9 @@ def test_an_append_that_meets_the_sweep_wins(world: LibraryWorld) -> None:
         world.say("Still here.", "Good.")
 
     world.table.before_write = answer
-    assert end_idle(world)["idle_failed"] == 1
+    assert end_idle(world, unlimited())["idle_failed"] == 1
     assert status(world) == "open"
-    assert end_idle(world) == NOTHING
+    assert end_idle(world, unlimited()) == NOTHING
 
 
 def test_a_sweep_looks_at_so_many_and_says_that_more_are_due(
@@ -113,7 +114,7 @@ def test_a_sweep_looks_at_so_many_and_says_that_more_are_due(
     for name in ("s2", "s3", "s4"):
         world.open(session=name)
     tell(world)
-    first, second = after(world, 31), end_idle(world)
+    first, second = after(world, 31), end_idle(world, unlimited())
     assert (first["closed"], first["idle_left"], second["closed"], second["idle_left"]) == (2, 1, 2, 0)
     assert world.table.calls["query"] < 60, "an index of the due, no scan"
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from neve.adapters.embedders.no_embedder import NoEmbedder
+from neve.domain.jobs.time_share import unlimited
 from neve.domain.records import EmbeddingState, Kind, Priority, Status
 from neve.domain.tenants.policy import Policy
-from neve.ports import Message, Owner, Passage, QueueName
+from neve.ports import Message, Owner, Passage, QueueName, WriteOp
 from neve.scope import Tenant
 from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH
@@ -355,7 +356,7 @@ def test_the_sweep_queues_lost_rows_again_important_ones_first(world: RecallWorl
     world.clock.move(minutes=20)
     fresh = world.remember("written just now")
     lost(world)
-    assert requeue_pending(world, older_than) == 3
+    assert requeue_pending(world, older_than, unlimited()) == 3
     messages = queued(world)
     assert [message.body["id"] for message in messages] == [high, medium, low]
     assert world.dispatch() == [], "the stamp is not a new rev"
@@ -368,11 +369,11 @@ def test_the_sweep_queues_a_row_once_in_five_minutes(world: RecallWorld) -> None
     world.remember("tea")
     lost(world)
     world.clock.move(minutes=20)
-    swept = [requeue_pending(world, world.clock.now())]
+    swept = [requeue_pending(world, world.clock.now(), unlimited())]
     world.clock.move(minutes=4, seconds=59)
-    swept.append(requeue_pending(world, world.clock.now()))
+    swept.append(requeue_pending(world, world.clock.now(), unlimited()))
     world.clock.move(seconds=1)
-    swept.append(requeue_pending(world, world.clock.now()))
+    swept.append(requeue_pending(world, world.clock.now(), unlimited()))
     assert swept == [1, 0, 1]
 
 
@@ -381,7 +382,7 @@ def test_the_sweep_leaves_failed_rows_to_whoever_asks(world: RecallWorld) -> Non
     fail(world, {"fault": "status:403"})
     world.pump()
     world.clock.move(days=1)
-    assert requeue_pending(world, world.clock.now()) == 0
+    assert requeue_pending(world, world.clock.now(), unlimited()) == 0
     fail(world)
     job = drain_embeddings(world.scope, "ann", wait_s=0)
     assert (job.kind, job.status, job.result) == ("drain_embeddings", "running", {"queued": 1, "pending": 1})
@@ -390,6 +391,26 @@ def test_the_sweep_leaves_failed_rows_to_whoever_asks(world: RecallWorld) -> Non
     assert world.memory(tea).embedding_state is EmbeddingState.READY
     ended = read_drain(world.scope, job.id)
     assert (ended.status, ended.result, due(world)) == ("done", {"queued": 1, "pending": 0}, 0)
+
+
+def test_a_drain_answers_in_time_and_says_that_more_is_left(world: RecallWorld) -> None:
+    """Each row takes ten seconds to be stamped: two of three are queued, and nothing is waited for beyond its time."""
+    for text in ("tea", "coffee", "milk"):
+        world.remember(text)
+    lost(world)
+    began_ms, write = world.clock.monotonic_ms(), world.rows.write
+
+    def slow(ops: Sequence[WriteOp]) -> None:
+        world.clock.sleep(10)
+        write(ops)
+
+    with pytest.MonkeyPatch.context() as slowed:
+        slowed.setattr(world.rows, "write", slow)
+        job = drain_embeddings(world.scope, None, wait_s=25)
+    assert (job.status, job.result) == ("running", {"queued": 2, "pending": 3, "left": True})
+    assert len(queued(world)) == 2
+    assert world.clock.monotonic_ms() - began_ms <= 36_000, "the row of the job is the last write"
+    assert "left" not in drain_embeddings(world.scope, None, wait_s=0).result
 
 
 def test_a_drain_is_of_one_tenant_and_if_asked_of_one_user(world: RecallWorld) -> None:
@@ -426,7 +447,7 @@ def test_a_row_that_is_cited_at_the_same_time_is_queued_with_its_citation(world:
     lost(world)
     world.clock.move(minutes=20)
     world.rows.before_write = lambda: world.change(tea, last_used_at="2027-01-01T00:00:00.000Z")
-    assert requeue_pending(world, world.clock.now()) == 1
+    assert requeue_pending(world, world.clock.now(), unlimited()) == 1
     row = world.memory(tea)
     assert (row.last_used_at, row.embed_queued_at) == ("2027-01-01T00:00:00.000Z", "2026-03-10T09:50:00.000Z")
 
@@ -436,11 +457,11 @@ def test_a_row_that_was_indexed_or_deleted_at_the_same_time_is_not_queued(world:
     lost(world)
     world.clock.move(minutes=20)
     world.rows.before_write = lambda: world.change(indexed_now, embedding_state=EmbeddingState.READY, rev_at=None)
-    assert requeue_pending(world, world.clock.now()) == 1
+    assert requeue_pending(world, world.clock.now(), unlimited()) == 1
     world.clock.move(minutes=20)
 
     def delete() -> None:
         delete_memory(world.user("ann"), deleted_now, None)
 
     world.rows.before_write = delete
-    assert requeue_pending(world, world.clock.now()) == 0
+    assert requeue_pending(world, world.clock.now(), unlimited()) == 0

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from infra.operate.__main__ import parser
-from infra.operate.progress import EVERY_S, Progress
-from infra.operate.reindexing import reindex_stage
 from local.controls.fixture_embedder import MODEL as FIXTURE
 from local.controls.fixture_embedder import FixtureEmbedder
+from local.reindex.progress import EVERY_S, Progress
+from local.reindex.search_domain import reindex_stage
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.adapters.opensearch import mapping, places
 from neve.adapters.opensearch.calls import Calls

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from local import backend
-from local import reindex as command
 from local.api_client import ApiClient
 from local.backend import SEARCH, Choices, EmbeddedPorts
 from local.controls.fixture_embedder import MODEL as FIXTURE
-from local.controls.search_swap import file_beside, put_in_place
 from local.datafolder import DataFolderError, FolderInUse, open_data_folder
 from local.engine.search.search_index import SqliteSearchIndex
-from local.reindex import reindex_folder
+from local.recovery.search_swap import file_beside, put_in_place
+from local.reindex import __main__ as command
+from local.reindex.__main__ import reindex_folder
 from local.running import start_server
 from local.template import ROOT, read_template
 from neve.ports import EmbeddingUnavailable, IndexModel, Owner, StoreUnavailable

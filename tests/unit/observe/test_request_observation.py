@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from neve.ports import Message, QueueName, StoreUnavailable
-from neve.usecases.jobs.finish_job import finish_job
+from neve.usecases.jobs.finish_job import NOTHING_NEW, finish_job
 from neve.usecases.jobs.read_jobs import find_job
+from neve.usecases.observe.extract_session import report_so_far
+from neve.usecases.observe.job import observation_job_id
+from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.request_observation import request_observation
 from tests.unit.world import World
 
@@ -61,3 +64,19 @@ def test_a_worker_that_was_faster_than_the_row_has_ended_the_job(world: World) -
 
     world.queue.send = work_at_once  # type: ignore[method-assign]
     assert request_observation(scope, wait=False).status == "done"
+
+
+def test_a_job_that_seemed_to_have_nothing_to_do_says_what_its_pass_did(world: World) -> None:
+    """A pass that nobody asked for has moved the marker, and goes on with a reflection before it ends its job."""
+    scope = world.user().of_session("s1")
+    job_id = observation_job_id(scope.keys, 1, 2)
+    report = report_so_far(scope, job_id)
+    observe_session(scope, 1, report)
+    assert report.written
+    asked = request_observation(scope, wait=False)
+    assert (asked.id, asked.status, asked.result["reason"]) == (job_id, "done", NOTHING_NEW)
+    finish_job(scope, job_id, "observe", "done", report.result())
+    redelivered = {**report.result(), "passes": 0, "written": [], "reason": NOTHING_NEW}
+    finish_job(scope, job_id, "observe", "done", redelivered)
+    job = find_job(scope, job_id)
+    assert job is not None and (job.status, job.result) == ("done", report.result())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from neve.domain.jobs.time_share import unlimited
 from neve.domain.records import Document
 from neve.domain.times import iso
 from neve.ports import Expect, QueueName
@@ -50,7 +51,7 @@ def cover(world: RecallWorld, session: SessionScope, first: int, last: int) -> N
 
 
 def sweep(world: RecallWorld) -> int:
-    sent = send_expired(world)
+    sent = send_expired(world, unlimited())
     messages = [message for queue, message in world.queue.sent if queue is QueueName.JOBS]
     world.queue.sent = []
     for message in messages:
@@ -118,7 +119,7 @@ def test_a_long_log_goes_in_batches_and_a_killed_worker_is_followed(
         world.say(f"Turn {turn}.", "Noted.")
     cover(world, session, 3, 20)
     world.clock.move(days=31)
-    assert send_expired(world) == 1
+    assert send_expired(world, unlimited()) == 1
     [(_, message)] = world.queue.sent
     left = iter([900.0, 900.0])
     work(world, message.body, lambda: next(left, 0.0))

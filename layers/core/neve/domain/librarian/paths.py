@@ -14,6 +14,8 @@ ROOTS = (PROFILE, PROJECTS, "/reference/", "/insights/")
 ROOT_RULE = f"must begin with one of {', '.join(ROOTS)}"
 PEOPLE_RULE = f"a person is one document, {PEOPLE}<name>"
 SLUG_CHARACTERS = 48
+_SLUG_READ = 1_000
+"""Characters of a text, which may be a whole message, that its slug is made of."""
 
 _NOT_IN_SLUG = re.compile(r"[^\w]+|_+")
 
@@ -30,7 +32,7 @@ def librarian_path(text: str) -> str:
 
 def slug(text: str, otherwise: str = "untitled") -> str:
     """``Honeymoon in Paris!`` -> ``honeymoon-in-paris``: letters and digits of any script, at most 48 characters."""
-    words = _NOT_IN_SLUG.sub("-", unicodedata.normalize("NFC", text).casefold()).strip("-")
+    words = _NOT_IN_SLUG.sub("-", unicodedata.normalize("NFC", text[:_SLUG_READ]).casefold()).strip("-")
     kept = "".join(c for c in words if c == "-" or unicodedata.category(c)[0] in "LM" or c.isdecimal())
     cut = kept[:SLUG_CHARACTERS]
     if len(kept) > SLUG_CHARACTERS and "-" in cut:

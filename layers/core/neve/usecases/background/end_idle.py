@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 
 from neve.domain.errors import NeveError
+from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records import SessionHead
 from neve.domain.sessions.idle import ORPHAN_AFTER, due_of, looked_at_next
 from neve.ports import Check, Conflict, Delete, Expect, Item, Key, Ports, StoreUnavailable, Version, WriteOp
@@ -20,21 +21,21 @@ from neve.usecases.compact.end_session import end_session
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
 MOST = 500
-"""Sessions that one sweep looks at; the others stay due (*chosen*: four calls of 10 ms each, in a worker of 60 s)."""
+"""Sessions that one sweep looks at; the others stay due (*chosen*: four calls of 10 ms each are 20 s)."""
 NOTHING = ""
 
 
-def end_idle(ports: Ports) -> dict[str, int]:
+def end_idle(ports: Ports, share: TimeShare) -> dict[str, int]:
     """Counts: sessions ``closed`` and ``orphans`` ended; ``idle_failed``: what the next sweep tries again;
-    ``idle_left``: 1 when more were due than it looked at."""
+    ``idle_left``: 1 when more were due than it looked at. Raises StoreUnavailable."""
     done: Counter[str] = Counter()
     due = due_rows(ports.table, "idle", ports.clock.now())
-    for item in islice(due, MOST):
+    for item in share.of(islice(due, MOST)):
         try:
             done[_look(ports, item)] += 1
         except (StoreUnavailable, Conflict, NeveError):
             done["idle_failed"] += 1
-    done["idle_left"] = sum(1 for _ in islice(due, 1))
+    done["idle_left"] = 1 if share.left else sum(1 for _ in islice(due, 1))
     return {name: done[name] for name in ("closed", "orphans", "idle_failed", "idle_left")}
 
 

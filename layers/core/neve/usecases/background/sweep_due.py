@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 from neve.domain.errors import NeveError
+from neve.domain.jobs.time_share import TimeShare, shares
+from neve.observing import SecondsLeft, for_ever
 from neve.ports import Conflict, Item, Ports, StoreUnavailable, key_of
 from neve.store import rows
 from neve.store.partitions import due_rows
@@ -21,36 +26,69 @@ from neve.usecases.tenants.policy_in_force import tenant_scope
 
 PENDING_FOR = timedelta(minutes=10)
 """What is still pending after this long has lost its message (docs/rules/indexing.md#sweep)."""
+SPARE_S = 30.0
+"""Kept of the worker's time for the last piece of work of each kind, and for the messages of what was found."""
+COUNTS = (
+    *("rebuilt", "replacements", "jobs", "failed", "closed", "orphans", "idle_failed", "idle_left"),
+    *("embeddings", "passes", "retained", "texts", "left"),
+)
+
+Counts = dict[str, int]
 
 
-def sweep_due(ports: Ports) -> dict[str, int]:
+def sweep_due(ports: Ports, seconds_left: SecondsLeft = for_ever) -> Counts:
     """Counts by kind of work: packs rebuilt, replacements resolved, erasures and exports that go on, sessions closed
     and ended, embeddings and passes queued again, sessions with events whose time is over, long texts that were
-    announced an hour ago, and failures, which stay due and are tried again by the next sweep."""
-    done = {"rebuilt": 0, "replacements": 0, "jobs": 0, "failed": 0}
-    for kind, count, work in (
-        ("rebuild", "rebuilt", _rebuild),
-        ("replace", "replacements", resolve_due),
-        *((kind, "jobs", send_again) for kind in KINDS),
-    ):
-        for item in due_rows(ports.table, kind):
-            try:
-                work(ports, item)
-            except (StoreUnavailable, Conflict, ReplacementBusy, NeveError):
-                done["failed"] += 1
-            else:
-                done[count] += 1
-    done |= end_idle(ports)
-    now, behind = ports.clock.now(), logs_behind(ports.table)
-    lost = list(waiting_for(PENDING_FOR, now, behind))
-    done["embeddings"] = requeue_pending(ports, older_than=now - PENDING_FOR) + requeue_logs(ports, lost)
-    done["retained"] = send_expired(ports)
-    done["texts"] = clear_unmade(ports)
-    done["passes"] = requeue_passes(ports, lost)
-    for keys, progress in behind:
-        if progress.lag(now).none:
-            leave(ports, keys, progress)
+    announced an hour ago, and failures, which stay due and are tried again by the next sweep. ``left``: kinds of which
+    more was due than their share of the time allowed. A kind whose store fails keeps no other waiting. Raises
+    StoreUnavailable behind the last one when that happened."""
+    kinds: list[Callable[[TimeShare], Counts]] = [
+        partial(_due, ports, "rebuild", "rebuilt", _rebuild),
+        partial(_due, ports, "replace", "replacements", resolve_due),
+        *(partial(_due, ports, kind, "jobs", send_again) for kind in KINDS),
+        partial(end_idle, ports),
+        partial(_unindexed, ports),
+        partial(_behind, ports),
+        lambda share: {"retained": send_expired(ports, share)},
+        lambda share: {"texts": clear_unmade(ports, share)},
+    ]
+    done: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
+    failure: StoreUnavailable | None = None
+    for kind, share in zip(kinds, shares(seconds_left, len(kinds), SPARE_S), strict=True):
+        try:
+            done.update(kind(share))
+        except StoreUnavailable as error:
+            failure = failure or error
+        done["left"] += share.left
+    if failure is not None:
+        raise failure
+    return dict(done)
+
+
+def _due(ports: Ports, kind: str, count: str, work: Callable[[Ports, Item], object], share: TimeShare) -> Counts:
+    done: Counter[str] = Counter()
+    for item in share.of(due_rows(ports.table, kind)):
+        try:
+            work(ports, item)
+        except (StoreUnavailable, Conflict, ReplacementBusy, NeveError):
+            done["failed"] += 1
+        else:
+            done[count] += 1
     return done
+
+
+def _unindexed(ports: Ports, share: TimeShare) -> Counts:
+    return {"embeddings": requeue_pending(ports, ports.clock.now() - PENDING_FOR, share)}
+
+
+def _behind(ports: Ports, share: TimeShare) -> Counts:
+    """Logs that the index or the observer is behind of. Those that no longer are leave first: they are in the way of
+    others."""
+    now, behind = ports.clock.now(), logs_behind(ports.table)
+    for keys, progress in share.of(one for one in behind if one[1].lag(now).none):
+        leave(ports, keys, progress)
+    lost = list(waiting_for(PENDING_FOR, now, behind))
+    return {"embeddings": requeue_logs(ports, lost), "passes": requeue_passes(ports, share.of(lost))}
 
 
 def _rebuild(ports: Ports, item: Item) -> None:

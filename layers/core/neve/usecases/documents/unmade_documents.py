@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from neve.domain.jobs.time_share import TimeShare
 from neve.ports import Delete, Item, Ports, QueueName, key_of
 from neve.store import rows
 from neve.store.keys import UserKeys
@@ -16,13 +17,14 @@ MADE_WITHIN = timedelta(hours=1)
 Lambda)."""
 
 
-def clear_unmade(ports: Ports) -> int:
+def clear_unmade(ports: Ports, share: TimeShare) -> int:
     """For the sweep: the index worker, which takes away what a deleted document leaves, is told of those that are not
-    there. How many texts were announced long enough ago. Raises StoreUnavailable."""
-    announced = list(due_rows(ports.table, "text", until=ports.clock.now() - MADE_WITHIN))
-    for item in announced:
+    there. How many texts were announced long enough ago, of those that there was time for. Raises StoreUnavailable."""
+    cleared = 0
+    for item in share.of(due_rows(ports.table, "text", until=ports.clock.now() - MADE_WITHIN)):
         _clear(ports, item)
-    return len(announced)
+        cleared += 1
+    return cleared
 
 
 def _clear(ports: Ports, item: Item) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records import Job
 from neve.domain.times import iso
 from neve.ports import Conflict
@@ -14,6 +15,8 @@ from neve.usecases.indexing.requeue import WhoseRows, find_due, logs_behind, req
 from neve.usecases.jobs.read_jobs import get_tenant_job
 
 KIND = "drain_embeddings"
+QUEUED_WITHIN_S = 15.0
+"""A row costs a write before it is queued; the gateway waits 29 s for the answer (*limit*), the messages included."""
 _PAUSE_S = 0.1
 
 
@@ -22,13 +25,15 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
     is unindexed or unembedded any more, memories and events alike, nor, where the tenant reranks late, without its
     token vectors; and running until then. It is waited for at most ``wait_s``. The result says how many rows and logs
     were ``queued``, and how much is still ``pending`` (counted up to 2,000 rows and 2,000 logs; a user with something
-    to be encoded counts as one). Raises StoreUnavailable."""
+    to be encoded counts as one); ``left`` that there was no time to queue the rest, for which another drain has to be
+    asked. Raises StoreUnavailable."""
     clock, asked = scope.ports.clock, WhoseRows(scope.tenant.id, user)
-    started_at = clock.now()
-    queued = requeue_all(scope.ports, asked)
+    started_at, began_ms = clock.now(), clock.monotonic_ms()
+    share = TimeShare(lambda: QUEUED_WITHIN_S - (clock.monotonic_ms() - began_ms) / 1000, 0.0)
+    queued = requeue_all(scope.ports, asked, share)
     if scope.policy.rerank == "late":
         encode_again(scope.ports, scope.keys, user, f"drain {scope.ports.ids.token()}")
-    ends_ms = clock.monotonic_ms() + wait_s * 1000
+    ends_ms = began_ms + wait_s * 1000
     while (pending := _pending(scope, asked)) and clock.monotonic_ms() < ends_ms:
         clock.sleep(_PAUSE_S)
     job = Job(
@@ -37,7 +42,7 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
         status="running",
         created_at=iso(started_at),
         user_id=user,
-        result={"queued": queued, "pending": pending},
+        result={"queued": queued, "pending": pending} | ({"left": True} if share.left else {}),
     )
     job = _ended(scope, job, pending)
     scope.ports.table.write([rows.put_job(scope.keys, job)])

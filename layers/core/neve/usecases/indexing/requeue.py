@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Literal
 
+from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records import Document, EmbeddingState, Memory, Priority
 from neve.domain.times import iso, parse
 from neve.ports import Index, Item, Message, Ports, QueueName, Table, key_of
@@ -50,13 +51,13 @@ class WhoseRows:
 EVERYBODY = WhoseRows()
 
 
-def requeue_pending(ports: Ports, older_than: datetime) -> int:
+def requeue_pending(ports: Ports, older_than: datetime, share: TimeShare) -> int:
     """For the sweep: memories that have been due since before ``older_than``, important ones first, each at most once
     in five minutes. How many were queued. Raises StoreUnavailable."""
     due = find_due(ports.table, "embed", until=older_than)
     now = ports.clock.now()
     waiting = [(item, one) for item, one in _indexed(ports.table, due) if _is_waiting(one, older_than, now)]
-    return requeue(ports, waiting)
+    return requeue(ports, waiting, share)
 
 
 def _is_waiting(memory: Memory | Document, older_than: datetime, now: datetime) -> bool:
@@ -65,11 +66,11 @@ def _is_waiting(memory: Memory | Document, older_than: datetime, now: datetime) 
     return memory.embed_queued_at is None or now - parse(memory.embed_queued_at) >= COOLDOWN
 
 
-def requeue_all(ports: Ports, asked: WhoseRows) -> int:
+def requeue_all(ports: Ports, asked: WhoseRows, share: TimeShare) -> int:
     """For whoever asks: everything of a tenant, or of one user, that is due or failed, and the logs that the index is
-    behind of. How many were queued. Raises StoreUnavailable."""
+    behind of. How many were queued, of the rows that there was time for. Raises StoreUnavailable."""
     due = [item for kind in ("embed", "failed") for item in find_due(ports.table, kind, asked)]
-    queued = requeue(ports, _indexed(ports.table, due)) + _requeue_failed_logs(ports, due)
+    queued = requeue(ports, _indexed(ports.table, due), share) + _requeue_failed_logs(ports, due)
     return queued + requeue_logs(ports, waiting_for(LOST_AFTER, ports.clock.now(), logs_behind(ports.table, asked)))
 
 
@@ -108,12 +109,13 @@ def _lacks_something(row: Memory | Document) -> bool:
     return row.rev_at is not None or row.embedding_state is EmbeddingState.FAILED
 
 
-def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory | Document]]) -> int:
-    """Stamp each row, then queue it. A row that somebody changes at the same time is left to the change's own
-    message."""
+def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory | Document]], share: TimeShare) -> int:
+    """Stamp each row, then queue it: as many as the share has time for. A row that somebody changes at the same time is
+    left to the change's own message."""
     now = ports.clock.now()
     by_importance = sorted(waiting, key=lambda one: (_served(one[1]), str(one[1].id)))
-    stamped = [(_owner_of(item), item["type"], one) for item, one in by_importance if _stamp(ports, item, one, now)]
+    in_time = share.of(by_importance)
+    stamped = [(_owner_of(item), item["type"], one) for item, one in in_time if _stamp(ports, item, one, now)]
     incarnations = _incarnations(ports.table, {keys for keys, _, _ in stamped})
     for queue, has_words in ((QueueName.INDEX, False), (QueueName.EMBED, True)):
         messages = [

@@ -12,12 +12,16 @@ from neve.store import rows
 from neve.store.transact import transact
 from neve.usecases.jobs.read_jobs import find_job
 
+NOTHING_NEW = "nothing new since the last pass"
+"""Reason of an observation that found nothing to read."""
+
 
 def finish_job(
     scope: SessionScope, job_id: str, kind: str, status: Literal["done", "failed"], result: dict[str, Any]
 ) -> None:
     """Makes the row if nobody asked for the job before it ran. A job that is done stays as it was first done: a
-    redelivered message must not overwrite what the pass wrote with "nothing new"."""
+    redelivered message must not overwrite what the pass wrote with "nothing new". But what a pass did takes the place
+    of "nothing new", which whoever asked between its last commit and this was told."""
     _write(scope, Job(job_id, kind, status, "", finished_at=iso(scope.ports.clock.now()), result=result))
 
 
@@ -32,7 +36,8 @@ def _write(scope: SessionScope, outcome: Job) -> None:
         job = job or replace(
             outcome, created_at=iso(scope.ports.clock.now()), user_id=scope.user, session_id=scope.session
         )
-        if job.version == 0 or job.status != "done":
+        told_too_early = job.result.get("reason") == NOTHING_NEW != outcome.result.get("reason")
+        if job.version == 0 or job.status != "done" or told_too_early:
             moved = replace(job, status=outcome.status, finished_at=outcome.finished_at, result=outcome.result)
             scope.ports.table.write([rows.put_job(scope.keys, moved)])
 

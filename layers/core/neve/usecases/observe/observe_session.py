@@ -22,6 +22,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.usecases.erase.incarnation import UserErased, still_there
+from neve.usecases.jobs.finish_job import NOTHING_NEW
 from neve.usecases.observe.commit_pass import InputTakenBack, PassCommit, PassRead
 from neve.usecases.observe.images import with_images
 from neve.usecases.observe.lease import place_of, release_lease, take_lease
@@ -35,7 +36,7 @@ from neve.usecases.observe.refusals import (
     without_images,
     write_marker,
 )
-from neve.usecases.observe.report import NOTHING_NEW, ObservationReport, told
+from neve.usecases.observe.report import ObservationReport, told
 from neve.usecases.privacy.screen_observed import screen_observed
 
 NOTHING_KEPT = "the observer found nothing worth keeping"

@@ -9,7 +9,6 @@ from typing import Any
 
 from neve.usecases.memories.stored_fact import StoredFact
 
-NOTHING_NEW = "nothing new since the last pass"
 _DONE = ("written", "reinforced", "facts")
 _LEFT_OUT = ("unobservable", "images_left_out")
 _COUNTED = "facts_left_out"

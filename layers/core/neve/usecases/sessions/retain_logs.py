@@ -10,6 +10,7 @@ from itertools import islice
 
 from neve.correlation import carried
 from neve.domain.jobs.time_limits import SPARE_S
+from neve.domain.jobs.time_share import TimeShare
 from neve.domain.observe.text import fingerprint
 from neve.domain.records import Event
 from neve.domain.times import iso
@@ -34,10 +35,10 @@ EVENTS_AT_ONCE = 40
 # --- the sweep's part ---------------------------------------------------------------------------
 
 
-def send_expired(ports: Ports) -> int:
-    """How many sessions have been sent. Raises StoreUnavailable."""
+def send_expired(ports: Ports, share: TimeShare) -> int:
+    """How many sessions have been sent, of the tenants that there was time for. Raises StoreUnavailable."""
     tenants = (read_tenant(item) for item in all_rows(ports.table, TENANTS))
-    return sum(_send_of(ports, tenant) for tenant in tenants if tenant.policy.retention_days is not None)
+    return sum(_send_of(ports, tenant) for tenant in share.of(tenants) if tenant.policy.retention_days is not None)
 
 
 def _send_of(ports: Ports, tenant: TenantRow) -> int:

@@ -1,0 +1,30 @@
+"""What the function behind the sweep's schedule does: the sweep, and the numbers that tell of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neve import observability
+from neve.observing import time_of
+from neve.ports import Ports
+from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.indexing.requeue import backlog_age_s
+
+TOLD = {
+    "closed": "SessionsClosed",
+    "orphans": "OrphansEnded",
+    "idle_failed": "SessionsNotEnded",
+    "idle_left": "SessionsLeft",
+    "left": "WorkLeft",
+}
+"""Counts of the sweep that are told when they are not 0. ``idle_left``: more sessions were due than one sweep looks at.
+``left``: kinds of work that had no time for all that was due."""
+
+
+def sweep(ports: Ports, context: Any) -> dict[str, int]:
+    """The counts. ``context``: Lambda's, which knows how long the function may still run. Raises StoreUnavailable."""
+    done = sweep_due(ports, time_of(context))
+    told = {"LastSuccess": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}
+    told |= {metric: float(done[name]) for name, metric in TOLD.items() if done[name]}
+    observability.measured("sweep", told)
+    return done
