@@ -108,9 +108,13 @@ def test_d30_the_end_of_a_session_compacts_and_closes_it(small: Person) -> None:
     assert (session["status"], session["outcome"], session["epoch"]) == ("extracted", "PARTIAL", 1)
     assert session["observed_seq"] == 24
 
-    again = small.call("POST", "/sessions/s1/end", {"outcome": "SUCCESS"})
+    again = small.call("POST", "/sessions/s1/end", {"outcome": "PARTIAL"})
     assert (again.status, again.json()["id"]) == (200, job["id"])
-    assert small.session("s1")["outcome"] == "SUCCESS"
+    other = small.expect(202, "POST", "/sessions/s1/end", {"outcome": "SUCCESS"})
+    told = small.ended(other["id"])["result"]["session_summary"]
+    assert (other["id"] != job["id"], told["outcome"]) == (True, "SUCCESS")
+    session = small.session("s1")
+    assert (session["status"], session["outcome"]) == ("extracted", "SUCCESS")
     small.append("s1", said("One more thing."))
     assert small.session("s1")["status"] == "open"
     assert "outcome" not in small.session("s1")

@@ -10,11 +10,12 @@ import pytest
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.librarian.time_limits import MOST_ASKED
-from neve.domain.records import Job, Kind, Tier
+from neve.domain.records import Job, Kind, Outcome, Tier
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.store import rows
 from neve.store.filings import read_filing
+from neve.usecases.compact.end_session import end_session
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.file_session import file_session
@@ -368,3 +369,42 @@ def test_small_talk_leaves_no_document_but_the_conversations(by_rules: LibraryWo
     result = filed(by_rules, "ok", "I'm tired today")
     assert paths(result) == ["/profile/preferences"], "what was said before"
     assert result["session_summary"]["path"].startswith("/conversations/2026-03-10-")
+
+
+# --- the outcome --------------------------------------------------------------------------------
+
+
+def test_another_outcome_of_a_filed_session_is_filed_too(world: LibraryWorld) -> None:
+    first = world.end(outcome="PARTIAL")
+    world.file()
+    second = world.end(outcome="SUCCESS")
+    world.file()
+    assert second.id != first.id and job_of(world, second).status == "done"
+    [summary] = summaries(world)
+    assert (summary.outcome, get_session(world.session).head.outcome) == ("SUCCESS", "SUCCESS")
+    assert get_session(world.session).head.status == "extracted"
+    third = world.end(outcome="PARTIAL")
+    world.file()
+    assert third.id not in (first.id, second.id)
+    assert [one.outcome for one in summaries(world)] == ["PARTIAL"]
+
+
+def test_another_outcome_that_is_said_while_the_librarian_thinks_is_filed_behind_it(world: LibraryWorld) -> None:
+    first = world.end(outcome="PARTIAL")
+    said: list[Job] = []
+    world.meanwhile(lambda: said.append(end_session(world.session, "SUCCESS")))
+    world.file()
+    [second] = said
+    assert second.id != first.id
+    assert world.end(outcome="SUCCESS").id == second.id, "and compacts"
+    world.file()
+    assert [one.outcome for one in summaries(world)] == ["SUCCESS"]
+
+
+def test_ending_a_filed_session_again_changes_nothing(world: LibraryWorld) -> None:
+    first = world.end(outcome="PARTIAL")
+    world.file()
+    outcomes: tuple[Outcome | None, ...] = (None, "PARTIAL")
+    for outcome in outcomes:
+        assert end_session(world.session, outcome).id == first.id
+        assert get_session(world.session).head.status == "extracted"

@@ -15,8 +15,9 @@ from neve.usecases.jobs.read_jobs import find_job
 
 
 def end_session(scope: SessionScope, outcome: Outcome | None = None) -> Job:
-    """The job, one for each state of the log: who ends a session again that nothing was added to, and of which nothing
-    was taken back since, gets the same one, and may name another outcome. Session and job are one transaction. Raises
+    """The job, one for each state of the log and of what was said of its outcome: who ends a session again that nothing
+    was added to, and of which nothing was taken back since, gets the same one. Another outcome is told to the job that
+    waits, and is a job of its own behind one that a worker has taken up. Session and job are one transaction. Raises
     session_not_found, erasing, user_closed, conflict, StoreUnavailable."""
     ports, keys = scope.ports, scope.keys
 
@@ -26,14 +27,16 @@ def end_session(scope: SessionScope, outcome: Outcome | None = None) -> Job:
             raise not_found("session", scope.session)
         user, head = rows.read_head(found.get(keys.head)), rows.read_session(found[keys.session_head])
         rows.writable(user)
-        job_id = _job_id(scope, user.incarnation, head)
-        job = find_job(scope, job_id)
-        closed = replace(head, status="closed", outcome=outcome or head.outcome)
-        if job is not None:
-            if closed != head:
-                ports.table.write([rows.check_head(keys, user), rows.put_session(keys, closed)])
+        job = find_job(scope, _job_id(scope, user.incarnation, head))
+        if job is not None and outcome in (None, head.outcome) and head.status != "open":
             return job
-        job = compaction_job(scope, "end", None, job_id)
+        closed = replace(head, status="closed", outcome=outcome or head.outcome)
+        if job is not None and closed.outcome != head.outcome and job.status != "queued":
+            closed, job = replace(closed, corrected=(head.corrected or 0) + 1), None
+        if job is not None:
+            ports.table.write([rows.check_head(keys, user), rows.put_session(keys, closed)])
+            return job
+        job = compaction_job(scope, "end", None, _job_id(scope, user.incarnation, closed))
         queued = rows.put_queued_job(keys, job, user.incarnation)
         ports.table.write([rows.check_head(keys, user), rows.put_session(keys, closed), queued])
         return job
@@ -45,4 +48,6 @@ def _job_id(scope: SessionScope, incarnation: int, head: SessionHead) -> str:
     keys, log = scope.keys, f"{head.last_seq}"
     if head.retracted:
         log += f"-{head.retracted}"
+    if head.corrected:
+        log += f"/{head.corrected}"
     return f"job_{ulid_named(f'end/{keys.tenant}/{keys.user}/{keys.session}/{incarnation}/{log}')}"
