@@ -605,6 +605,8 @@ def test_a_policy_whose_numbers_do_not_fit(api: ApiClient) -> None:
         if code == "invalid_policy":
             assert re.search(r"\d", found["detail"]), "the numbers are named"
         assert api.expect(200, "GET", "/v1/policy") == before
+    nothing = api.call("PUT", "/v1/policy", raw=b"")
+    assert fields(problem(nothing, 422, "validation_failed")) == ["body"], "a policy of defaults has to be asked for"
     problem(api.call("PUT", "/v1/policy", {}, headers={"If-Match": '"999999"'}), 412, "precondition_failed")
     assert api.expect(200, "GET", "/v1/policy") == before
 

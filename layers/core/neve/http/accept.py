@@ -77,7 +77,8 @@ def _query(given: dict[str, str], operation: Operation[Any, Any]) -> BaseModel:
 
 
 def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tuple[BaseModel, Any]:
-    """The body and what its idempotency record is compared by. No body at all counts as ``{}``."""
+    """The body and what its idempotency record is compared by. No body at all counts as ``{}``, except where a body
+    takes the place of what is there: ``{}`` would be a policy of defaults."""
     if not operation.has_body:
         return Nothing(), None
     if issubclass(operation.body, TextBody):
@@ -88,6 +89,8 @@ def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tupl
         if problem := refused_text(text):
             raise invalid("body", problem)
         return check_model(operation.body, {operation.text_field: text}), text
+    if not raw and operation.method == "PUT":
+        raise invalid("body", "is required: it takes the place of what is there")
     given = parse_json(text) if raw else {}
     model: type[BaseModel] = operation.body
     return check_model(model, given), given

@@ -134,7 +134,7 @@ def _header_parameters(operation: AnyOperation) -> Iterable[Json]:
 def _request_body(operation: AnyOperation, names: Names) -> Json:
     if issubclass(operation.body, TextBody):
         return {"required": True, "content": {operation.body.media_type: {"schema": {"type": "string"}}}}
-    required = any(field.is_required() for field in operation.body.model_fields.values())
+    required = operation.method == "PUT" or any(field.is_required() for field in operation.body.model_fields.values())
     content: Json = {JSON: {"schema": names[operation.body, "validation"]}}
     if operation.text_field:
         content[MARKDOWN] = {"schema": {"type": "string"}}
