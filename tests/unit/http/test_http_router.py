@@ -421,8 +421,9 @@ def test_tabs_and_line_breaks_are_text(api: Api) -> None:
     assert put(api, {"name": "a\tb\r\nc"}).json["name"] == "a\tb\r\nc"
 
 
-def test_no_body_counts_as_empty_object(api: Api) -> None:
-    assert refused(put(api, raw=""), 422, "validation_failed").fields == ["name"]
+def test_what_takes_the_place_of_something_needs_a_body(api: Api) -> None:
+    assert refused(put(api, raw=""), 422, "validation_failed").fields == ["body"]
+    assert refused(put(api, raw="{}"), 422, "validation_failed").fields == ["name"]
 
 
 def test_body_of_exactly_one_mebibyte(api: Api) -> None:
