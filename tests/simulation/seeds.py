@@ -8,7 +8,7 @@ from itertools import islice
 
 from tests.simulation.checks.all_of_them import broken
 from tests.simulation.machine.cloud import Cloud
-from tests.simulation.machine.remembered import remembering
+from tests.simulation.machine.remembered import collect, remembering
 from tests.simulation.machine.trace import Trace
 from tests.simulation.run import Run, Violation
 from tests.simulation.sometimes import happened
@@ -66,6 +66,7 @@ def play(seed: int, options: Options = PLAIN) -> Result:
             cloud.chaos.struck,
         )
     _let_go(run)
+    collect()
     return result
 
 
