@@ -40,7 +40,7 @@ class Process:
         self.skew_s = cloud.random.uniform(-1, 1) * cloud.settings.skew_s
 
     def now(self) -> datetime:
-        return START + timedelta(seconds=self.cloud.scheduler.now_s + self.skew_s)
+        return START + timedelta(seconds=self._scheduler.now_s + self.skew_s)
 
     # --- scheduling points ----------------------------------------------------------------------
 
