@@ -73,5 +73,7 @@ def play(seed: int, options: Options = PLAIN) -> Result:
 def _let_go(run: Run) -> None:
     """The parts of a run refer to each other: apart they are freed at once, and nobody has to look for them."""
     cloud = run.cloud
+    for process in cloud.processes:
+        vars(process).clear()
     for part in (cloud.table, cloud.queues, cloud.objects, cloud.search, cloud.scheduler, cloud, run.history, run):
         vars(part).clear()

@@ -30,6 +30,7 @@ class Process:
     def __init__(self, cloud: Cloud, name: str) -> None:
         self.cloud = cloud
         self.name = name
+        cloud.processes.append(self)
         self._chaos = cloud.chaos
         self._scheduler = cloud.scheduler
         self._draw = cloud.random.random

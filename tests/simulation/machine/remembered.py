@@ -85,8 +85,8 @@ def _parts_screened(texts: Sequence[str], classes: Mapping[PiiClass, Action]) ->
 def _find_members_at_once(*kinds: EnumType) -> None:
     """As from Python 3.12 on: before, each use of a member calls a property of its class, a hundredth of a run."""
     for kind in kinds:
-        for name, member in kind.__members__.items():
-            type.__setattr__(kind, name, member)
+        for name in kind.__members__:
+            type.__setattr__(kind, name, kind[name])
 
 
 _find_members_at_once(
