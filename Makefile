@@ -53,7 +53,7 @@ test: .venv/dev.stamp encoder late $(TESTS_NEED)
 coverage: .venv/dev.stamp encoder late
 	@$(BIN)/python -m pytest tests/unit -n $(WORKERS) --cov $(ARGS)
 
-# docs/simulation.md. WORKLOAD=chat|records|long|operators|hostile|races; SEED=n: that one, with its trace; ARGS=--shrink;
+# docs/simulation.md. WORKLOAD=chat|records|… (all of them by turns without it); SEED=n: that one, with its trace; ARGS=--shrink;
 # JOBS=2: on two processors; REPORT=sim.json: kept there, and gone on with.
 simulate: .venv/dev.stamp
 	@$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),500)) \

@@ -22,7 +22,7 @@ from neve.domain.times import iso
 from neve.ports import Delete, Expect, Passage, Put, Version
 from neve.store import documents as document_rows
 from neve.store import pins, rows
-from neve.store.documents import put_head
+from neve.store.documents import put_announced_text, put_head
 from neve.store.keys import UserKeys
 from neve.store.transact import transact
 from neve.usecases.background import dispatch_changes, sweep_due
@@ -48,7 +48,7 @@ from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
 from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import messages, night_job, reflect_user, replace_rows, replace_taken_back, run
-from neve.usecases.sessions import append_events, memory_lag
+from neve.usecases.sessions import append_events, event_images, memory_lag
 from tests.simulation import filing_ablations
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
@@ -114,6 +114,12 @@ def _blind(put: Put) -> Put:
 
 def _blind_head(keys: UserKeys, document: Document) -> Put:
     return _blind(put_head(keys, document))
+
+
+def _never_due(*given: Any) -> Put:
+    """A row that no sweep finds."""
+    item = put_announced_text(*given).item
+    return Put({name: value for name, value in item.items() if not name.startswith("due_")}, Expect.ANY)
 
 
 def _none(*_: Any) -> list[Any]:
@@ -603,6 +609,20 @@ ABLATIONS = _by_name(
             "prompts",
             60,
             lambda: [(Conversation, "close_round", _nothing)],
+        ),
+        Ablation(
+            "taken away",
+            "taking away what an append stored that is refused",
+            "images",
+            150,
+            lambda: [(event_images.StoredImages, "take_away", _nothing)],
+        ),
+        Ablation(
+            "announced",
+            "announcing a new document's long text before it is written",
+            "texts",
+            60,
+            lambda: [(document_writes, "put_announced_text", _never_due)],
         ),
         Ablation("settling", "removing once more what came late", "operators", 60, _no_second_look),
         Ablation(

@@ -9,6 +9,7 @@ from neve.domain.jobs.time_share import unlimited
 from neve.ports import QueueName
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.tenants import TenantRow, put_tenant
+from neve.usecases.documents import document_writes
 from neve.usecases.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.indexing.requeue import WhoseRows, requeue_all
 from neve.usecases.observe.request_observation import request_observation
@@ -25,6 +26,7 @@ from tests.simulation.machine.functions import UseCases, listening
 from tests.simulation.machine.handlers import Handlers, installed
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.process import START
+from tests.simulation.machine.swapped import swapped
 from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.workers import FORESEEN, Environment, Functions, start_workers
 from tests.simulation.sometimes import watching
@@ -73,7 +75,8 @@ class Run:
     def play(self) -> None:
         """Raises Violation when not everything is done in the end."""
         heard = listening(self._heard, self._postponed)
-        with heard, watching(self.cloud.sometimes), installed():
+        longest = (document_writes, "LONGEST_ROW_TEXT", self.workload.longest_row_text)
+        with heard, watching(self.cloud.sometimes), installed(), swapped(longest):
             self._make_tenants()
             start_workers(self.cloud, self.functions)
             self._start_clients()

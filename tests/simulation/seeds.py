@@ -8,7 +8,7 @@ from itertools import islice
 
 from tests.simulation.checks.all_of_them import broken
 from tests.simulation.machine.cloud import Cloud
-from tests.simulation.machine.remembered import remembering
+from tests.simulation.machine.remembered import collect, remembering
 from tests.simulation.machine.trace import Trace
 from tests.simulation.run import Run, Violation
 from tests.simulation.sometimes import happened
@@ -66,11 +66,14 @@ def play(seed: int, options: Options = PLAIN) -> Result:
             cloud.chaos.struck,
         )
     _let_go(run)
+    collect()
     return result
 
 
 def _let_go(run: Run) -> None:
     """The parts of a run refer to each other: apart they are freed at once, and nobody has to look for them."""
     cloud = run.cloud
+    for process in cloud.processes:
+        vars(process).clear()
     for part in (cloud.table, cloud.queues, cloud.objects, cloud.search, cloud.scheduler, cloud, run.history, run):
         vars(part).clear()

@@ -8,13 +8,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from neve.store import rows
+from neve.store.documents import REVISION
 from neve.usecases.compact import move_horizon
+from neve.usecases.documents import unmade_documents
+from neve.usecases.indexing.messages import memory_message
 from neve.usecases.librarian import commit_filing
 from neve.usecases.observe import commit_pass
 from neve.usecases.pack import build_pack
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.reflect import replace_rows
-from neve.usecases.sessions import append_events
+from neve.usecases.sessions import append_events, event_images
 from tests.simulation.checks import compactions
 from tests.simulation.checks.knowledge.packed_documents import Gathered
 from tests.simulation.checks.prompts import by_epoch
@@ -36,19 +39,22 @@ LIST = (
     ),
     "compaction overtaken",
     *("person was faster", "filing overtaken", "proposal decided"),
-    *("memory changed under If-Match", "another rev", "erasure during a pass", "index switched", "key revoked"),
     *("documents packed", "document without room", "history cut by a prompt", "prompt begins with another"),
     *("memory changed under If-Match", "another rev", "erasure during a pass", "erasure by a job"),
     *("index switched", "key revoked"),
+    *("image taken away", "image borrowed", "image shown to a pass", "image refused", "upload without its image"),
+    "image erased by a retraction",
+    *("long text", "long text of no document"),
     *("input taken back", "read again after a retraction", "came back after a retraction", "erased by a retraction"),
 )
 """None may be zero over all workloads."""
+NOT_IMAGES = ("validation_failed", "image_too_large")
 
 
 @contextmanager
 def watching(seen: Counter[str]) -> Iterator[None]:
     """Counts what shows nowhere but in the use cases themselves."""
-    append, replacing = append_events._Append, replace_rows._Replacing
+    append, replacing, images = append_events._Append, replace_rows._Replacing, event_images.StoredImages
     with swapped(
         (append, "_answer_of", _counted(append._answer_of, seen, "own append recognised")),
         (replacing, "undo", _counted(replacing.undo, seen, "replacement undone")),
@@ -57,6 +63,9 @@ def watching(seen: Counter[str]) -> Iterator[None]:
         (commit_pass.PassCommit, "_attempt", _recognising(seen)),
         (move_horizon, "_moved_since", _overtaking(seen)),
         (commit_filing.FilingCommit, "write", _racing(seen)),
+        (images, "take_away", _with_any("brought", images.take_away, seen, "image taken away")),
+        (images, "keep", _with_any("borrowed", images.keep, seen, "image borrowed")),
+        (unmade_documents, "memory_message", _counted(memory_message, seen, "long text of no document")),
     ):
         yield
 
@@ -81,6 +90,16 @@ def _counted(work: Any, seen: Counter[str], what: str) -> Any:
     def counting(*given: Any) -> Any:
         seen[what] += 1
         return work(*given)
+
+    return counting
+
+
+def _with_any(name: str, work: Any, seen: Counter[str], what: str) -> Any:
+    """Where there is anything of that name."""
+
+    def counting(self: Any) -> Any:
+        seen[what] += bool(getattr(self, name))
+        return work(self)
 
     return counting
 
@@ -169,8 +188,10 @@ def happened(run: Run) -> Counter[str]:
             seen["read again after a retraction"] += len(result.get("written", ()))
             seen["came back after a retraction"] += result.get("restored", 0)
             seen["erased by a retraction"] += result.get("erased", {}).get("memories", 0)
+            seen["image erased by a retraction"] += result.get("erased", {}).get("images", 0)
         if item["type"] == "epoch":
             seen["horizon moved"] += "covers_to" in item
+        seen["long text"] += item["type"] == REVISION and item.get("text_object") is not None
         seen["proposal decided"] += item["type"] == "proposal" and item["status"] != "inbox"
         if item["type"] == "marker":
             seen["pass without memory"] += item["offered_seq"] > item["observed_seq"]
@@ -178,6 +199,9 @@ def happened(run: Run) -> Counter[str]:
     seen["another rev"] = sum(did.code == "precondition_failed" for did in run.history.of("update"))
     seen["prompt begins with another"] = sum(len(list(some)) > 1 for _, some in by_epoch(run))
     seen["history cut by a prompt"] = sum("cut" in item for item in run.cloud.table.rows.values())
+    seen["image shown to a pass"] = len(run.cloud.shown)
+    seen["image refused"] = sum(did.code in NOT_IMAGES for did in run.history.of("append"))
+    seen["upload without its image"] = sum(did.code == "upload_not_found" for did in run.history.of("append"))
     seen["key revoked"] = sum(did.ok for did in run.history.of("revoke"))
     seen += _of_compactions(run)
     return seen

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
 from neve.domain.tenants.policy import Policy
+from neve.store.documents import LONGEST_ROW_TEXT
 from tests.simulation.clients import erasures, library, nights, operators, pinning, shelving
 from tests.simulation.machine.chaos import Temper
 
@@ -20,7 +21,8 @@ PLAIN = Temper()
 @dataclass(frozen=True)
 class Workload:
     """``clients`` and ``steps``: fewest and most. ``weights``: of the kinds of calls. ``more``: others that act, beside
-    the clients, each in one of two runs. ``temper``: what the run's faults are drawn from."""
+    the clients, each in one of two runs. ``temper``: what the run's faults are drawn from. ``longest_row_text``: bytes
+    of a document's text that a row holds."""
 
     name: str
     weights: Mapping[str, int]
@@ -32,6 +34,7 @@ class Workload:
     sessions: tuple[str, ...] = ("s1", "s2")
     more: tuple[Callable[[Run], None], ...] = ()
     temper: Temper = PLAIN
+    longest_row_text: int = LONGEST_ROW_TEXT
 
 
 def _roomy(random: Random) -> Policy:
@@ -276,6 +279,32 @@ DOCUMENTS = Workload(
     more=(shelving.shelve, shelving.shelve_too, shelving.shelve_as_well, operators.erase_somebody),
 )
 
+TEXTS = replace(
+    DOCUMENTS,
+    name="texts",
+    temper=Temper(harsh=(0.3, 0.6, 0.9), think_s=(0.05, 1.0)),
+    more=(shelving.shelve, shelving.shelve_too, operators.erase_somebody),
+    longest_row_text=shelving.SHORT,
+)
+"""Documents whose texts are objects, by processes that die before the document is there."""
+
+IMAGES = Workload(
+    "images",
+    {"show": 9, "append": 2, "retract": 4, "observe": 2, "read_log": 1, "read_pack": 1, "recall": 1},
+    _roomy,
+    clients=(2, 4),
+    steps=(5, 10),
+    tenants=("t1",),
+    temper=Temper(
+        harsh=(0.0, 0.3, 0.6),
+        model_s=(0.5, 3.0, 30.0),
+        think_s=(0.05, 1.0, 20.0),
+        visibility_s=(15.0, 75.0),
+    ),
+    more=(operators.erase_somebody,),
+)
+"""Few images that everybody shows, sent with an event or uploaded before, beside retractions that delete."""
+
 FACTS = Workload(
     "facts",
     {"fact": 8, "evolve": 5, "update": 3, "list": 2, "get": 1, "delete": 2, "used": 1, "recall": 1, "read_pack": 1},
@@ -372,13 +401,17 @@ PROMPTS = Workload(
 
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
-    *(RETRACTIONS, RECANTED, CHURN),
+    *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
 
-ROTATION = (CHAT, RECORDS, OPERATORS, HOSTILE, CHAT, LONG, FACTS, OPERATORS, HOSTILE, CHAT, PROMPTS, RACES)
-"""Which workload a seed has where none is asked for: a long session and a race cost three of the others."""
+ROTATION = (
+    *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
+    *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
+    *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, CHURN, RECANTED, DOCUMENTS),
+)
+"""Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 
 
 def workload_of(seed: int, name: str | None) -> Workload:

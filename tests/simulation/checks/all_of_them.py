@@ -10,6 +10,7 @@ from tests.simulation.checks import (
     compactions,
     erased,
     erasures,
+    images,
     log,
     memories,
     nights,
@@ -18,7 +19,15 @@ from tests.simulation.checks import (
     prompts,
     records,
 )
-from tests.simulation.checks.knowledge import documents, facts, filings, packed_documents, privacy, retractions
+from tests.simulation.checks.knowledge import (
+    documents,
+    facts,
+    filings,
+    long_texts,
+    packed_documents,
+    privacy,
+    retractions,
+)
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
@@ -33,11 +42,13 @@ INVARIANTS = (
     *memories.INVARIANTS,
     *records.INVARIANTS,
     *documents.INVARIANTS,
+    *long_texts.INVARIANTS,
     *facts.INVARIANTS,
     *nights.INVARIANTS,
     *filings.INVARIANTS,
     *erased.INVARIANTS,
     *erasures.INVARIANTS,
+    *images.INVARIANTS,
     *retractions.INVARIANTS,
     *answers.INVARIANTS,
     *privacy.INVARIANTS,

@@ -9,6 +9,7 @@ from neve.ports import Owner
 from neve.store import rows
 from neve.store.keys import EVENT, UserKeys
 from tests.simulation.checks.replay import Found, owner_of
+from tests.simulation.clients.pictures import PNG
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
@@ -46,7 +47,7 @@ def _everything_of(run: Run, keys: UserKeys) -> list[tuple[str, str]]:
     found += [
         (name, stored.body.decode())
         for name, stored in cloud.objects.objects.items()
-        if name.split("/")[1:3] == [keys.tenant, keys.user]
+        if name.split("/")[1:3] == [keys.tenant, keys.user] and stored.content_type != PNG
     ]
     return found
 

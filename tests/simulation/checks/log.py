@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from neve.store import rows
 from neve.store.keys import CLIENT_ID
-from tests.simulation.checks.replay import Found, before_erasure, first_said, log_of, row, rows_of
+from tests.simulation.checks.replay import Found, before_erasure, first_said, log_of, row, rows_of, said_in
 from tests.simulation.clients.history import Did
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def an_event_is_in_the_log_at_most_once(run: Run) -> Found:
     """However often it was sent: with a client id, with a key, or once without any. So is each client id."""
     for keys in run.history.sessions():
         log = log_of(run, keys)
-        for text, count in Counter(item["content"] for item in log if not item.get("erased")).items():
+        for text, count in Counter(said_in(item) for item in log if not item.get("erased")).items():
             if count > 1:
                 yield f"{keys.log}: '{text}' {count} times"
         ids = {item["client_id"]: item["seq"] for item in log if "client_id" in item}
@@ -69,7 +69,8 @@ def a_read_is_a_prefix(run: Run) -> Found:
         known = [s for a in appends if a.keys == did.keys and a.ended_s < did.began_s for s in a.value]
         if seqs != list(range(1, len(seqs) + 1)) or len(seqs) < max(known, default=0):
             yield f"{did.keys.log}: read {seqs}, acknowledged up to {max(known, default=0)}"
-        said, now = first_said(run, did.keys), {item["seq"]: item["content"] for item in log_of(run, did.keys)}
+        said = first_said(run, did.keys)
+        now = {item["seq"]: said_in(item) for item in log_of(run, did.keys)}
         yield from (
             f"{did.keys.log}: read {e}, there is {now.get(e.seq)}"
             for e in did.value

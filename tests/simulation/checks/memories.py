@@ -105,8 +105,8 @@ def a_rev_never_goes_back(run: Run) -> Found:
 
 
 def readers_see_a_replacement_whole(run: Run) -> Found:
-    """Its sources or its rows, never of both, and of neither only what was deleted or replaced once more. A retraction
-    may leave no rows."""
+    """Its sources or its rows, never of both, and of neither only what was deleted or replaced once more, or is being
+    erased. A retraction may leave no rows."""
     jobs = _replacements(run)
     replaced = {i for job in jobs for i in job["state"]["old"]}
     for job in jobs:
@@ -119,7 +119,7 @@ def readers_see_a_replacement_whole(run: Run) -> Found:
                 yield f"{did.who} {did.what} at {did.began_s:.1f} saw {sorted(seen & old)} and {sorted(seen & new)}"
             elif new and did.what == "list_memories" and not seen & (new | old) and not new & replaced:
                 missing = sorted(i for i in old if _was_there(run, did, i))
-                if missing and all(_was_there(run, did, i) for i in new):
+                if missing and all(_was_there(run, did, i) for i in new) and not _is_erased(run, did):
                     yield f"{did.who} list at {did.began_s:.1f} did not see {missing}, nor what replaced them"
 
 
@@ -141,6 +141,19 @@ def _was_there(run: Run, did: Did, memory_id: str) -> bool:
                 break
             there = written.new is not None and (there or written.at_s < did.began_s)
     return there
+
+
+def _is_erased(run: Run, did: Did) -> bool:
+    """Whether an erasure of the user was under way while the call was."""
+    state = "active"
+    for written in run.cloud.table.log:
+        if written.key == did.keys.head:
+            if written.at_s >= did.began_s and state == "erasing":
+                return True
+            if written.at_s > did.ended_s:
+                return False
+            state = rows.read_head(written.new).state
+    return state == "erasing"
 
 
 def _replacements(run: Run) -> list[Item]:

@@ -7,7 +7,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from neve.domain.sessions.transcript import event_text
 from neve.ports import Item
+from neve.store import rows
 from neve.store.keys import EVENT, SessionKeys, UserKeys
 from tests.simulation.engines.memory_table import MemoryTable, Written
 
@@ -57,10 +59,15 @@ def first_said(run: Run, keys: SessionKeys) -> dict[int, str]:
     """What each event of the log said when it was appended: a compaction may put something in its place since."""
     now = {(item["seq"], item["incarnation"]) for item in log_of(run, keys)}
     return {
-        new["seq"]: str(new["content"])
+        new["seq"]: said_in(new)
         for old, new in of_kind(run, "event")
         if old is None and new["pk"] == keys.log and (new["seq"], new["incarnation"]) in now
     }
+
+
+def said_in(event: Item) -> str:
+    """The text of an event's row."""
+    return event_text(rows.read_event(event)) if event.get("blocks") else str(event["content"])
 
 
 def row(run: Run, keys: UserKeys, place: str) -> Item | None:

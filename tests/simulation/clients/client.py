@@ -9,8 +9,17 @@ from typing import Protocol, TypeVar
 from neve.domain.errors import NeveError
 from neve.ports import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
-from tests.simulation.clients.history import AppendGiven, Did, History, PromptGiven, RetractGiven, Said
-from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack, SeenPrompt, SeenRetraction
+from tests.simulation.clients.history import AppendGiven, Did, History, Picture, PromptGiven, RetractGiven, Said
+from tests.simulation.clients.pictures import CLIENT_IDS, KEPT_S, NO_IMAGE, PNG, TOO_LARGE, picture_of
+from tests.simulation.clients.seen import (
+    SeenEvent,
+    SeenJob,
+    SeenMemory,
+    SeenPack,
+    SeenPrompt,
+    SeenRetraction,
+    SeenUpload,
+)
 from tests.simulation.machine.cloud import Cloud
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.scheduler import Crashed
@@ -33,6 +42,7 @@ class Api(Protocol):
 
     def open(self, ports: SimPorts, keys: SessionKeys) -> SeenPack: ...
     def append(self, ports: SimPorts, keys: SessionKeys, given: AppendGiven) -> list[int]: ...
+    def upload(self, ports: SimPorts, keys: UserKeys, media_type: str, size: int | None) -> SeenUpload: ...
     def retract(self, ports: SimPorts, keys: SessionKeys, given: RetractGiven) -> SeenRetraction: ...
     def read_log(self, ports: SimPorts, keys: SessionKeys) -> list[SeenEvent]: ...
     def read_pack(self, ports: SimPorts, keys: SessionKeys) -> SeenPack: ...
@@ -99,6 +109,7 @@ class Client:
         self._said = 0
         self._last = 0
         self._known: dict[str, int] = {}
+        self._uploads: dict[str, bytes] = {}
         self._code = ""
 
     def run(self, steps: int) -> None:
@@ -144,6 +155,46 @@ class Client:
         about = f"{tag_of(self._keys)} {self._keys.session} {said.client_id}"
         said = replace(said, text=f"{about} likes the {self._cloud.random.choice(WORDS)}")
         self._append_said([said], None, repeatable=True)
+
+    def _show(self) -> None:
+        """A message with images. Some are under a client id that others use for another message, so that an append may
+        be refused whose images are stored."""
+        random = self._cloud.random
+        said = self._say("user_message", with_id=random.random() < self._cloud.settings.keyed)
+        if random.random() < 0.5:
+            said.client_id = random.choice(CLIENT_IDS)
+        said.pictures = tuple(self._picture() for _ in range(random.randint(1, 2)))
+        answer = self._say("assistant_response", with_id=said.client_id is not None)
+        events = [said, answer] if random.random() < 0.7 else [said]
+        self._append_said(events, None, repeatable=said.client_id is not None)
+
+    def _picture(self) -> Picture:
+        """Few, so that clients show the same ones; one in ten is none, or is too large."""
+        random = self._cloud.random
+        is_none = random.random() < 0.1
+        body = NO_IMAGE if is_none else picture_of(tag_of(self._keys), random.choice(WORDS))
+        if random.random() < 0.5:
+            return Picture(PNG, body)
+        if is_none and random.random() < 0.5:
+            body = TOO_LARGE
+        if self._uploads and random.random() < 0.5:
+            upload_id, body = random.choice(list(self._uploads.items()))
+            return Picture(PNG, body, upload_id)
+        return self._uploaded(body) or Picture(PNG, body)
+
+    def _uploaded(self, body: bytes) -> Picture | None:
+        """As its client sends it to where it was told, unless it does not come to that."""
+        random = self._cloud.random
+        size = random.choice((None, len(body)))
+        given = (PNG, size)
+        did = self._ask("upload", given, lambda ports: self._api.upload(ports, self._keys, *given))
+        if not did.ok:
+            return None
+        self._uploads[did.value.id] = body
+        self._cloud.scheduler.pause(random.random() * random.choice((1.0, KEPT_S)))
+        if random.random() < 0.9:
+            self._cloud.objects.accept_upload(did.value.url, PNG, body)
+        return Picture(PNG, body, did.value.id)
 
     def _append_these(self, kinds: Sequence[str], *, keyed: bool, by_key: bool) -> None:
         events = [self._say(kind, with_id=keyed and not by_key) for kind in kinds]

@@ -37,13 +37,23 @@ SPEAKER = f"Ann {CARD}"
 """Of every event: the gate takes the number out of all of them."""
 
 
+@dataclass(frozen=True)
+class Picture:
+    """An image of an event: its bytes, sent with it, or before as ``upload_id``."""
+
+    media_type: str
+    data: bytes = field(repr=False)
+    upload_id: str | None = None
+
+
 @dataclass
 class Said:
-    """An event that a client appends. ``text`` is no other event's, ``call`` the first try's number."""
+    """An event that a client appends. ``text`` is no other event's."""
 
     kind: str
     text: str
     client_id: str | None
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass

@@ -8,11 +8,20 @@ from typing import Any
 from urllib.parse import quote
 
 from neve.domain.errors import NeveError
+from neve.domain.sessions.transcript import content_text
 from neve.ports import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from tests.simulation.clients.history import SPEAKER, AppendGiven, PromptGiven, RetractGiven, Said
-from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack, SeenPrompt, SeenRetraction
-from tests.simulation.clients.use_cases import TOOL_DATA
+from tests.simulation.clients.seen import (
+    SeenEvent,
+    SeenJob,
+    SeenMemory,
+    SeenPack,
+    SeenPrompt,
+    SeenRetraction,
+    SeenUpload,
+)
+from tests.simulation.clients.use_cases import TOOL_DATA, content_of
 from tests.simulation.machine.handlers import call
 from tests.simulation.machine.ports import SimPorts
 
@@ -41,7 +50,12 @@ class HttpApi:
 
     def read_log(self, _: SimPorts, keys: SessionKeys) -> list[SeenEvent]:
         page = _ask("observe", "GET", SESSION + "/events", keys, query={"limit": "200"})
-        return [SeenEvent(one["seq"], one["content"], one.get("client_id")) for one in page["events"]]
+        return [SeenEvent(one["seq"], content_text(one["content"]), one.get("client_id")) for one in page["events"]]
+
+    def upload(self, _: SimPorts, keys: UserKeys, media_type: str, size: int | None) -> SeenUpload:
+        body = {"media_type": media_type} | ({} if size is None else {"size": size})
+        made = _ask("observe", "POST", USER + "/uploads", keys, body)
+        return SeenUpload(made["upload_id"], made["url"])
 
     def read_pack(self, _: SimPorts, keys: SessionKeys) -> SeenPack:
         return _pack(_ask("pack", "GET", USER + "/pack", keys, query={"session_id": keys.session}))
@@ -155,7 +169,7 @@ def _ask(  # noqa: PLR0913
 
 
 def _event(said: Said) -> dict[str, Any]:
-    event: dict[str, Any] = {"event_type": said.kind, "content": said.text, "name": SPEAKER}
+    event: dict[str, Any] = {"event_type": said.kind, "content": content_of(said), "name": SPEAKER}
     if said.kind in ("tool_call", "tool_result"):
         event["event_data"] = TOOL_DATA
     return event | ({"client_id": said.client_id} if said.client_id else {})

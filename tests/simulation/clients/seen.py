@@ -39,6 +39,11 @@ class SeenJob(NamedTuple):
     status: str
 
 
+class SeenUpload(NamedTuple):
+    id: str
+    url: str
+
+
 class SeenRetraction(NamedTuple):
     """``id``: of its job."""
 

@@ -26,6 +26,8 @@ STEPS = (5, 10)
 PATHS = ("/notes/a", "/work/b")
 CREATE, WRITE, READ, MOVE, DELETE = "doc_create", "doc_write", "doc_read", "doc_move", "doc_delete"
 WEIGHTS = {CREATE: 3, WRITE: 9, READ: 3, MOVE: 2, DELETE: 1}
+SHORT, LONG = 60, 0.7
+"""Bytes that a row holds where texts are long, and how many of them are longer."""
 Known = dict[str, int]
 """The rev of each path as it was last heard of."""
 
@@ -80,9 +82,11 @@ class _Shelving:
             known[did.value.path] = did.value.rev
 
     def _text(self, keys: UserKeys) -> str:
-        """No other text is the same."""
+        """No other text is the same; where rows hold little, two in three are too long for one."""
         self._written += 1
-        return f"{tag_of(keys)} {self._name}-{self._written} about the {self._cloud.random.choice(WORDS)}"
+        text = f"{tag_of(keys)} {self._name}-{self._written} about the {self._cloud.random.choice(WORDS)}"
+        most = self._workload.longest_row_text
+        return text.ljust(most + 1, ".") if most == SHORT and self._cloud.random.random() < LONG else text
 
     def _ask(self, what: str, keys: UserKeys, given: object, work: Callable[[UserScope], Document]) -> Did:
         did = Did(self._name, what, keys.of_session("s1"), given, 0.0)

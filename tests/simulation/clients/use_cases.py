@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
+from typing import Any
 
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records import EventType, Kind, Memory, Provenance
+from neve.domain.sessions.transcript import event_text
 from neve.scope import SessionScope, UserScope
 from neve.store.idempotency import IdempotencyKey
 from neve.store.keys import SessionKeys, UserKeys
@@ -25,12 +28,21 @@ from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.recall.command import RecallCommand
 from neve.usecases.recall.recall import recall
 from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.create_upload import create_upload
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
 from neve.usecases.sessions.retract_events import Retract, retract_events
 from neve.usecases.tenants.policy_in_force import tenant_scope
-from tests.simulation.clients.history import SPEAKER, AppendGiven, PromptGiven, RetractGiven, Said
-from tests.simulation.clients.seen import SeenEvent, SeenJob, SeenMemory, SeenPack, SeenPrompt, SeenRetraction
+from tests.simulation.clients.history import SPEAKER, AppendGiven, Picture, PromptGiven, RetractGiven, Said
+from tests.simulation.clients.seen import (
+    SeenEvent,
+    SeenJob,
+    SeenMemory,
+    SeenPack,
+    SeenPrompt,
+    SeenRetraction,
+    SeenUpload,
+)
 from tests.simulation.machine.ports import SimPorts
 
 PAGE = 3
@@ -64,7 +76,11 @@ class UseCaseApi:
 
     def read_log(self, ports: SimPorts, keys: SessionKeys) -> list[SeenEvent]:
         found = list_events(_session(ports, keys), 1, LOG_PAGE).events
-        return [SeenEvent(event.seq, str(event.content), event.client_id) for event in found]
+        return [SeenEvent(event.seq, event_text(event), event.client_id) for event in found]
+
+    def upload(self, ports: SimPorts, keys: UserKeys, media_type: str, size: int | None) -> SeenUpload:
+        made = create_upload(_user(ports, keys), media_type, size)
+        return SeenUpload(made.upload_id, made.url)
 
     def read_pack(self, ports: SimPorts, keys: SessionKeys) -> SeenPack:
         view = read_pack(_session(ports, keys))
@@ -139,7 +155,21 @@ class UseCaseApi:
 
 def _event(said: Said) -> NewEvent:
     data = TOOL_DATA if said.kind in ("tool_call", "tool_result") else {}
-    return NewEvent(EventType(said.kind), said.text, said.client_id, SPEAKER, dict(data))
+    return NewEvent(EventType(said.kind), content_of(said), said.client_id, SPEAKER, dict(data))
+
+
+def content_of(said: Said) -> str | list[dict[str, Any]]:
+    """As a caller sends it."""
+    if not said.pictures:
+        return said.text
+    return [{"type": "text", "text": said.text}, *map(_block, said.pictures)]
+
+
+def _block(picture: Picture) -> dict[str, Any]:
+    block = {"type": "image", "media_type": picture.media_type}
+    if picture.upload_id is not None:
+        return block | {"upload_id": picture.upload_id}
+    return block | {"data": base64.b64encode(picture.data).decode()}
 
 
 def _user(ports: SimPorts, keys: UserKeys) -> UserScope:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from neve.adapters.table_cursor import query_name
 from neve.adapters.table_rules import INDEX_KEYS, check_write
@@ -51,17 +51,19 @@ class Written:
 
 class Row(dict[str, Any]):
     """An item as it is stored: nobody changes it, and whoever reads it may be given it as it is. ``parts``: what
-    indexes show of it, by name. ``record``: what somebody decoded it to, which is the same for all who do."""
+    indexes show of it, by name. ``loaded``: itself with the values that it has as JSON text. ``record``: what somebody
+    decoded it to, which is the same for all who do."""
 
-    __slots__ = ("parts", "record")
+    __slots__ = ("loaded", "parts", "record")
 
     def __init__(self, item: Item, version: int) -> None:
         super().__init__(item)
         super().__setitem__("version", version)
         for name, value in item.items():
             if type(value) in _NESTED:
-                super().__setitem__(name, _frozen(value))
+                super().__setitem__(name, frozen(value))
         self.parts: dict[Index, Row] = {}
+        self.loaded: Row | None = None
         self.record: Any = None
 
     def shown(self, index: Index) -> Row:
@@ -71,11 +73,16 @@ class Row(dict[str, Any]):
             return self
         part = self.parts.get(index)
         if part is None:
-            part = Row.__new__(Row)
-            dict.update(part, {name: self[name] for name in self if name in names})
-            part.parts, part.record = {}, None
-            self.parts[index] = part
+            part = self.parts[index] = Row.of({name: self[name] for name in self if name in names})
         return part
+
+    @classmethod
+    def of(cls, attributes: Item) -> Row:
+        """A row of what belongs to nobody already."""
+        row = cls.__new__(cls)
+        dict.update(row, attributes)
+        row.parts, row.loaded, row.record = {}, None, None
+        return row
 
     def copied(self) -> Item:
         """Whoever changes the copy changes nothing else."""
@@ -108,13 +115,13 @@ for _changing in (
     setattr(_List, _changing, _refused)
 
 
-def _frozen(value: Any) -> Any:
+def frozen(value: Any) -> Any:
     """What is frozen already is taken as it is: a row that is written anew shares most with the one before it."""
     kind = type(value)
     if kind is list:
-        return _List([_frozen(part) if type(part) in _NESTED else part for part in value])
+        return _List([frozen(part) if type(part) in _NESTED else part for part in value])
     if kind is dict:
-        return _Dict({name: _frozen(part) if type(part) in _NESTED else part for name, part in value.items()})
+        return _Dict({name: frozen(part) if type(part) in _NESTED else part for name, part in value.items()})
     return value
 
 
@@ -194,7 +201,7 @@ class MemoryTable:
         with self._lock:
             rows = self.rows
             found = {key: rows[key] for key in keys if key in rows}
-        return {key: row.copied() for key, row in found.items()} if self._copies else dict(found)
+        return {key: row.copied() for key, row in found.items()} if self._copies else cast("dict[Key, Item]", found)
 
     def query(  # noqa: PLR0913
         self,

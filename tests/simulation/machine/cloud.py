@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from local.engine.sqlite_queue import QueueDefinition
@@ -23,16 +23,23 @@ from tests.simulation.machine.scripted import MODEL
 from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.trace import Trace
 
+if TYPE_CHECKING:
+    from tests.simulation.machine.process import Process
+
 FIFO = (QueueName.EXTRACT, QueueName.COMPACT)
 SHARDS = 2
 MAX_RECEIVES = 5
 EXTRACT_DELAY_S = 5.0
 """As in template.yaml."""
+CHANGING = frozenset(("memory", "document"))
+APPEARING = frozenset(("event", "recall", "session", QUEUED_JOB, RETRACTION))
+"""Types of rows of which the stream tells each change, and those of which it tells the first."""
 
 
 class Cloud:
     """``busy``: how many processes and tasks are at work. ``sometimes`` counts what has to happen in some run.
-    ``unforeseen``: errors that no worker may end with. ``gathered``: what builds of packs have read."""
+    ``unforeseen``: errors that no worker may end with. ``gathered``: what builds of packs have read. ``shown``: texts
+    with images, as passes were shown them."""
 
     def __init__(
         self,
@@ -47,10 +54,12 @@ class Cloud:
         self.chaos = Chaos(self.random, self.settings, most)
         self.scheduler = Scheduler()
         self.trace = Trace()
+        self.processes: list[Process] = []
         self.busy = 0
         self.sometimes: Counter[str] = Counter()
         self.unforeseen: list[str] = []
         self.gathered: list[Any] = []
+        self.shown: list[tuple[str, bytes]] = []
         self.dead_changes: list[int] = []
         self.positions = [0] * SHARDS
         lag_s = self.settings.index_lag_s
@@ -102,10 +111,10 @@ class Cloud:
 
 
 def is_told(row: Written) -> bool:
-    """The event filter in template.yaml."""
+    """The event filter in template.yaml, but for what leads to nothing here: usage, and tenants."""
     item = row.new or row.old
     kind = item["type"] if item else None
-    return kind == "memory" or (row.old is None and kind in ("event", "recall", "session", QUEUED_JOB, RETRACTION))
+    return kind in CHANGING or (row.old is None and kind in APPEARING)
 
 
 @lru_cache(maxsize=10_000)

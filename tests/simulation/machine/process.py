@@ -30,6 +30,7 @@ class Process:
     def __init__(self, cloud: Cloud, name: str) -> None:
         self.cloud = cloud
         self.name = name
+        cloud.processes.append(self)
         self._chaos = cloud.chaos
         self._scheduler = cloud.scheduler
         self._draw = cloud.random.random
@@ -40,7 +41,7 @@ class Process:
         self.skew_s = cloud.random.uniform(-1, 1) * cloud.settings.skew_s
 
     def now(self) -> datetime:
-        return START + timedelta(seconds=self.cloud.scheduler.now_s + self.skew_s)
+        return START + timedelta(seconds=self._scheduler.now_s + self.skew_s)
 
     # --- scheduling points ----------------------------------------------------------------------
 

@@ -7,20 +7,23 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from enum import EnumType
 from functools import lru_cache
 from typing import Any
 
+from neve import ports
+from neve.domain import records
 from neve.domain.privacy import screen
 from neve.domain.privacy.classes import Action, PiiClass
 from neve.store import rows
-from tests.simulation.engines.memory_table import Row
+from tests.simulation.engines.memory_table import Row, frozen
 from tests.simulation.machine.swapped import swapped
 
 TEXTS = 20_000
 """Some 10 MB. The clients of a thousand runs say fewer, but for those of tools."""
 RECORDS = ("_head", "_session", "_marker", "_epoch", "_memory", "_event", "_job", "_summary", "_retraction")
-NEW_OBJECTS = 100_000
-"""As many as a few runs leave behind. What a run leaves refers to itself, so that only a collection frees it."""
+NEW_OBJECTS = 30_000
+"""As many as some ten runs leave behind. What a run leaves refers to itself, so that only a collection frees it."""
 
 
 class _Decoder:
@@ -36,8 +39,34 @@ class _Decoder:
             return self._decode(item)
         known = item.record
         if known is None or known[0] is not self:
-            known = item.record = self, self._decode(item)
+            known = item.record = self, _kept(self._decode(item))
         return known[1]
+
+
+MUTABLE = ("content", "event_data", "result", "state")
+"""Fields of a record that hold lists and maps."""
+
+
+def _kept(record: Any) -> Any:
+    """A record that nobody changes in place: it is everybody's who reads the row."""
+    for name in MUTABLE:
+        value = getattr(record, name, None)
+        if type(value) in (list, dict):
+            object.__setattr__(record, name, frozen(value))
+    return record
+
+
+_load = rows._loaded
+
+
+def _loaded(item: Any, *names: str) -> Any:
+    """A row's JSON is read once."""
+    if type(item) is not Row:
+        return _load(item, *names)
+    if item.loaded is None:
+        read = _load(item, *names)
+        item.loaded = item if read is item else Row.of(read)
+    return item.loaded
 
 
 _screen_parts = screen.screen_parts
@@ -53,8 +82,19 @@ def _parts_screened(texts: Sequence[str], classes: Mapping[PiiClass, Action]) ->
     return list(parts), found
 
 
+def _find_members_at_once(*kinds: EnumType) -> None:
+    """As from Python 3.12 on: before, each use of a member calls a property of its class, a hundredth of a run."""
+    for kind in kinds:
+        for name in kind.__members__:
+            type.__setattr__(kind, name, kind[name])
+
+
+_find_members_at_once(
+    *(kind for module in (records, ports) for kind in vars(module).values() if isinstance(kind, EnumType))
+)
 _SWAPS = (
     *((rows, name, _Decoder(getattr(rows, name))) for name in RECORDS),
+    (rows, "_loaded", _loaded),
     (screen, "screen_parts", _parts_screened),
 )
 
@@ -67,12 +107,18 @@ def remembering() -> Iterator[None]:
 
 @contextmanager
 def seldom_collected() -> Iterator[None]:
-    """For many runs: what was there before is not looked at again and again for what can be freed."""
-    before = gc.get_threshold()
+    """For many runs: what was there before is not looked at again and again for what can be freed, nor is a run that is
+    under way."""
     gc.freeze()
-    gc.set_threshold(NEW_OBJECTS)
+    gc.disable()
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        gc.enable()
         gc.unfreeze()
+
+
+def collect() -> None:
+    """Between two runs, when there is enough to look at."""
+    if not gc.isenabled() and gc.get_count()[0] > NEW_OBJECTS:
+        gc.collect(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -14,6 +15,7 @@ from neve.domain.librarian.looking import ALWAYS
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.observe.lines import ObservedLine
 from neve.domain.records import Kind, Relation, Route
+from neve.domain.sessions.transcript import event_text, images_of
 from neve.observing import (
     Condensed,
     CondensedRow,
@@ -85,11 +87,17 @@ def _facts(given: PassInput, whose: str) -> Iterator[ProposedFact]:
     known = [one for one in given.prior if one.kind is Kind.FACT and LIKES in one.text]
     before = known[-1].id if known else None
     for event in given.events:
-        _, said, what = str(event.content).partition(LIKES)
+        _, said, what = event_text(event).partition(LIKES)
         if said:
             relation: Relation = "updates" if before else "new"
             text, seq = f"{whose}{LIKES}{what}", event.seq
             yield ProposedFact(text, "PREFERENCE", 3, "user_stated", relation, before, seq, seq)
+
+
+def _shown(given: PassInput) -> Iterator[tuple[str, bytes]]:
+    """What was said, and each image beside it."""
+    for event in given.events:
+        yield from ((event_text(event), b64decode(block["data"])) for block in images_of(event) if "data" in block)
 
 
 class ScriptedObserver:
@@ -111,11 +119,12 @@ class ScriptedObserver:
             raise ModelUnavailable("simulated")
         if chaos.strikes("model_refuses"):
             raise ContentRefused("simulated")
+        self._process.cloud.shown += _shown(given)
         cited = tuple(prior.id for prior in given.prior if random.random() < 0.2)
         if random.random() < 0.2:
             return Observed(False, (), self.name, used_memory_ids=cited, usage=USAGE)
         last = random.choice(seqs) if random.random() < 0.2 else seqs[-1]
-        whose, _, label = str(given.events[0].content).split()[:3]
+        whose, _, label = event_text(given.events[0]).split()[:3]
         line = ObservedLine(f"🟡 {whose} {label} was heard from {seqs[0]} to {last}", seqs[0], last)
         covered = None if last == seqs[-1] else last
         facts = tuple(_facts(given, whose))
@@ -172,7 +181,7 @@ class ScriptedObserver:
             raise ModelUnavailable("simulated")
         if chaos.strikes("model_refuses"):
             raise ContentRefused("simulated")
-        whose, _, label = str(given.events[0].content).split()[:3]
+        whose, _, label = event_text(given.events[0]).split()[:3]
         line = f"{whose} {given.session_id} {label} was filed from {seqs[0]} to {seqs[-1]}"
         shown = {document.path: document for document in given.documents}
         actions = []

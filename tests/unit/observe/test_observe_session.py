@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from neve.domain.records import EventType, Priority
-from neve.ports import ModelUnavailable
+from neve.ports import Delete, ModelUnavailable
 from neve.store import rows
 from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.lease import LeaseHeld, LeaseLost, take_lease
 from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.observe.prior_memories import prior_memories
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.read_sessions import get_session
@@ -215,6 +217,21 @@ def test_a_message_of_an_erased_user_writes_nothing(world: World) -> None:
     with pytest.raises(UserErased):
         observe(world)
     assert world.memories() == []
+
+
+def test_a_session_that_is_removed_while_its_pass_is_put_together_is_gone(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.say("I moved", "Oh")
+
+    def after_an_erasure(*given: Any) -> Any:
+        world.table.write([Delete(world.user("ann").of_session("s1").keys.epoch)])
+        return prior_memories(*given)
+
+    monkeypatch.setattr("neve.usecases.observe.observe_session.prior_memories", after_an_erasure)
+    with pytest.raises(UserErased):
+        observe(world)
+    assert world.observer.passes == []
 
 
 def test_a_crash_before_the_commit_leaves_nothing_and_a_retry_writes_once(world: World) -> None:

@@ -18,6 +18,7 @@ from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.create_upload import create_upload
+from neve.usecases.sessions.event_images import name_images, remove_images, store_images
 from neve.usecases.sessions.list_events import list_events
 from tests.unit.world import World
 
@@ -206,6 +207,49 @@ def test_what_another_append_takes_away_meanwhile_is_stored_again(world: World) 
     world.table.before_write = lambda: world.objects.delete(name)
     append_events(scope, [photo()])
     assert images(world) == [name]
+
+
+def test_what_a_deleted_event_takes_along_before_the_commit_is_stored_again(world: World) -> None:
+    """What this append brought itself, too."""
+    scope = world.user().of_session("s1")
+    world.table.before_write = lambda: world.objects.delete(images(world)[0])
+    append_events(scope, [photo()])
+    assert len(images(world)) == 1
+
+
+def test_an_image_whose_event_was_deleted_meanwhile_does_not_come_back(world: World) -> None:
+    scope = world.user().of_session("s1")
+    event = photo()
+    assert isinstance(event.content, list)
+    stored = store_images(scope, name_images(scope, event.content, "content")[1])
+    world.objects.delete(images(world)[0])
+    stored.keep()  # no event names it
+    assert images(world) == []
+
+
+def test_an_upload_that_a_deletion_took_along_stays_gone_and_the_append_is_answered(world: World) -> None:
+    scope, upload_id = world.user().of_session("s1"), uploaded(world, PNG)
+
+    def deleted() -> None:
+        world.objects.delete(scope.keys.image_object(upload_id))
+        world.objects.delete(scope.keys.upload_object(upload_id))
+
+    world.table.before_write = deleted
+    assert append_events(scope, [photo(upload_id=upload_id)]).seqs == [1]
+    assert images(world) == []
+
+
+@pytest.mark.parametrize(
+    ("looks", "stored", "removed"),
+    [([set()], [], {"a", "b"}), ([{"a"}, {"a"}], ["a"], {"b"}), ([{"a"}, set(), set()], [], {"a", "b"})],
+)
+def test_what_is_shown_when_it_is_removed_comes_back_while_it_is_shown(
+    looks: list[set[str]], stored: list[str], removed: set[str]
+) -> None:
+    """Nobody; somebody; somebody whose event is deleted, too."""
+    left, answers = {"a", "b"}, iter(looks)
+    gone = remove_images({"a", "b"}, lambda names: names & next(answers, set()), left.discard, left.add)
+    assert (sorted(left), gone) == (stored, removed)
 
 
 def test_an_append_without_images_reads_once(world: World) -> None:

@@ -96,11 +96,15 @@ def _check_key(name: str, value: Any, limit: int) -> None:
 def _attributes_size(attributes: dict[Any, Any], within: str, depth: int) -> int:
     """Names and values. ``within``: what stands before a name where one is told. Nearly all are plain text, and every
     write counts its rows: texts are counted together."""
-    for name in attributes:
-        if type(name) is not str or not name:
-            raise ValueError(f"{within}{name}: an attribute name must be a text that is not empty")
+    try:
+        names = "".join(attributes)
+    except TypeError:
+        names = ""
+    if not all(attributes) or (attributes and not names):
+        wrong = next(name for name in attributes if not isinstance(name, str) or not name)
+        raise ValueError(f"{within}{wrong}: an attribute name must be a text that is not empty")
     texts = [value for value in attributes.values() if type(value) is str]
-    size = _text_size("".join(attributes)) + _text_size("".join(texts))
+    size = _text_size(names) + _text_size("".join(texts))
     if len(texts) < len(attributes):
         for name, value in attributes.items():
             if type(value) is not str:

@@ -12,7 +12,8 @@ MONTHS = (
 
 def iso(at: datetime) -> str:
     """``2026-03-10T09:30:00.000Z``."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    utc = at if at.tzinfo is UTC else at.astimezone(UTC)
+    return utc.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 def parse(text: str) -> datetime:

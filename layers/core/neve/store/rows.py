@@ -73,6 +73,12 @@ def _item(key: Key, type_: str, attributes: dict[str, Any]) -> Item:
     return {"pk": key.pk, "sk": key.sk, "type": type_, **attributes}
 
 
+def _loaded(item: Item, *names: str) -> Item:
+    """With the values of those attributes that are kept as JSON text."""
+    decoded = {name: json.loads(item[name]) for name in names if name in item}
+    return item | decoded if decoded else item
+
+
 def _unless_nothing(attributes: dict[str, Any], **nothing: Any) -> dict[str, Any]:
     """Without those that are as they are in almost every row: a row pays for each kilobyte with every write."""
     return {name: value for name, value in attributes.items() if name not in nothing or value != nothing[name]}
@@ -184,10 +190,7 @@ def put_archived(keys: SessionKeys, since: str, current: Item | None) -> Put:
 
 
 def read_event(item: Item) -> Event:
-    decoded = {"event_data": json.loads(item["event_data"])} if "event_data" in item else {}
-    if item.get("blocks"):
-        decoded["content"] = json.loads(item["content"])
-    return _event.validate_python(item | decoded if decoded else item)
+    return _event.validate_python(_loaded(item, "event_data", *(("content",) if item.get("blocks") else ())))
 
 
 def put_event(keys: SessionKeys, event: Event, incarnation: int) -> Put:
@@ -304,7 +307,7 @@ def put_fingerprint(keys: UserKeys, memory: Memory, current: Item | None) -> Put
 
 
 def read_manifest(item: Item) -> PackManifest:
-    return manifest_of(item | {name: json.loads(item[name]) for name in ("layers", "left_out") if name in item})
+    return manifest_of(_loaded(item, "layers", "left_out"))
 
 
 def manifest_of(attributes: dict[str, Any]) -> PackManifest:
@@ -357,8 +360,7 @@ JOB_DAYS = 30
 
 
 def read_job(item: Item) -> Job:
-    decoded = {name: json.loads(item[name]) for name in ("result", "state") if name in item}
-    return _job.validate_python(item | decoded if decoded else item)
+    return _job.validate_python(_loaded(item, "result", "state"))
 
 
 def put_job(keys: Keys, job: Job) -> Put:

@@ -13,6 +13,7 @@ from neve.store.documents import PLACE, is_searched, read_document
 from neve.store.keys import DOCUMENT, DOCUMENT_PLACE, DOCUMENT_REV, UserKeys
 from neve.store.rows import RETRACTION
 from neve.usecases.documents.document_passages import document_passages
+from tests.simulation.checks.knowledge.long_texts import stored_text
 from tests.simulation.checks.linearizable import UNKNOWN, Model, Operation, linearizable
 from tests.simulation.checks.replay import Found, of_kind, rows_of
 from tests.simulation.clients.history import Did
@@ -140,7 +141,7 @@ def indexed_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
         if head.status is not Status.ARCHIVED:
             revision = run.cloud.table.rows[keys.document_rev(str(head.id), head.rev)]
             ready = head.embedding_state is EmbeddingState.READY
-            passages = document_passages(replace(head, text=read_document(revision).text))
+            passages = document_passages(replace(head, text=stored_text(run, read_document(revision))))
             yield from (replace(one, vector=vector_of(one.text) if ready else None) for one in passages)
 
 

@@ -13,6 +13,7 @@ from neve.domain.records import Document, PackEntry
 from neve.store.documents import is_searched, read_document
 from neve.store.keys import DOCUMENT, DOCUMENT_REV, SessionKeys, UserKeys, tenant_row
 from neve.store.tenants import existing
+from tests.simulation.checks.knowledge.long_texts import stored_text
 from tests.simulation.checks.replay import Found, transactions
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _pins(run: Run, built: Gathered) -> Iterator[list[Pin]]:
         for one in own:
             if one.key.sk.startswith(DOCUMENT_REV) and one.new is not None:
                 revision = read_document(one.new)
-                texts[str(revision.id), revision.rev] = revision.text
+                texts[str(revision.id), revision.rev] = stored_text(run, revision)
             elif one.key.sk.startswith(DOCUMENT):
                 heads.pop(one.key.sk, None)
                 if one.new is not None and is_searched(one.new):

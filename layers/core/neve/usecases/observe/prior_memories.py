@@ -17,6 +17,7 @@ from neve.ports import Index, Item
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories, memories_of
+from neve.usecases.erase.incarnation import UserErased
 
 MAX_ROWS = 50
 MOST_FACTS = 100
@@ -43,9 +44,12 @@ def prior_memories(
 ) -> list[PriorMemory]:
     """Global rows, facts first, each kind in its order, then local ones, oldest first. Newest local rows are preferred
     when not all fit. ``facts``: ``facts_elsewhere``, be it of a while ago.
-    What was made of events that are taken back is not among them, whether or not it has been superseded yet."""
+    What was made of events that are taken back is not among them, whether or not it has been superseded yet. Raises
+    UserErased for a session that is gone, StoreUnavailable."""
     table, keys, cap = scope.ports.table, scope.keys, scope.policy.prior_memory_cap
     found = table.get_many([keys.head, keys.epoch])
+    if keys.epoch not in found:
+        raise UserErased
     gen = rows.read_head(found.get(keys.head)).gen
     epoch = rows.read_epoch(found[keys.epoch])
     entries: Sequence[PackEntry] = ()

@@ -8,8 +8,10 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
@@ -80,32 +82,33 @@ def name_images(scope: UserScope, content: Content, field: str) -> tuple[Content
 
 @dataclass(frozen=True, slots=True)
 class StoredImages:
-    """What an append that is not written yet has stored. ``brought``: what was not there before; ``borrowed``: what
-    was, and what is somebody else's to keep."""
+    """What an append has stored. ``brought``: what was not there before; ``borrowed``: what was, and what is somebody
+    else's to keep."""
 
     scope: UserScope
     brought: Sequence[NewImage]
     borrowed: Sequence[NewImage]
 
     def keep(self) -> None:
-        """The append is written. What was borrowed is stored again if whoever brought it has taken it away meanwhile.
-        Raises StoreUnavailable."""
-        for image in self.borrowed:
-            image.store(self.scope.ports.objects)
+        """The append is written. What somebody has taken away meanwhile, with a deleted event or a refused append, is
+        stored again, unless its own event was deleted by then; an upload that went with one stays gone. Raises
+        StoreUnavailable."""
+        objects = self.scope.ports.objects
+        again: list[NewImage] = []
+        for image in (*self.brought, *self.borrowed):
+            if objects.peek(image.name, START_BYTES) is None:
+                with suppress(NeveError):
+                    again += [image] if image.store(objects) else []
+        self._remove(again)
 
     def take_away(self) -> None:
-        """The append was refused: what it brought goes, unless an event names it. One that was written between the look
-        and the removal gets it back; one that is written later finds it gone (``keep``). Raises StoreUnavailable."""
-        if not self.brought:
-            return
-        objects = self.scope.ports.objects
-        gone = _without(self.brought, _named_by_events(self.scope, {image.name for image in self.brought}))
-        for image in gone:
-            objects.delete(image.name)
-        named = _named_by_events(self.scope, {image.name for image in gone})
-        for image in gone:
-            if image.name in named:
-                image.store(objects)
+        """The append was refused: what it brought goes, unless an event names it. Raises StoreUnavailable."""
+        self._remove(self.brought)
+
+    def _remove(self, images: Sequence[NewImage]) -> None:
+        objects, by_name = self.scope.ports.objects, {image.name: image for image in images}
+        used = partial(_named_by_events, self.scope)
+        remove_images(by_name.keys() - used(by_name.keys()), used, objects.delete, lambda n: by_name[n].store(objects))
 
 
 def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:
@@ -122,6 +125,26 @@ def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:
         StoredImages(scope, brought, []).take_away()
         raise
     return StoredImages(scope, brought, borrowed)
+
+
+def remove_images(
+    names: Set[str],
+    used: Callable[[Set[str]], Set[str]],
+    remove: Callable[[str], object],
+    restore: Callable[[str], object],
+) -> Set[str]:
+    """Removes what a look has found unused; what was gone for good. Whoever is written between the look and the
+    removal gets it back, and nobody does who is gone by then; one that is written later finds it gone (``keep``)."""
+    gone, back = names, frozenset[str]()
+    while gone:
+        for name in sorted(gone):
+            remove(name)
+        again = used(gone)
+        for name in sorted(again):
+            restore(name)
+        gone = again - used(again)
+        back = (back | again) - gone
+    return names - back
 
 
 def _named(scope: UserScope, block: dict[str, Any], field: str) -> NewImage:
@@ -149,11 +172,7 @@ def _check(found: ObjectStart, declared: str, field: str) -> None:
         raise invalid(field, f"is {kind}, not {declared}")
 
 
-def _without(images: Iterable[NewImage], names: Collection[str]) -> list[NewImage]:
-    return [image for image in images if image.name not in names]
-
-
-def _named_by_events(scope: UserScope, names: Collection[str]) -> set[str]:
+def _named_by_events(scope: UserScope, names: Set[str]) -> set[str]:
     """Those of ``names`` that an event of any of the user's sessions shows. Reads all of them, as far as it has to."""
     table, keys, found = scope.ports.table, scope.keys, set[str]()
     for session in all_rows(table, keys.partition, prefix=SESSION) if names else ():

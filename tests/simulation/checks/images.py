@@ -1,0 +1,127 @@
+"""Images of events: their objects, and what passes are shown of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from neve.domain.sessions.transcript import images_of
+from neve.ports import Item
+from neve.store import rows
+from neve.store.keys import UserKeys, image_name
+from tests.simulation.checks.replay import Found, before_erasure, log_of, of_kind, said_in
+from tests.simulation.clients.history import Did, Picture
+
+if TYPE_CHECKING:
+    from tests.simulation.run import Run
+
+
+def no_image_is_left_without_its_event(run: Run) -> Found:
+    """When calm: an object is there for an event that shows it. An append that was refused has taken away what it
+    brought, a deleted event and an erased user took theirs with them. Left may be what an append brought that nobody
+    was answered about, and that is not in the log."""
+    for keys in run.history.users():
+        stored = _stored(run, keys.images_prefix)
+        shown = {image_name(block["object"]) for block in _blocks(run, keys)}
+        for name in sorted(stored - shown - _left_open(run, keys)):
+            yield f"{keys.images_prefix}{name} is stored, and no event shows it"
+
+
+def every_image_of_an_event_is_stored(run: Run) -> Found:
+    """When calm: of an append that was answered, what its event shows is there."""
+    answered = {said.text for did in run.history.of("append") if did.ok for said in did.given.events}
+    for keys in run.history.users():
+        stored = _stored(run, keys.images_prefix)
+        for item in _events(run, keys):
+            if said_in(item) in answered:
+                names = [image_name(block["object"]) for block in _images(item)]
+                yield from (f"{item['pk']} {item['seq']}: {one} is not stored" for one in names if one not in stored)
+
+
+def what_a_deleted_event_showed_is_nowhere(run: Run) -> Found:
+    """Nor where it was uploaded to, unless another event shows the same."""
+    for keys in run.history.users():
+        shown = {image_name(block["object"]) for block in _blocks(run, keys)}
+        sent = _stored(run, keys.uploads_prefix)
+        for old, new in of_kind(run, "event"):
+            if new["pk"].startswith(keys.partition + "#") and new.get("erased") and old is not None:
+                gone = {image_name(block["object"]) for block in _images(old)} - shown
+                yield from (f"{keys.uploads_prefix}{name} is still there" for name in sorted(gone & sent))
+
+
+def a_refused_append_is_not_in_the_log(run: Run) -> Found:
+    """Where every try of it was."""
+    refused: dict[str, bool] = {}
+    for did in run.history.of("append"):
+        for said in did.given.events:
+            refused[said.text] = did.outcome == "refused" and refused.get(said.text, True)
+    for old, new in of_kind(run, "event"):
+        text = said_in(new)
+        if old is None and refused.get(text):
+            yield f"{new['pk']} {new['seq']}: '{text[:80]}' was refused"
+
+
+def a_pass_is_shown_the_images_of_its_events(run: Run) -> Found:
+    """Their bytes, or that there are none any more: nothing of another event's."""
+    sent: dict[str, set[bytes]] = {}
+    for did in run.history.of("append"):
+        for said in did.given.events:
+            sent.setdefault(said.text, set()).update(picture.data for picture in said.pictures)
+    for text, body in run.cloud.shown:
+        if body not in sent[text]:
+            yield f"'{text}': a pass was shown another image with it"
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def _stored(run: Run, prefix: str) -> set[str]:
+    return {image_name(name) for name in run.cloud.objects.objects if name.startswith(prefix)}
+
+
+def _events(run: Run, keys: UserKeys) -> Iterator[Item]:
+    for session in run.history.sessions():
+        if (session.tenant, session.user) == (keys.tenant, keys.user):
+            yield from log_of(run, session)
+
+
+def _images(item: Item) -> list[Item]:
+    return [block for block in images_of(rows.read_event(item)) if "object" in block] if item.get("blocks") else []
+
+
+def _blocks(run: Run, keys: UserKeys) -> Iterator[Item]:
+    for item in _events(run, keys):
+        yield from _images(item)
+
+
+def _left_open(run: Run, keys: UserKeys) -> set[str]:
+    """Names of the images of appends that nobody was answered about, and whose events are in no write of the log."""
+    written = {said_in(new) for _, new in of_kind(run, "event")}
+    return {
+        _named(picture)
+        for did in run.history.of("append")
+        if _is_open(did) and not before_erasure(run, did.keys, did.began_s)
+        if (did.keys.tenant, did.keys.user) == (keys.tenant, keys.user)
+        for said in did.given.events
+        if said.text not in written
+        for picture in said.pictures
+    }
+
+
+def _is_open(did: Did) -> bool:
+    """A caller who is told 409 because others wrote all the while was answered: nothing is left of that."""
+    return did.outcome == "unknown" and did.code != "conflict"
+
+
+def _named(picture: Picture) -> str:
+    return picture.upload_id or hashlib.sha256(picture.data).hexdigest()
+
+
+INVARIANTS = (
+    no_image_is_left_without_its_event,
+    every_image_of_an_event_is_stored,
+    what_a_deleted_event_showed_is_nowhere,
+    a_refused_append_is_not_in_the_log,
+    a_pass_is_shown_the_images_of_its_events,
+)

@@ -1,0 +1,20 @@
+"""What clients show: few images, and what is none."""
+
+from __future__ import annotations
+
+from neve.domain.sessions.images import MAX_IMAGE_BYTES
+from neve.usecases.sessions.create_upload import EXPIRES_S
+
+PNG = "image/png"
+START = b"\x89PNG\r\n\x1a\n"
+NO_IMAGE = b"GIF89a is of another type than it says"
+TOO_LARGE = START + bytes(MAX_IMAGE_BYTES)
+KEPT_S = 1.1 * EXPIRES_S
+"""How long an image lies with its client at most before it is sent: some are too late."""
+CLIENT_IDS = ("shown-1", "shown-2", "shown-3")
+"""Which all clients of a session use, each for messages of its own."""
+
+
+def picture_of(whose: str, word: str) -> bytes:
+    """The same for everybody who says the same."""
+    return START + f"{whose} {word}".encode()
