@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from neve.domain.records import Kind, Memory, Provenance, Scope
+from neve.domain.records import Kind, Memory, MemoryPassage, Provenance, Scope
+from neve.domain.times import parse
+from neve.usecases.indexing.memory_passages import memory_passages
+from neve.usecases.indexing.utterances import Utterance, own_passages
 from neve.usecases.recall.answer import RecallAnswer
+from neve.usecases.recall.recall_rows import RecallRow
+from neve.usecases.recall.stages.rank_candidates import Match, rank_candidates
+from neve.usecases.recall.stages.rerank import with_what_memories_lend
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 
@@ -77,6 +84,33 @@ def test_what_a_memory_lends_is_said_in_the_components(world: RecallWorld) -> No
     found = hit.components
     assert found["lent"] == pytest.approx(0.25 * 2 / 62, rel=0.05)
     assert found["final"] == hit.score == pytest.approx((found["rrf"] + found["lent"]) * found["prior"], abs=1e-12)
+
+
+def test_a_memory_stands_by_the_passage_that_it_is_shown_by() -> None:
+    """Two legs that found two statements of a row agree on neither; what both found is above what each found."""
+    at = "2026-01-05T10:00:00.000Z"
+    lines = (MemoryPassage("User rows.", 5, 5), MemoryPassage("User paints.", 6, 6))
+    ranges: dict[str, Any] = {"session_id": "s1", "passages": lines, "last_used_at": at, "observed_at": at}
+    split, same = (memory("User rows.\nUser paints.", id=i, **ranges) for i in ("mem_split", "mem_same"))
+    said = Utterance("s1", 1, "user", "user", ("I row",), at)
+    rows = {one.id: RecallRow(memory_passages(one), memory=one) for one in (split, same)}
+    rows[said.id] = RecallRow(own_passages(said), utterance=said)
+
+    def match(n: int) -> Match:
+        return Match(n, share=1.0, length=2, score=1.0)
+
+    words = {split.id: match(0), same.id: match(1), said.id: match(0)}
+    near = {split.id: match(1), same.id: match(1), said.id: match(0)}
+    ranked = rank_candidates(rows, words, near, parse(at) + timedelta(days=30), time_bound=False)
+    assert [one.row.id for one in ranked] == [split.id, same.id, said.id]
+    standing = with_what_memories_lend(ranked)
+    assert [one.row.id for one in standing] == [same.id, said.id, split.id]
+    last = standing[-1]
+    assert last.final == last.components["final"] == pytest.approx(last.components["shown_rrf"] * 1.0, abs=1e-12)
+    assert last.components["shown_rrf"] == pytest.approx(1 / 61, abs=1e-12)
+    assert [one.components.get("shown_rrf") for one in standing[:2]] == [None, None]
+    alone = [one for one in ranked if one.row.memory]
+    assert with_what_memories_lend(alone) == alone
 
 
 # --- corrections ----------------------------------------------------------------------------------

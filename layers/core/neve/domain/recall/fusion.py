@@ -56,12 +56,13 @@ def rrf(legs: Mapping[str, Sequence[str]], k: int = RRF_K) -> list[Fused]:
     for leg, ids in legs.items():
         for rank, identifier in enumerate(dict.fromkeys(ids), start=1):
             ranks.setdefault(identifier, {})[leg] = rank
-    fused = [Fused(identifier, found, _reciprocal_sum(k, *found.values())) for identifier, found in ranks.items()]
+    fused = [Fused(identifier, found, reciprocal_sum(k, *found.values())) for identifier, found in ranks.items()]
     return sorted(fused, key=lambda item: (-item.score, min(item.ranks.values()), item.id))
 
 
 @lru_cache(maxsize=CACHED_SUMS)
-def _reciprocal_sum(k: int, *ranks: int) -> float:
+def reciprocal_sum(k: int, *ranks: int) -> float:
+    """``Σ 1/(k + rank)``, summed exactly and rounded to ``SCORE_DIGITS``."""
     exact = sum((Fraction(1, k + rank) for rank in ranks), Fraction(0))
     return float(round(exact, SCORE_DIGITS))
 

@@ -143,6 +143,11 @@ class ComponentsView(View):
     rerank: float | None = Field(
         default=None, description="Log odds by the rerank stage, which orders hits when utterances are among them."
     )
+    shown_rrf: float | None = Field(
+        default=None,
+        description="Without rerank, of a memory among utterances: RRF of the leg that found the passage shown, where "
+        "the other leg found another one.",
+    )
     late: float | None = Field(
         default=None, description="MaxSim of the query's and the item's token vectors, where it was weighed."
     )

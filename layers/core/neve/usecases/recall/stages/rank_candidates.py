@@ -11,6 +11,7 @@ from datetime import datetime
 
 from neve.domain.observe.text import statement_fingerprint
 from neve.domain.recall.fusion import (
+    RRF_K,
     SCORE_DIGITS,
     Fused,
     effective_importance,
@@ -18,6 +19,7 @@ from neve.domain.recall.fusion import (
     kind_prior,
     priors,
     recency_prior,
+    reciprocal_sum,
     rrf,
     shadow_score,
 )
@@ -43,7 +45,8 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A row in its place. ``components`` are those of the answer. ``share``: of query terms in the passage ``n``;
-    ``length``: index terms of its whole message."""
+    ``length``: index terms of its whole message. ``shown_rrf``: of the legs that found the passage ``n``, without a leg
+    that found another one of the same row."""
 
     row: RecallRow
     n: int
@@ -51,6 +54,7 @@ class Ranked:
     components: Mapping[str, float]
     share: float
     length: int
+    shown_rrf: float
 
 
 def rank_candidates(
@@ -107,7 +111,9 @@ def _ranked(
         "weighted_70_30": shadow_score((near and near.calibrated) or 0.0, shown.share),
     }
     components = {name: value for name, value in found.items() if value is not None}
-    return Ranked(row, shown.n, final, components, shown.share, shown.length)
+    found_it = {leg: one for leg, one in (("lexical", words), ("vector", near)) if one is not None and one.n == shown.n}
+    shown_rrf = reciprocal_sum(RRF_K, *(rank for leg, rank in fused.ranks.items() if leg in found_it))
+    return Ranked(row, shown.n, final, components, shown.share, shown.length, shown_rrf)
 
 
 def _shown(words: Match | None, rank_lex: int | None, near: Match | None, rank_vec: int | None) -> Match:

@@ -31,15 +31,18 @@ def reranked(
 
 
 def with_what_memories_lend(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """By RRF: an utterance gets a part of the RRF of a memory that was made from it, before the priors. Ties keep their
-    order."""
+    """By RRF: an utterance gets a part of the RRF of a memory that was made from it, before the priors. A memory that
+    stands among utterances does so by the legs that found the passage that it is shown by: two legs that found two
+    statements of one memory agree on neither. Ties keep their order."""
+    if not any(one.row.utterance for one in ranked):
+        return list(ranked)
     lending = lenders(
         {one.row.id: _made_from(one) for one in ranked if one.row.utterance is None},
         {one.row.id: place for one in ranked if (place := _place(one))},
     )
     lent = best_lent(lending, {one.row.id: one.components["rrf"] for one in ranked})
     standing = (one for one in ranked if one.row.id not in lending)
-    raised = [_raised(one, lent[one.row.id]) if one.row.id in lent else one for one in standing]
+    raised = [_raised(one, lent[one.row.id]) if one.row.id in lent else _by_its_passage(one) for one in standing]
     return sorted(raised, key=lambda one: -one.final)
 
 
@@ -47,6 +50,13 @@ def _raised(one: Ranked, lent: float) -> Ranked:
     final = round((one.components["rrf"] + lent) * one.components["prior"], SCORE_DIGITS)
     raised = _scored(one, final, "lent", round(lent, SCORE_DIGITS))
     return replace(raised, components={**raised.components, "final": final})
+
+
+def _by_its_passage(one: Ranked) -> Ranked:
+    if one.row.memory is None or one.shown_rrf == one.components["rrf"]:
+        return one
+    final = round(one.shown_rrf * one.components["prior"], SCORE_DIGITS)
+    return replace(one, final=final, components={**one.components, "shown_rrf": one.shown_rrf, "final": final})
 
 
 def _scored(one: Ranked, final: float, name: str, component: float) -> Ranked:
