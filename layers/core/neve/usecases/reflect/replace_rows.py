@@ -139,9 +139,11 @@ def _seen(memory: Memory) -> Seen:
 
 
 def _unchanged(sources: Sequence[Memory], seen: Mapping[str, Seen]) -> None:
-    """Raises SourcesReplaced unless all of them are there, as they were read: another ``died_gen`` on a row that was
-    replaced would let readers see it again."""
-    if {memory.id: _seen(memory) for memory in sources} != dict(seen):
+    """Raises SourcesReplaced unless all of them are there, as they were read, and none had been replaced by then, which
+    a reader of an earlier generation does not see: another ``died_gen`` on such a row would let readers see it again.
+    """
+    replaced = any(memory.status is Status.SUPERSEDED for memory in sources)
+    if replaced or {memory.id: _seen(memory) for memory in sources} != dict(seen):
         raise SourcesReplaced
 
 
