@@ -15,8 +15,8 @@ SWEEP_S = 60.0
 The logged calls of the controls are forgotten then: they would grow with every embedding."""
 LOOK_S = 0.2
 DRAIN_SLICE_S = 40.0
-DRAINED_WITHIN_S = 900.0
-"""Twice the 360 s that a message stays hidden whose receiver died, and the work itself."""
+DRAINED_WITHIN_S = 2_400.0
+"""The 1,800 s that a librarian's message stays hidden whose receiver lost its server, and the work itself."""
 
 
 class Patient(ApiClient):

@@ -6,15 +6,17 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evals.soak.journal import Account
 from local.engines import Engines
 from neve.domain.records import EmbeddingState, Event, EventType, Job, Kind, Memory, Scope, SessionMarker, Status
 from neve.ports import Index, Item, Key, Owner
 from neve.store import rows
+from neve.store.documents import is_searched, read_document, text_of
 from neve.store.keys import (
     CLIENT_ID,
+    DOCUMENT,
     EVENT,
     MEMORY,
     PACK,
@@ -23,6 +25,7 @@ from neve.store.keys import (
     client_id_of,
     due_partitions,
 )
+from neve.usecases.documents.document_passages import document_passages
 from neve.usecases.indexing.index_memories import NEVER_RECALLED
 from neve.usecases.indexing.memory_passages import memory_passages
 from neve.usecases.indexing.utterances import utterance_of, utterance_passages
@@ -101,7 +104,7 @@ class _UserChecks:
 
     def run(self) -> None:
         self._memories = [rows.read_memory(item) for item in self._rows(MEMORY)]
-        passages = self._memory_rows()
+        passages = self._memory_rows() + self._document_rows()
         sessions = [rows.read_session(item) for item in self._rows(SESSION)]
         for session in sessions:
             log = self._log(session.session_id, session.last_seq)
@@ -126,6 +129,22 @@ class _UserChecks:
             self._must(memory.embedding_state in settled and memory.rev_at is None, what)
             passages += 0 if memory.status in NEVER_RECALLED else len(memory_passages(memory))
             self._checks.counts[f"memories {memory.status}"] += 1
+        return passages
+
+    def _document_rows(self) -> int:
+        """How many passages they are. The librarian writes documents behind a compaction."""
+        passages, keys = 0, self._keys.of_user(self._user)
+        heads = [read_document(item) for item in self._rows(DOCUMENT) if is_searched(item)]
+        places = [keys.document_rev(str(head.id), head.rev) for head in heads]
+        revisions = self._table.get_many(places) if places else {}
+        for head, place in zip(heads, places, strict=True):
+            what = f"{head.path} is {head.embedding_state}, rev_at {head.rev_at}"
+            self._must(head.embedding_state is EmbeddingState.READY and head.rev_at is None, what)
+            self._must(place in revisions, f"{head.path}: no revision {head.rev}")
+            if place in revisions and head.status is not Status.ARCHIVED:
+                text = text_of(self._checks.engines.objects, read_document(revisions[place]))
+                passages += len(document_passages(replace(head, text=text)))
+        self._checks.counts["documents"] += len(heads)
         return passages
 
     def _log(self, session: str, last_seq: int) -> list[Event]:

@@ -59,7 +59,11 @@ class HttpChecks:
         self._recall(random.Random(f"{seed}-recall"))
 
     def ask_for_the_rest(self) -> None:
-        """An observation of every session: its last turn may not be over, and is not observed by itself."""
+        """An observation of every session: its last turn may not be over, and is not observed by itself. And vectors of
+        what the embedder refused five times, which wait for whoever asks."""
+        for tenant, client in self.clients.items():
+            drain = client.call("POST", "/v1/admin/embeddings/drain", {})
+            self._must(drain.status in (200, 202), f"{tenant}: drain -> {drain.status} {drain.text}")
         for account in self.accounts:
             for session in sessions_of(self.journals, account):
                 path = f"{account.path}/sessions/{session}/observe"

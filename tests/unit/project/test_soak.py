@@ -21,14 +21,17 @@ from evals.soak.schedule import FAULTS, LONGEST_FAULT_S, RESTARTS, schedule
 from evals.soak.sending import Attempt, Call, Sender, Unexpected
 from local.backend import Choices, EmbeddedPorts
 from local.template import read_template
+from neve.domain.documents.change import DocumentChange
 from neve.domain.records import EventType
 from neve.domain.tenants.policy import Policy
-from neve.ports import Delete, Message, Owner, QueueName
+from neve.ports import Delete, Message, Owner, QueueName, key_of
 from neve.scope import SessionScope, Tenant, UserScope
 from neve.store import rows
-from neve.store.keys import Keys, SessionKeys, UserKeys
+from neve.store.keys import DOCUMENT_REV, Keys, SessionKeys, UserKeys
+from neve.usecases.documents.write_document import write_document
 from neve.usecases.indexing.index_events import index_events_anew
 from neve.usecases.indexing.index_memories import index_memories
+from neve.usecases.indexing.shelves import DOCUMENTS
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.sessions.append_events import NewEvent, append_events
@@ -142,7 +145,7 @@ def test_the_summary_counts_by_kind_and_window() -> None:
 
 @pytest.fixture
 def engines(tmp_path: Path) -> Iterator[EmbeddedPorts]:
-    """A user with one session, observed and packed, and one memory; all of it in the index."""
+    """A user with one session, observed and packed, one memory and one document; all of it in the index."""
     ports = EmbeddedPorts(tmp_path, read_template(), "http://127.0.0.1", Choices("fixture"))
     tenant = Tenant("acme", Policy())
     open_session(UserScope(ports, tenant, "ann"), OpenSession(session_id="s1", budget_ms=10_000))
@@ -154,6 +157,8 @@ def engines(tmp_path: Path) -> Iterator[EmbeddedPorts]:
         row["id"]: row["rev"] for row in ports.table.query(KEYS.of_user("ann").partition, prefix="MEM#", limit=9).items
     }
     index_memories(ports, UserKeys("acme", "ann"), revs)
+    tea = write_document(UserScope(ports, tenant, "ann"), "/notes/tea", DocumentChange(text="Green, at noon.")).document
+    index_memories(ports, UserKeys("acme", "ann"), {str(tea.id): tea.rev}, shelf=DOCUMENTS)
     index_events_anew(ports, SessionKeys("acme", "ann", "s1"), 1, (1, 1))
     yield ports
     ports.close()
@@ -169,7 +174,8 @@ def test_a_healthy_folder_is_consistent(engines: EmbeddedPorts) -> None:
     checks = check(engines)
     assert checks.findings == []
     assert checks.counts["events"] == checks.counts["pack objects"] == checks.counts["pack manifests"] == 1
-    assert checks.counts["passages expected"] == checks.counts["passages in the search index"] == 4
+    assert checks.counts["passages expected"] == checks.counts["passages in the search index"] == 5
+    assert checks.counts["documents"] == 1
 
 
 def _lose_event(engines: EmbeddedPorts) -> None:
@@ -178,6 +184,11 @@ def _lose_event(engines: EmbeddedPorts) -> None:
 
 def _lose_passage(engines: EmbeddedPorts) -> None:
     engines.search.trim(Owner("acme", "ann"), "evt:s1:1", keep=0, version=1)
+
+
+def _lose_revision(engines: EmbeddedPorts) -> None:
+    [place] = engines.table.query(KEYS.of_user("ann").partition, prefix=DOCUMENT_REV, limit=9).items
+    engines.table.write([Delete(key_of(place))])
 
 
 def _lose_object(engines: EmbeddedPorts) -> None:
@@ -209,7 +220,8 @@ def _lose_client_id(engines: EmbeddedPorts) -> None:
     ("harm", "said"),
     [
         (_lose_event, "s1: gaps below 1"),
-        (_lose_passage, "4 passages in the rows, 3 in the search index"),
+        (_lose_passage, "5 passages in the rows, 4 in the search index"),
+        (_lose_revision, "/notes/tea: no revision 1"),
         (_lose_object, "no object of"),
         (_damage_object, "is not a whole pack"),
         (_leave_message, "queue extract"),
