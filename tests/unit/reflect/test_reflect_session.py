@@ -12,6 +12,7 @@ from neve.domain.records import Kind, Priority, Status
 from neve.observing import Reflected, ReflectedRow
 from neve.ports import Conflict, StoreUnavailable, WriteOp
 from neve.store import rows
+from neve.store.memories import active_memories
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -28,8 +29,10 @@ from neve.usecases.reflect.replace_rows import (
     LEASE_S,
     Replacement,
     ReplacementBusy,
+    SourcesReplaced,
     _begin,
     _Replacing,
+    replace_rows,
     resolve_replacement,
 )
 from neve.usecases.sessions.read_sessions import get_session
@@ -100,6 +103,22 @@ def test_sources_that_another_worker_has_folded_meanwhile_are_not_replaced_again
     assert (len(faster), len(world.observer.reflected)) == (1, 2)
     assert listed(world) == ["🔴 all of it, condensed"]
     assert [m.id for m in world.memories() if m.status is Status.ACTIVE] == faster
+
+
+def test_sources_that_were_read_as_of_a_generation_before_are_not_replaced_again(world: World) -> None:
+    """A worker that stood still between the head and the rows: to it they are active still."""
+    fill(world)
+    user = world.user("ann")
+    keys = user.keys
+    before = rows.read_head(world.table.get(keys.head)).gen
+    folded = [memory.id for memory in world.memories()]
+    [reflection] = reflect(world)
+    late = active_memories(world.table, keys, folded, before)
+    assert [memory.id for memory in late] == folded
+    new = replace(late[0], id=f"mem_{world.ids.ulid(world.clock.now())}", kind=Kind.REFLECTION, version=0)
+    with pytest.raises(SourcesReplaced):
+        replace_rows(user, 1, Replacement((new,), tuple(late), "again", "s1"))
+    assert {m.id for m in world.memories() if m.status is Status.ACTIVE} == {reflection}
 
 
 def test_a_worker_that_was_taken_for_dead_shows_nothing_while_it_is_undone(world: World) -> None:

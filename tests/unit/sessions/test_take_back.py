@@ -20,7 +20,7 @@ from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.reflect.replace_rows import Replacement, replace_rows
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import retract_message
+from neve.usecases.sessions.retract_job import after, note, retract_message
 from neve.usecases.sessions.take_back import take_back
 from tests.unit.world import NOTHING, World, kept, time_for
 
@@ -133,6 +133,16 @@ def test_a_message_that_comes_again_does_nothing_again(world: World) -> None:
     assert work(world, message) == before
     assert world.memories() == rows_before
     assert len(world.observer.passes) == 2
+
+
+def test_a_job_that_another_worker_has_ended_stays_ended(world: World) -> None:
+    """The message came twice: the slower worker notes what it did, and dies before the end."""
+    observe(world, "one", "two", "three")
+    message = retract(world, 3)
+    ended = work(world, message)
+    noted = note(scope_of(world), message["job_id"], lambda job: after(job, "erased", {"erased": {}}))
+    assert noted == job_of(world, message) == ended
+    assert ended.status == "done"
 
 
 def test_the_row_that_is_read_again_stands_where_its_events_do(world: World) -> None:

@@ -131,9 +131,11 @@ def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
 
 
 def _unchanged(sources: Sequence[Memory], revs: Mapping[str, int]) -> None:
-    """Raises SourcesReplaced unless all of them are there, as they were read: another ``died_gen`` on a row that was
-    replaced would let readers see it again."""
-    if {memory.id: memory.rev for memory in sources} != dict(revs):
+    """Raises SourcesReplaced unless all of them are there, as they were read, and none had been replaced by then, which
+    a reader of an earlier generation does not see: another ``died_gen`` on such a row would let readers see it again.
+    """
+    replaced = any(memory.status is Status.SUPERSEDED for memory in sources)
+    if replaced or {memory.id: memory.rev for memory in sources} != dict(revs):
         raise SourcesReplaced
 
 

@@ -54,11 +54,11 @@ def after(job: Job, step: str, result: dict[str, Any] | None = None, **state: An
 
 
 def note(scope: SessionScope, job_id: str, change: Callable[[Job], Job]) -> Job:
-    """The job as it is after the change. Raises UserErased."""
+    """The job as it is after the change; one that another worker has ended stays as it is. Raises UserErased."""
 
     def attempt() -> Job:
         job = read(scope, job_id)
-        changed = change(job)
+        changed = job if job.status == "done" else change(job)
         if changed != job:
             scope.ports.table.write([rows.put_job(scope.keys, changed)])
             return replace(changed, version=job.version + 1)
