@@ -472,7 +472,7 @@ ABLATIONS = _by_name(
             "retracted input",
             "looking whether the input of a pass was taken back before it commits",
             "recanted",
-            150,
+            300,
             lambda: [(commit_pass, "meets", lambda *_: False)],
         ),
         Ablation(
@@ -566,7 +566,7 @@ ABLATIONS = _by_name(
             "filing base",
             "the rev that a librarian's change was made from",
             "library",
-            200,
+            400,
             filing_ablations.writes_over_what_it_had_not_seen,
         ),
         Ablation(
