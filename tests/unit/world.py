@@ -123,7 +123,7 @@ class ScriptedObserver:
 
     def __init__(self) -> None:
         self.answers: list[Observed | Exception] = []
-        self.reflections: list[Reflected] = []
+        self.reflections: list[Reflected | Exception] = []
         self.passes: list[PassInput] = []
         self.reflected: list[ReflectInput] = []
         self.summaries: list[Summarised | Exception] = []
@@ -148,9 +148,10 @@ class ScriptedObserver:
     def reflect(self, given: ReflectInput) -> Reflected:
         self.reflected.append(given)
         self._while_thinking()
-        if self.reflections:
-            return self.reflections.pop(0)
-        return Reflected((ReflectedRow("🔴 all of it, condensed"),), "scripted")
+        answer = self.reflections.pop(0) if self.reflections else None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer or Reflected((ReflectedRow("🔴 all of it, condensed"),), "scripted")
 
     def condense(self, given: CondenseInput) -> Condensed:
         self.condensed.append(given)

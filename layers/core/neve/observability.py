@@ -60,6 +60,11 @@ def summary_refused(queue: str, correlation_id: str) -> None:
     logger.warning("summary refused", extra={"where": queue, "correlation_id": correlation_id})
 
 
+def not_reflected(queue: str, correlation_id: str, reason: str) -> None:
+    """A compaction of a session whose reflection is due: it went on without, and a later pass tries again."""
+    logger.warning("not reflected", extra={"where": queue, "correlation_id": correlation_id, "reason": reason})
+
+
 def answer_not_used(queue: str, correlation_id: str, rejected: Mapping[str, int]) -> None:
     """Parts of a librarian's answer that were not applied, by reason."""
     fields = {"where": queue, "correlation_id": correlation_id, "rejected": dict(rejected)}

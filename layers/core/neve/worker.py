@@ -114,6 +114,8 @@ def _tell(queue: QueueName, correlation_id: str, report: ObservationReport) -> N
         observability.images_left_out(queue, correlation_id, images)
     if report.summary_refused:
         observability.summary_refused(queue, correlation_id)
+    if report.not_reflected:
+        observability.not_reflected(queue, correlation_id, report.not_reflected)
     facts = report.untold_facts()
     if facts["left_out"]:
         observability.facts_left_out(queue, correlation_id, facts["left_out"])
@@ -121,6 +123,7 @@ def _tell(queue: QueueName, correlation_id: str, report: ObservationReport) -> N
         "EventsUnobservable": len(unobservable),
         "ImagesLeftOut": len(images),
         "SummariesRefused": int(report.summary_refused),
+        "ReflectionsNotDone": int(report.not_reflected is not None),
         "FactsLeftOut": facts["left_out"],
         "FactsInInbox": facts.get("inbox", 0),
         "FactsRejected": facts.get("rejected", 0),

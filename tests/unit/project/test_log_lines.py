@@ -65,6 +65,13 @@ def test_a_summary_that_was_refused_is_told_without_a_word_of_it(written: io.Str
     assert (line["level"], line["message"], line["where"]) == ("WARNING", "summary refused", "compact")
 
 
+def test_a_reflection_that_was_not_done_is_told_with_the_reason(written: io.StringIO) -> None:
+    observability.not_reflected("compact", "01J", "rows of the user are being replaced")
+    line = json.loads(written.getvalue())
+    assert (line["level"], line["message"], line["where"]) == ("WARNING", "not reflected", "compact")
+    assert line["reason"] == "rows of the user are being replaced"
+
+
 def test_an_answer_is_told_by_operation_status_and_time_only(written: io.StringIO) -> None:
     observability.logger.setLevel("INFO")
     observability.answered("recall", "01J", 422, "validation_failed", 1.5)

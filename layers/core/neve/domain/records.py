@@ -358,7 +358,7 @@ class PackEntry:
 @dataclass(frozen=True, slots=True)
 class PackManifest:
     """What one immutable pack version is made of. ``layers``: always, profile, global, local, each in rendered
-    order. ``left_out``: documents of the first two that had no room."""
+    order. ``left_out``: what had no room: documents of the first two, observations and reflections of the session."""
 
     session_id: str
     pack_version: int

@@ -1,8 +1,12 @@
-"""Which candidates of the pack's global layer are kept (docs/rules/pack.md#global)."""
+"""Which rows a pack has room for (docs/rules/pack.md#global, docs/rules/pack.md#local)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+
+from neve.domain.records import Memory, Priority
+
+_WEIGHTIEST_FIRST = (Priority.HIGH, Priority.MEDIUM, Priority.LOW)
 
 
 def candidate_limit(budget: int) -> int:
@@ -22,3 +26,12 @@ def greedy_fit(tokens: Sequence[int], budget: int, first: Collection[int] = ()) 
             kept.append(index)
             left -= size
     return kept
+
+
+def fit_chronicle(chronicle: Sequence[Memory], budget: int) -> list[Memory]:
+    """Those of a session's observations and reflections that ``budget`` has room for, in the order they have: those of
+    high priority before medium and low, and of one priority the newest."""
+    newest_first = sorted(range(len(chronicle)), reverse=True)
+    ordered = sorted(newest_first, key=lambda place: _WEIGHTIEST_FIRST.index(chronicle[place].priority))
+    kept = greedy_fit([chronicle[place].tokens for place in ordered], budget)
+    return [chronicle[place] for place in sorted(ordered[index] for index in kept)]

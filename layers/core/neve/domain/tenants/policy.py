@@ -174,6 +174,13 @@ class Policy(BaseModel):
         return self.local_rows_budget if self.local_rows_budget is not None else self._pack_share(50)
 
     @property
+    def chronicle_limit(self) -> Tokens:
+        """Tokens of a session's observations and reflections that a pack has room for, while a reflection of them is
+        due: half of what the other layers leave of W. A pack is never cut, so it must leave room for a conversation."""
+        others = self.always_layer + self.profile_layer + self.global_layer + self.local_rows
+        return max(self.reflection_trigger, (self.effective_window - others) // 2)
+
+    @property
     def always_layer(self) -> Tokens:
         """Budget of the documents in the pack's always layer: 0.02 W."""
         return self.always_budget if self.always_budget is not None else self._pack_share(20)

@@ -21,6 +21,8 @@ from neve.usecases.observe.extract_session import refused, report_so_far
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.reflect.reflect_session import NoTimeToReflect, fold_session
+from neve.usecases.reflect.replace_rows import ReplacementBusy
 from neve.usecases.sessions.memory_lag import leave_if_caught_up
 
 
@@ -35,8 +37,12 @@ def compact_session(
         observe_session(scope, body["incarnation"], report, closing=True, seconds_left=seconds_left)
         if report.left_off_at is None:
             leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
-            result = _move_horizon(scope, body, seconds_left)
+            folded = _fold(scope, body["incarnation"], seconds_left)
+            result = folded | _move_horizon(scope, body, seconds_left, rebuild="reflections" in folded)
             report.summary_refused = "summary_reason" in result
+            report.not_reflected = folded.get("reflection_reason")
+    except NoTimeToReflect:
+        report.left_off_at = f"{report.observed_seq}.reflect"
     except NoTimeToSummarise:
         report.left_off_at = f"{report.observed_seq}.summary"
     except UserErased:
@@ -67,10 +73,27 @@ def _tell_librarian(scope: SessionScope, incarnation: int, job_id: str, kind: st
     scope.ports.queue.send(QueueName.LIBRARIAN, [filing_message(scope.keys, incarnation, job_id, kind)])
 
 
-def _move_horizon(scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft) -> dict[str, Any]:
+def _fold(scope: SessionScope, incarnation: int, seconds_left: SecondsLeft) -> dict[str, Any]:
+    """What the job's result says of an in-session reflection: its passes are passes like any other, and their pack is
+    about to be built. That there is none for now holds up no horizon."""
+    try:
+        ids = fold_session(scope, incarnation, seconds_left)
+    except ReplacementBusy:
+        return {"reflection_reason": "rows of the user are being replaced"}
+    except ModelRefused as refusal:
+        return {"reflection_reason": refused(refusal)["reason"]}
+    return {"reflections": ids} if ids else {}
+
+
+def _move_horizon(
+    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft, *, rebuild: bool
+) -> dict[str, Any]:
+    """``rebuild``: the pack, wherever the horizon stays."""
     verbosity = body.get("verbosity", scope.policy.summary_verbosity)
     result = HorizonMove(scope, body["incarnation"], body["job_id"], verbosity, seconds_left).run()
     put_away_covered(scope, body["incarnation"])
     if "covers" in result:
         result["pack_version"] = build_pack(scope, "horizon").manifest.pack_version
+    elif rebuild:
+        result["pack_version"] = build_pack(scope, "reflection").manifest.pack_version
     return result

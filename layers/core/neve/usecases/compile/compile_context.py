@@ -67,12 +67,18 @@ class Compiled:
         hits = [hit for hit in self.recalled.hits if hit.id in shown] if self.recalled else []
         return transparency(hits, list(self.degraded), self.recalled.operators if self.recalled else ())
 
+    @property
+    def _rows_left_out(self) -> int:
+        pack = self.material.pack
+        return sum(entry.path is None for entry in pack.left_out) if pack else 0
+
     def metrics(self) -> dict[str, float]:
         """What the dashboard adds up."""
         return {
             "Compiles": 1,
             "CompileDegraded": any(flag != "index:behind" for flag in self.degraded),
             "HistoryCuts": self.plan.cut is not None,
+            "PackRowsLeftOut": self._rows_left_out,
         }
 
 

@@ -19,10 +19,10 @@ class ObservationReport:
     """It becomes the job's result. ``unobservable``: ``{seq, reason}`` of the events that were refused alone;
     ``images_left_out``: seqs of the events that were read without their images; ``facts``: what became of each, as
     ``told`` says it; ``facts_left_out``: how many had no room. ``left_off_at``: where the worker had
-    no time for one more pass, as a name for that place; None when nothing is left to read. ``summary_refused``: of the
-    compaction that followed. ``redacted``: personal data in the observer's answers, by class. ``told``: how many of
-    both lists an earlier worker of the job has logged; ``facts_told``: the same of the facts left out and of those
-    decided; ``counted``: how much of ``redacted`` it has."""
+    no time for one more pass, as a name for that place; None when nothing is left to read. ``summary_refused``,
+    ``not_reflected``: of the compaction that followed; why its reflection was due and not done. ``redacted``: personal
+    data in the observer's answers, by class. ``told``: how many of both lists an earlier worker of the job has logged;
+    ``facts_told``: the same of the facts left out and of those decided; ``counted``: so much of ``redacted``."""
 
     passes: int = 0
     written: list[str] = field(default_factory=list)
@@ -35,6 +35,7 @@ class ObservationReport:
     reason: str | None = None
     left_off_at: str | None = None
     summary_refused: bool = False
+    not_reflected: str | None = None
     redacted: dict[str, int] = field(default_factory=dict)
     told: tuple[int, int] = (0, 0)
     facts_told: tuple[int, int] = (0, 0)

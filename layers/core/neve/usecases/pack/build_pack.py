@@ -103,7 +103,7 @@ def _render(inputs: PackInputs, epoch: SessionEpoch, trigger: Trigger, now: date
         tokens=inputs.tokens(text),
         inputs_sha=inputs.sha(epoch.epoch),
         layers=layers,
-        left_out=inputs.documents.left_out,
+        left_out=inputs.left_out,
     )
     return BuiltPack(manifest, text)
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 from neve.domain.errors import not_found
 from neve.domain.memories.marks import text_with_marks
 from neve.domain.memories.visibility import active, visible
-from neve.domain.pack.fit import candidate_limit, greedy_fit
+from neve.domain.pack.fit import candidate_limit, fit_chronicle, greedy_fit
 from neve.domain.pack.newer_first import newer_first
 from neve.domain.pack.render import render
 from neve.domain.pack.said_once import said_already
@@ -40,12 +40,14 @@ FILLINGS = 3
 @dataclass(frozen=True, slots=True)
 class PackInputs:
     """The rows of the layers in rendered order. ``repeated``: ids of those that the text is without, because another
-    line says what they say. They are in the pack all the same: recall leaves them out, and a correction is told."""
+    line says what they say. They are in the pack all the same: recall leaves them out, and a correction is told.
+    ``no_room``: the session's observations and reflections that the pack is without; recall finds them."""
 
     global_rows: tuple[Memory, ...]
     local_rows: tuple[Memory, ...]
     documents: PinnedTexts = field(default_factory=PinnedTexts)
     repeated: frozenset[str] = frozenset()
+    no_room: tuple[Memory, ...] = ()
 
     def text(self) -> str:
         return render(
@@ -61,6 +63,10 @@ class PackInputs:
             "global": tuple(map(self._entry, self.global_rows)),
             "local": tuple(map(self._entry, self.local_rows)),
         }
+
+    @property
+    def left_out(self) -> tuple[PackEntry, ...]:
+        return self.documents.left_out + tuple(map(self._entry, self.no_room))
 
     def tokens(self, text: str) -> int:
         """Of the rendered text. A row and a document count as they were counted when they were written, by the policy's
@@ -139,13 +145,13 @@ def _gathered(scope: UserScope, session: str | None, head: UserHead, marker: Ses
 
 def _filled(walk: _Walk, local: _Local, found: Mapping[Key, Item], documents: PinnedTexts) -> PackInputs:
     """The rows that fit; then, in the room of those that are said already, the next ones."""
-    inputs = _inputs(walk.rows(found), local.rows(), documents)
+    inputs = replace(_inputs(walk.rows(found), local.rows(), documents), no_room=local.no_room)
     for _ in range(FILLINGS if inputs.repeated else 0):
         before = len(inputs.global_rows) + len(inputs.local_rows)
         wider = _inputs(walk.beside(inputs), local.beside(inputs), documents)
         if len(wider.global_rows) + len(wider.local_rows) == before or not wider.fit(walk.scope):
             break  # nothing more fits, or what was said already is said no more, and has no room
-        inputs = wider
+        inputs = replace(wider, no_room=local.no_room)
     return inputs
 
 
@@ -248,8 +254,8 @@ _STATED = (Kind.NOTE, Kind.MANUAL, Kind.FACT)
 
 @dataclass
 class _Local:
-    """Observations and reflections in the order of the conversation, whole; then note, manual and fact rows, newest
-    first, as far as they fit their budget. ``found``: the rows of the ``live`` ones."""
+    """Observations and reflections in the order of the conversation; then note, manual and fact rows, newest first, as
+    far as they fit their budget. ``found``: the rows of the ``live`` ones."""
 
     scope: UserScope
     live: Iterable[str]
@@ -260,7 +266,10 @@ class _Local:
         places = [self.scope.keys.memory(i) for i in self.live]
         read = [rows.read_memory(self.found[key]) for key in places if key in self.found]
         shown = [memory for memory in read if active(memory, self.gen)]
-        self.chronicle = tuple(memory for memory in shown if memory.kind in _CHRONICLE)
+        chronicle = [memory for memory in shown if memory.kind in _CHRONICLE]
+        self.chronicle = tuple(fit_chronicle(chronicle, self.scope.policy.chronicle_limit))
+        fitting = {memory.id for memory in self.chronicle}
+        self.no_room = tuple(memory for memory in chronicle if memory.id not in fitting)
         self.stated = [memory for memory in reversed(shown) if memory.kind in _STATED]
 
     def rows(self, chosen: Mapping[str, int] | None = None) -> tuple[Memory, ...]:

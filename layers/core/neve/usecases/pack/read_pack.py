@@ -29,9 +29,9 @@ STALE, PARTIAL, UNAVAILABLE = "pack:stale", "pack:partial", "pack:unavailable"
 @dataclass(frozen=True, slots=True)
 class PackView:
     """``manifest`` is set iff these are the bytes of a version, which then has an ETag. ``text`` is None when there is
-    nothing to send: the caller's copy is current (not_modified) or no store answered (unavailable). ``always``,
-    ``left_out``: documents of the text, and those that had no room in it. ``lag``: how far memory is behind the
-    session, without one behind the user; None when no store says."""
+    nothing to send: the caller's copy is current (not_modified) or no store answered (unavailable). ``always``:
+    documents of the text; ``left_out``: documents and rows of the session that had no room in it. ``lag``: how far
+    memory is behind the session, without one behind the user; None when no store says."""
 
     state: Literal["ready", "not_modified", "partial", "unavailable", "preview"]
     text: str | None = None

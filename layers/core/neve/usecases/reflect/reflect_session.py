@@ -1,5 +1,5 @@
 """In-session reflection: when a session's live observations and reflections reach their trigger, fold all of them into
-fewer rows (docs/rules/reflect.md#trigger), and rebuild the pack."""
+fewer rows (docs/rules/reflect.md#trigger). Behind a pass the pack is rebuilt, too; a compaction rebuilds it itself."""
 
 from __future__ import annotations
 
@@ -45,8 +45,19 @@ def reflect_session(scope: SessionScope, incarnation: int, seconds_left: Seconds
     """Ids of the new reflections; empty when the trigger is not reached, the observer returned nothing, or another
     worker was faster.
 
-    Raises NoTimeToReflect, ModelUnavailable, ModelRefused, ReplacementBusy, StoreUnavailable. A pack that could not be
-    rebuilt keeps ``rebuild_due`` and is left to the sweep."""
+    Raises as ``fold_session`` does. A pack that could not be rebuilt keeps ``rebuild_due`` and is left to the
+    sweep."""
+    ids = fold_session(scope, incarnation, seconds_left)
+    if ids:
+        with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
+            build_pack(scope, "reflection")
+    return ids
+
+
+def fold_session(scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever) -> list[str]:
+    """The same without the pack, which is marked ``rebuild_due``.
+
+    Raises NoTimeToReflect, ModelUnavailable, ModelRefused, ReplacementBusy, UserErased, StoreUnavailable."""
     keys, policy = scope.keys, scope.policy
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
     if keys.marker not in found:
@@ -71,12 +82,9 @@ def reflect_session(scope: SessionScope, incarnation: int, seconds_left: Seconds
     usage = partial(_usage, scope, reflected)
     wanted = Replacement(tuple(new), tuple(sources), REASON, scope.session, usage)
     try:
-        ids = replace_rows(scope, incarnation, wanted)
+        return replace_rows(scope, incarnation, wanted)
     except SourcesReplaced:  # while the observer thought, another worker has folded them, or a person changed one
         return []
-    with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
-        build_pack(scope, "reflection")
-    return ids
 
 
 def _usage(scope: SessionScope, reflected: Reflected) -> list[WriteOp]:

@@ -18,6 +18,7 @@ from neve.domain.reflect.nightly import eligible, place_of, runs_of, target_of, 
 from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
 from neve.ports import ContentRefused, ModelRefused
 from neve.scope import UserScope
+from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.privacy.screen_answers import screen_condensed
 from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.condensed_memory import condensed_memories
@@ -54,6 +55,8 @@ def reflect_user(scope: UserScope, asked: Asked, seconds_left: SecondsLeft = for
         return None
     try:
         return _Night(job, seconds_left).work()
+    except UserErased:
+        return None
     except Exception:
         with contextlib.suppress(Exception):
             job.hand_on()

@@ -14,7 +14,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Literal
 
-from neve.domain.errors import NeveError, not_found
+from neve.domain.errors import not_found
 from neve.domain.memories.supersede import superseded
 from neve.domain.records import Job, LiveRow, Memory, Scope, Statement, Status, UserHead
 from neve.domain.times import iso
@@ -23,6 +23,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.memories import memories_of
 from neve.store.transact import transact
+from neve.usecases.erase.incarnation import still_there
 
 LEASE_S = 120
 """A replacement of a few hundred rows takes about a second; after this long its worker is taken for dead."""
@@ -99,12 +100,11 @@ def replace_rows(scope: UserScope, incarnation: int, wanted: Replacement) -> lis
 
 def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
     """The user's head, which names the replacement's job from now on. Raises Conflict, ReplacementBusy,
-    SourcesReplaced."""
+    SourcesReplaced, UserErased."""
     ports, keys = scope.ports, scope.keys
     found = ports.table.get_many([keys.head, *(keys.memory(memory.id) for memory in wanted.old)])
     head = rows.read_head(found.get(keys.head))
-    if head.incarnation != incarnation or head.state != "active":
-        raise NeveError("erasing", "The user was erased meanwhile.")
+    still_there(head, incarnation)
     if head.replacement_job:
         resolve_replacement(scope, head)
         raise Conflict  # the head has moved: read it again

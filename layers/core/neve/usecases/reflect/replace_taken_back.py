@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from neve.domain.errors import NeveError
 from neve.domain.memories.said_again import said_once_more, with_room_for, without_taken_back
 from neve.domain.observe.text import observed_date, time_of_day
 from neve.domain.records import EmbeddingState, Job, Kind, Memory, Retraction, Scope, Status
@@ -17,7 +16,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import memories_of
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased, still_there
+from neve.usecases.erase.incarnation import still_there
 from neve.usecases.memories.fact_place import holds
 from neve.usecases.reflect.replace_rows import BATCH, Replacement, ReplacementBusy, SourcesReplaced, replace_rows
 from neve.usecases.reflect.weigh_taken_back import Weighed, by_ids, weigh_taken_back
@@ -55,10 +54,6 @@ def replace_taken_back(scope: SessionScope, incarnation: int, retraction: Retrac
             if busy > BUSY_TIMES:
                 raise
             scope.ports.clock.sleep(BUSY_S)
-        except NeveError as error:
-            if error.code != "erasing":
-                raise
-            raise UserErased from error
 
 
 def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: Weighed) -> None:

@@ -186,7 +186,9 @@ class ReportOut(View):
         default=None, description="Tokens of the items of `always`, `profile`, `global` and `local` in the pack."
     )
     pack_left_out: list[str] | None = Field(
-        default=None, description="Paths of documents that had no room in `always` and `profile`."
+        default=None,
+        description="Paths of documents that had no room in `always` and `profile`, and ids of observations and"
+        " reflections that had none in `local`.",
     )
 
 

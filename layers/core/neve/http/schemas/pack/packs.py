@@ -64,7 +64,9 @@ class PackVersionOut(View):
     tokens: int = Field(description="Of the text.")
     layers: PackLayersOut
     left_out: list[PackEntryOut] | None = Field(
-        default=None, description="Documents of the always and profile layers that did not fit their budgets."
+        default=None,
+        description="What had no room: documents of the always and profile layers, and observations and reflections"
+        " of the session while these are waiting to be folded. Recall finds them.",
     )
 
     @classmethod

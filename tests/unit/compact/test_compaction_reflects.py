@@ -1,0 +1,146 @@
+"""The passes of a compaction are passes like any other: what they wrote is folded before the pack is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.records import Job, Kind, Status
+from neve.ports import ModelRefused, ModelUnavailable
+from neve.scope import SessionScope
+from neve.usecases.compact.compact_session import compact_session
+from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.read_jobs import get_job
+from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.reflect.replace_rows import Replacement, _begin
+from neve.usecases.sessions.read_sessions import get_session
+from tests.unit.world import World, kept, time_for
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.with_policy(window=2_000)  # reflection trigger 650, target 325
+    world.open()
+    read_pack(scope_of(world))
+    yield world
+    world.table.close()
+
+
+def scope_of(world: World) -> SessionScope:
+    return world.user("ann").of_session("s1")
+
+
+def grown(world: World, tokens: int = 120) -> None:
+    """Twelve turns, of which six passes have made 600 tokens; the pass of a compaction makes ``tokens`` more."""
+    for number in range(6):
+        world.say("u" * 320, "a" * 320)
+        world.say("u" * 320, "a" * 320)
+        first = 4 * number + 1
+        world.observer.answers = [kept(f"🟡 {number} " + "x" * 300, first, first + 3)]
+        if number < 5:
+            observe_session(scope_of(world), 1)
+    world.observer.answers = [kept("🟡 5 " + "x" * (tokens * 32 // 10), 21, 24)]
+
+
+def ask(world: World) -> dict[str, Any]:
+    request_compaction(scope_of(world), "manual", wait=False)
+    return dict(world.queue.sent[-1][1].body)
+
+
+def compact(world: World) -> Job:
+    body = ask(world)
+    compact_session(scope_of(world), body)
+    return get_job(world.user("ann"), body["job_id"])
+
+
+def shown(world: World) -> list[Kind]:
+    return [memory.kind for memory in world.memories() if memory.status is Status.ACTIVE]
+
+
+def test_what_its_passes_wrote_is_folded_and_the_pack_built_once(world: World) -> None:
+    grown(world, tokens=300)
+    job = compact(world)
+    assert (job.result["outcome"], job.result["pack_version"]) == ("covered", 2)
+    [reflection] = job.result["reflections"]
+    assert world.memory(reflection).kind is Kind.REFLECTION
+    assert len(world.observer.reflected[0].groups) == 6
+    pack = read_pack(scope_of(world))
+    assert pack.manifest is not None
+    assert ([entry.id for entry in pack.manifest.layers["local"]], pack.manifest.trigger) == ([reflection], "horizon")
+    assert get_session(scope_of(world)).epoch.rebuild_due is None
+
+
+def test_below_the_trigger_nothing_is_folded(world: World) -> None:
+    grown(world, tokens=100)
+    job = compact(world)
+    assert (job.result["outcome"], "reflections" in job.result, world.observer.reflected) == ("covered", False, [])
+
+
+def test_the_pack_is_built_also_where_the_horizon_stays(world: World) -> None:
+    for number in range(3):
+        world.say("u", "a")
+        world.observer.answers = [kept(f"🟡 {number} " + "x" * 900, 2 * number + 1, 2 * number + 2)]
+        if number < 2:
+            observe_session(scope_of(world), 1)
+    job = compact(world)
+    assert (job.result["outcome"], len(job.result["reflections"]), job.result["pack_version"]) == (
+        *("nothing_to_cover", 1),
+        2,
+    )
+    pack = read_pack(scope_of(world))
+    assert pack.manifest is not None
+    assert pack.manifest.trigger == "reflection"
+
+
+def test_a_reflection_that_is_refused_holds_up_no_horizon(world: World) -> None:
+    grown(world, tokens=300)
+    world.observer.reflections = [ModelRefused("no such model")]
+    body = ask(world)
+    report = compact_session(scope_of(world), body)
+    job = get_job(world.user("ann"), body["job_id"])
+    reason = "the language model refused the request: no such model"
+    assert (job.status, job.result["outcome"], job.result["reflection_reason"]) == ("done", "covered", reason)
+    assert report is not None
+    assert report.not_reflected == reason
+    assert Kind.REFLECTION not in shown(world)
+
+
+def test_rows_that_somebody_else_is_replacing_hold_up_no_horizon(world: World) -> None:
+    grown(world, tokens=300)
+
+    body = ask(world)
+    user = world.user("ann")
+    source = world.memories()[0]
+    _begin(user, 1, Replacement((replace(source, id="mem_other"),), (source,), "by another"))
+    compact_session(scope_of(world), body)
+    job = get_job(user, body["job_id"])
+    assert job.result["reflection_reason"] == "rows of the user are being replaced"
+    assert job.result["outcome"] == "covered"
+
+
+def test_while_the_model_is_down_the_horizon_waits_for_the_reflection(world: World) -> None:
+    grown(world, tokens=300)
+    body = ask(world)
+    world.observer.reflections = [ModelUnavailable("529")]
+    with pytest.raises(ModelUnavailable):
+        compact_session(scope_of(world), body)
+    assert get_session(scope_of(world)).epoch.epoch == 0
+    compact_session(scope_of(world), body)
+    assert len(get_job(world.user("ann"), body["job_id"]).result["reflections"]) == 1
+
+
+def test_a_reflection_that_there_is_no_time_for_is_left_to_another_worker(world: World) -> None:
+    grown(world, tokens=300)
+    body = ask(world)
+    first = compact_session(scope_of(world), body, time_for(1))
+    assert first is not None
+    assert (first.left_off_at, get_job(world.user("ann"), body["job_id"]).status) == ("24.reflect", "running")
+    second = compact_session(scope_of(world), body, time_for(2))
+    assert second is not None
+    assert (second.left_off_at, get_job(world.user("ann"), body["job_id"]).result["outcome"]) == (None, "covered")
