@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from neve.store import rows
 from neve.store.documents import REVISION
-from neve.usecases.compact import move_horizon
+from neve.usecases.compact import compact_session, move_horizon
 from neve.usecases.documents import unmade_documents
 from neve.usecases.indexing.messages import memory_message
 from neve.usecases.librarian import commit_filing
@@ -37,7 +37,7 @@ LIST = (
         "epoch without a horizon",
         "summary folded in",
     ),
-    "compaction overtaken",
+    *("compaction overtaken", "folded by a compaction"),
     *("person was faster", "filing overtaken", "proposal decided"),
     *("documents packed", "document without room", "history cut by a prompt", "prompt begins with another"),
     *("memory changed under If-Match", "another rev", "erasure during a pass", "erasure by a job"),
@@ -62,6 +62,7 @@ def watching(seen: Counter[str]) -> Iterator[None]:
         (build_pack, "gather_pack", _noting(gather_pack)),
         (commit_pass.PassCommit, "_attempt", _recognising(seen)),
         (move_horizon, "_moved_since", _overtaking(seen)),
+        (compact_session, "fold_session", _finding(compact_session.fold_session, seen, "folded by a compaction")),
         (commit_filing.FilingCommit, "write", _racing(seen)),
         (images, "take_away", _with_any("brought", images.take_away, seen, "image taken away")),
         (images, "keep", _with_any("borrowed", images.keep, seen, "image borrowed")),
@@ -90,6 +91,17 @@ def _counted(work: Any, seen: Counter[str], what: str) -> Any:
     def counting(*given: Any) -> Any:
         seen[what] += 1
         return work(*given)
+
+    return counting
+
+
+def _finding(work: Any, seen: Counter[str], what: str) -> Any:
+    """Where it returns anything."""
+
+    def counting(*given: Any) -> Any:
+        found = work(*given)
+        seen[what] += bool(found)
+        return found
 
     return counting
 
