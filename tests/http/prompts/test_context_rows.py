@@ -343,7 +343,7 @@ def test_b23_compact_8k_has_its_numbers(user: Person) -> None:
 
 @pytest.mark.live
 def test_b24_memories_take_what_the_others_leave(user: Person) -> None:
-    """docs/rules/values.md#compact_8k: memories need 3,500, history with the message 2,000, the task 400."""
+    """docs/rules/values.md#compact_8k: memories need 3,500 and more, history with the message 1,800, the task 400."""
     user.bring_in(*[{"text": filler(340), "kind": "observation"} for _ in range(5)])
     user.open("s1")
     for n in range(5):
@@ -352,7 +352,7 @@ def test_b24_memories_take_what_the_others_leave(user: Person) -> None:
     talk(user, "s1", 18)
     made = user.context("s1", "cello", budget_profile="compact_8k", task_state=filler(380))
     used = sections(made)
-    assert used["pack"]["used"] + used["retrieved"]["used"] > 2_000, "more than their allocation"
+    assert used["pack"]["granted"] + used["retrieved"]["granted"] >= 3_500, "their allocation is 2,000"
     assert used["retrieved"]["used"] == used["retrieved"]["need"]
     assert made["report"]["pruned"] == []
     assert made["report"]["used"] <= 7_000
