@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from local.engine.row_codec import decode_row, encode_row
 from local.engine.sqlite_file import SqliteFile
 from neve.adapters.table_cursor import query_name
-from neve.adapters.table_rules import INDEX_KEYS, check_write, operation_key
+from neve.adapters.table_rules import INDEX_KEYS, check_write, operation_key, version_after
 from neve.domain.cursors import make_cursor, read_cursor
 from neve.ports import (
     INDEX_PROJECTION,
@@ -290,7 +290,7 @@ def _new_image(op: WriteOp) -> _Stored | None:
     """The row as ``op`` will leave it; the expectation settles its version before the row has been read."""
     if not isinstance(op, Put):
         return None
-    version = op.expect.n + 1 if isinstance(op.expect, Version) else int(op.expect is Expect.ABSENT)
+    version = version_after(op)
     return _Stored(version, *encode_row(op.item, version))
 
 

@@ -137,6 +137,18 @@ def test_versions_are_set_by_the_engine(table: Table) -> None:
     assert versions == [1, 2, 3, 0, 1]
 
 
+def test_a_row_begins_at_the_version_that_is_said(table: Table) -> None:
+    """Alone and in a transaction; what is there already goes on from the version that it has."""
+    first = 2**48
+    table.write([Put(row("A"), ABSENT, first=first)])
+    table.write([Put(row("A"), Version(first), first=7), Put(row("B"), ABSENT, first=7), Put(row("C"), ANY, first=7)])
+    assert [item["version"] for item in table.query("P", limit=3).items] == [first + 1, 7, 0]
+    with pytest.raises(Conflict):
+        table.write([Put(row("A"), ABSENT, first=first)])
+    table.write([Delete(K, Version(first + 1)), Check(Key("P", "B"), Version(7))])
+    assert table.get(K) is None
+
+
 PUT, DELETE, CHECK = (
     lambda expect: Put(row("A", new=True), expect),
     lambda expect: Delete(K, expect),

@@ -417,6 +417,13 @@ ABLATIONS = _by_name(
             lambda: [(document_rows, "put_head", _blind_head)],
         ),
         Ablation(
+            "made anew",
+            "another first version for each head of a document that is made anew",
+            "moves",
+            300,
+            lambda: [(document_rows, "first_version", lambda _: 1)],
+        ),
+        Ablation(
             "own document",
             "recognising a document's write that was answered as lost",
             "documents",

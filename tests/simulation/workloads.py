@@ -279,6 +279,13 @@ DOCUMENTS = Workload(
     more=(shelving.shelve, shelving.shelve_too, shelving.shelve_as_well, operators.erase_somebody),
 )
 
+MOVES = replace(
+    DOCUMENTS,
+    name="moves",
+    more=(shelving.carry, shelving.carry_too, shelving.carry_as_well, operators.erase_somebody),
+)
+"""Documents that are moved away and back, and deleted and made anew, between what others read and what they write."""
+
 TEXTS = replace(
     DOCUMENTS,
     name="texts",
@@ -401,7 +408,7 @@ PROMPTS = Workload(
 
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
-    *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS),
+    *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -409,7 +416,7 @@ WORKLOADS = {workload.name: workload for workload in _ALL}
 ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
-    *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, CHURN, RECANTED, DOCUMENTS),
+    *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, CHURN, RECANTED, MOVES),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

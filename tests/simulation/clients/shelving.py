@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from neve.domain.documents.change import DocumentChange
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 STEPS = (5, 10)
 PATHS = ("/notes/a", "/work/b")
 CREATE, WRITE, READ, MOVE, DELETE = "doc_create", "doc_write", "doc_read", "doc_move", "doc_delete"
-WEIGHTS = {CREATE: 3, WRITE: 9, READ: 3, MOVE: 2, DELETE: 1}
+WRITING = {CREATE: 3, WRITE: 9, READ: 3, MOVE: 2, DELETE: 1}
+MOVING = {CREATE: 4, WRITE: 4, READ: 2, MOVE: 6, DELETE: 3}
+"""What people do mostly, and those from whom a document is seldom long at one path."""
 SHORT, LONG = 60, 0.7
 """Bytes that a row holds where texts are long, and how many of them are longer."""
 Known = dict[str, int]
@@ -45,9 +47,23 @@ def shelve_as_well(run: Run) -> None:
     _Shelving(run, "c92").run()
 
 
+def carry(run: Run) -> None:
+    _Shelving(run, "c90", MOVING).run()
+
+
+def carry_too(run: Run) -> None:
+    """Somebody else, to the same paths."""
+    _Shelving(run, "c91", MOVING).run()
+
+
+def carry_as_well(run: Run) -> None:
+    _Shelving(run, "c92", MOVING).run()
+
+
 class _Shelving:
-    def __init__(self, run: Run, name: str) -> None:
+    def __init__(self, run: Run, name: str, weights: Mapping[str, int] = WRITING) -> None:
         cloud = run.cloud
+        self._weights = weights
         self._cloud, self._workload, self._name = cloud, run.workload, name
         self._caller = Caller(cloud, UseCaseApi(), run.history, [Environment(cloud, name)])
         self._known: dict[UserKeys, Known] = {}
@@ -58,7 +74,7 @@ class _Shelving:
         for _ in range(random.randint(*STEPS)):
             self._cloud.scheduler.pause(random.random() * self._cloud.settings.think_s)
             keys = UserKeys(random.choice(self._workload.tenants), random.choice(self._workload.users))
-            kind = random.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+            kind = random.choices(list(self._weights), list(self._weights.values()))[0]
             self._step(kind, keys, self._known.setdefault(keys, {}))
 
     def _step(self, kind: str, keys: UserKeys, known: Known) -> None:

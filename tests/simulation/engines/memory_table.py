@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, NamedTuple, cast
 
 from neve.adapters.table_cursor import query_name
-from neve.adapters.table_rules import INDEX_KEYS, check_write
+from neve.adapters.table_rules import INDEX_KEYS, check_write, version_after
 from neve.domain.cursors import make_cursor, read_cursor
 from neve.ports import (
     INDEX_PROJECTION,
@@ -259,7 +259,7 @@ class MemoryTable:
     def _apply(self, op: Put | Delete, by: str) -> None:
         key = key_written(op)
         old = self.rows.get(key)
-        new = Row(op.item, _next_version(op.expect)) if type(op) is Put else None
+        new = Row(op.item, version_after(op)) if type(op) is Put else None
         if old is None and new is None:
             return
         self.log.append(Written(len(self.log) + 1, self._transactions, self._now_s(), by, key, old, new))
@@ -314,12 +314,6 @@ def _holds(expect: Expectation, row: Item | None) -> bool:
     if isinstance(expect, Version):
         return row is not None and row["version"] == expect.n
     return expect is Expect.ANY or row is None
-
-
-def _next_version(expect: Expectation) -> int:
-    if isinstance(expect, Version):
-        return expect.n + 1
-    return 1 if expect is Expect.ABSENT else 0
 
 
 def _copied(value: Any) -> Any:

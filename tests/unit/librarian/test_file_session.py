@@ -132,6 +132,20 @@ def test_what_is_said_later_goes_into_the_same_summary(world: LibraryWorld) -> N
     assert world.rev(document_path(world)) == 2
 
 
+def test_a_summary_of_more_events_is_another_rev_although_it_says_the_same(world: LibraryWorld) -> None:
+    """Its passages say which events it is of."""
+    world.observer.filings = [answer(), answer()]
+    world.end()
+    world.file()
+    [first] = summaries(world)
+    world.say("And so on.", "Yes.")
+    world.end()
+    world.file()
+    [second] = summaries(world)
+    assert (second.id, second.text, second.provenance.seq_to) == (first.id, first.text, first.provenance.seq_to + 2)
+    assert (second.rev, second.rev_at is not None) == (first.rev + 1, True)
+
+
 def test_the_outcome_that_is_told_later_is_the_summarys(world: LibraryWorld) -> None:
     """A compaction has filed everything before the end names an outcome."""
     world.end()

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from neve.ports import MAX_WRITE_OPS, Check, Expect, Index, Item, Key, Put, WriteOp, key_of
+from neve.ports import MAX_WRITE_OPS, Check, Expect, Index, Item, Key, Put, Version, WriteOp, key_of
 
 MAX_ITEM_BYTES = 400 * 1024
 MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
@@ -53,6 +53,13 @@ def check_write(ops: Sequence[WriteOp]) -> None:
         total += item_size(op.item) if isinstance(op, Put) else _text_size(key.pk) + _text_size(key.sk)
     if total > MAX_TRANSACTION_BYTES:
         raise ValueError(f"a write of {total} bytes, at most {MAX_TRANSACTION_BYTES} are possible")
+
+
+def version_after(put: Put) -> int:
+    """Of the row as the put leaves it."""
+    if isinstance(put.expect, Version):
+        return put.expect.n + 1
+    return put.first if put.expect is Expect.ABSENT else 0
 
 
 def operation_key(op: WriteOp) -> Key:

@@ -3,6 +3,7 @@ each of its revisions, the one in force among them, with the text; and what an o
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -48,7 +49,13 @@ def put_head(keys: UserKeys, document: Document) -> Put:
         item |= due_keys("embed", keys, identifier, datetime.fromisoformat(document.rev_at))
     elif document.embedding_state is EmbeddingState.FAILED:
         item |= due_keys("failed", keys, identifier, datetime.fromisoformat(document.created_at))
-    return Put(item, expectation(document.version))
+    return Put(item, expectation(document.version), first=first_version(document))
+
+
+def first_version(document: Document) -> int:
+    """Of a head where none is: a number of 48 bits that no other document and no other rev has. A head that is made
+    anew at a path, by a move back or behind a deletion, has no version that somebody has read there before."""
+    return int.from_bytes(hashlib.sha256(f"{document.id} {document.rev}".encode()).digest()[:6], "big") + 1
 
 
 def put_revision(keys: UserKeys, document: Document) -> Put:

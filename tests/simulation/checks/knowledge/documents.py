@@ -136,10 +136,10 @@ def a_document_goes_from_rev_to_rev(run: Run) -> Found:
 
 
 def indexed_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
-    """What the index has to have of them."""
+    """What the index has to have of them. A revision that is missing is told of by another rule."""
     for head in heads_of(run, keys):
-        if head.status is not Status.ARCHIVED:
-            revision = run.cloud.table.rows[keys.document_rev(str(head.id), head.rev)]
+        revision = run.cloud.table.rows.get(keys.document_rev(str(head.id), head.rev))
+        if head.status is not Status.ARCHIVED and revision is not None:
             ready = head.embedding_state is EmbeddingState.READY
             passages = document_passages(replace(head, text=stored_text(run, read_document(revision))))
             yield from (replace(one, vector=vector_of(one.text) if ready else None) for one in passages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neve.adapters.table_rules import INDEX_KEYS, MAX_PARTITION_KEY_BYTES, MAX_SORT_KEY_BYTES
+from neve.adapters.table_rules import INDEX_KEYS, MAX_PARTITION_KEY_BYTES, MAX_SORT_KEY_BYTES, version_after
 from neve.attribute_values import PUT_ID, typed_item
 from neve.ports import Check, Expect, Expectation, Index, Key, Put, Version, WriteOp
 
@@ -70,8 +70,7 @@ def new_image(put: Put, put_id: bytes | None = None) -> dict[str, Any]:
     """The row as the put leaves it. Raises ValueError for an attribute that is the engine's own."""
     if PUT_ID in put.item:
         raise ValueError(f"{PUT_ID} is an attribute of the engine's own")
-    version = put.expect.n + 1 if isinstance(put.expect, Version) else int(put.expect is Expect.ABSENT)
-    image = typed_item({**put.item, "version": version})
+    image = typed_item({**put.item, "version": version_after(put)})
     return image if put_id is None else image | {PUT_ID: {"B": put_id}}
 
 

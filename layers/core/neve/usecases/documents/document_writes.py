@@ -17,6 +17,7 @@ from neve.scope import UserScope
 from neve.store.documents import (
     CONTENT_TYPE,
     LONGEST_ROW_TEXT,
+    first_version,
     put_announced_text,
     read_document,
     source_of,
@@ -174,7 +175,7 @@ def writes_of(
     after = replace(after, write_id=wanted.write_id, text_object=text_object)
     note_pins(scope.ports, scope.keys, before, after)
     ops = written_ops(scope.keys, before, after, source)
-    version = before.version + 1 if before and before.path == after.path else 1
+    version = before.version + 1 if before and before.path == after.path else first_version(after)
     return DocumentWrites(WrittenDocument(replace(after, version=version), created=before is None), tuple(ops))
 
 

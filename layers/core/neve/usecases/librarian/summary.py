@@ -13,6 +13,7 @@ from neve.domain.errors import NeveError
 from neve.domain.librarian.account import as_document, as_memory, in_short
 from neve.domain.librarian.filing import Account, Filing
 from neve.domain.librarian.paths import conversation_path
+from neve.domain.memories.passages import passages_of
 from neve.domain.observe.lines import ObservedLine
 from neve.domain.observe.text import fingerprint, observed_date, time_of_day
 from neve.domain.observe.trust import lowest, trust_of_lines
@@ -95,7 +96,7 @@ class SessionSummary:
         after = self._of_account(before, text)
         if after == before:
             return filing, ()
-        if after.text != before.text:
+        if passages_of(after) != passages_of(before):  # what the index has of it: the text and its range
             after = replace(
                 after, rev=before.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING
             )
