@@ -26,7 +26,7 @@ from local.limits.alarms import Alarms
 from local.limits.mortal_ports import MortalPorts
 from local.limits.points import Points
 from local.recovery.rebuild import rebuild_lost
-from local.template import ROOT, StreamSource, Template, read_template
+from local.template import ROOT, StreamSource, Template, own_template
 from local.workers.deliveries import Deliveries
 from local.workers.driver import Driver, Sources
 from local.workers.failure_log import report
@@ -57,7 +57,7 @@ class Service:
             self.url = f"http://{HOST}:{self._server.port}"
             self.folder = open_data_folder(data)
             opened.callback(self.folder.close)
-            self._engines = open_engines(self.folder.path, read_template(), self.url, choices)
+            self._engines = open_engines(self.folder.path, own_template(), self.url, choices)
             self._template = self._engines.template
             opened.callback(self._engines.close)
             self.folder.must_hold(self._engines.holds)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,12 @@ class Template:
 def read_template(path: Path = TEMPLATE) -> Template:
     """Raises TemplateError for what the local server cannot carry out, and what ``read_yaml`` raises."""
     return _Reading(read_yaml(path), path.parent).template()
+
+
+@cache
+def own_template() -> Template:
+    """Neve's own, read once a process: nobody changes it. Raises what ``read_template`` raises."""
+    return read_template()
 
 
 @dataclass(frozen=True, slots=True)

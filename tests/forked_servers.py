@@ -1,7 +1,8 @@
 """Servers that start in a moment: a process that has loaded everything forks one for every start.
 
 Each is a process of its own and runs ``python -m local`` from its first line on; only what Python loads, 1.4 s of
-processor time a start, is there already. ``python -m tests.forked_servers`` is the process that forks."""
+processor time a start, is there already, and what a process reads and compiles once. ``python -m tests.forked_servers``
+is the process that forks."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ from typing import Any
 from local import __main__ as service
 from local.functions import Functions
 from local.running import LAST_OUTPUT, LOOK_S, START_S, STOP_S, DidNotStart
-from local.template import ROOT, read_template
+from local.template import ROOT, own_template
+from neve.domain.observe.answer import observation_schema
+from neve.domain.words import characters, chunks, parts, plain_words
+from neve.observers.extractive.classifier import classify
 
 STANDARD_STREAMS = (0, 1, 2)
 
@@ -139,9 +143,16 @@ def is_alive(pid: int) -> bool:
 
 def main() -> None:
     """Ends when its input does, and its servers with it."""
-    functions = Functions(read_template().functions)
-    for name in read_template().functions:
+    functions = Functions(own_template().functions)
+    for name in own_template().functions:
         functions.load(name)
+    classify("I moved to Zürich.")
+    observation_schema()
+    for folded in ("zürich", "บ้าน"):
+        for chunk in chunks(folded):
+            parts(chunk)
+            characters(chunk)
+        plain_words(folded)
     signal.signal(signal.SIGCHLD, lambda *_: _reap(os.WNOHANG))
     for line in sys.stdin:
         asked = json.loads(line)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from local.aws.local_servers import READ_S, local_session
@@ -43,16 +44,17 @@ class StoredText:
 
     def __init__(self, name: str, queues: Mapping[str, str], search_url: str, alias: str) -> None:
         self._name, self._queues, self._search_url, self._alias = name, queues, search_url, alias
+        session = local_session(name.replace("-", ""))
+        self._client: Callable[[Any], Any] = cache(partial(aws_client, session=session))
 
     def find(self, text: str) -> list[Found]:
         """A place begins with what it is: row, object, message, passage or term of the search index. Raises
         StoreUnavailable, also for a queue in which something is in flight: nobody can look at that."""
-        session = local_session(self._name.replace("-", ""))
         with translated("stored"):
             found = [
-                *_rows(aws_client("dynamodb", session=session), text),
-                *_objects(aws_client("s3", session=session), self._name, text),
-                *_messages(aws_client("sqs", session=session), self._queues, text),
+                *_rows(self._client("dynamodb"), text),
+                *_objects(self._client("s3"), self._name, text),
+                *_messages(self._client("sqs"), self._queues, text),
             ]
         with closing(open_search_client(self._search_url, read_s=READ_S)) as client:
             return found + _passages(client, f"{self._alias}*", text)
@@ -60,9 +62,8 @@ class StoredText:
     def find_in_stream(self, text: str) -> list[Found]:
         """The records of the change streams of these credentials, in the order in which they were written. Raises
         StoreUnavailable."""
-        session = local_session(self._name.replace("-", ""))
         with translated("stored"):
-            return list(_records(aws_client("dynamodbstreams", session=session), text))
+            return list(_records(self._client("dynamodbstreams"), text))
 
 
 # --- table, objects, queues -----------------------------------------------------------------------

@@ -14,6 +14,8 @@ SMALL_JVM: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encod
 """One collector thread and the quick compiler: half the memory and half the start of the defaults."""
 
 ONE_DATABASE: Final = "-sharedDb"
+AT_ONCE: Final = ";WRITE_DELAY=0"
+"""ElasticMQ's database writes half a second later without it, and a kill would lose a message just accepted."""
 
 LIST_TABLES: Final = {
     "X-Amz-Target": "DynamoDB_20120810.ListTables",
@@ -43,10 +45,18 @@ def launch_of(
     server: Server, jars: Path, data: Path, port: int, to_write: Archive | None = None, *, for_many: bool = False
 ) -> Launch:
     """``jars``: the cache folder. ``data``: an existing folder of this server alone. ``to_write``: the class archive
-    that the JVM writes at its end; without it, it uses the one that is there. ``for_many``: DynamoDB Local keeps a
-    database for each access key: in one, all tables share a stream of changes, and every read of it takes longer."""
+    that the JVM writes at its end; without it, it uses the one that is there. ``for_many``: for as long as it runs
+    alone. DynamoDB Local keeps a database for each access key: in one, all tables share a stream of changes, and every
+    read of it takes longer. ElasticMQ does not write every message before it answers: two fifths of its processor
+    time."""
     launch = _LAUNCHES[server](_Classes(jars / server, archive_of(jars, server), to_write), data, port)
-    return replace(launch, command=[part for part in launch.command if part != ONE_DATABASE]) if for_many else launch
+    if not for_many:
+        return launch
+    return replace(
+        launch,
+        command=[part for part in launch.command if part != ONE_DATABASE],
+        environment={name: value.removesuffix(AT_ONCE) for name, value in launch.environment.items()},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +102,7 @@ def _sqs(classes: _Classes, data: Path, port: int) -> Launch:
         _java(classes, 192, "ElasticMqOnDatabase", options=(config,)),
         ready_line="started in",
         probe="/?Action=ListQueues",
-        # By default the database writes half a second later, and a kill would lose a message just accepted.
-        environment={"SQS_PORT": str(port), "SQS_DATABASE": f"jdbc:h2:{data}/messages;WRITE_DELAY=0"},
+        environment={"SQS_PORT": str(port), "SQS_DATABASE": f"jdbc:h2:{data}/messages{AT_ONCE}"},
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 Pattern = Mapping[str, Any]
@@ -25,6 +25,18 @@ def check_pattern(pattern: Any) -> None:
 def lets_through(patterns: Sequence[Pattern], record: Mapping[str, Any]) -> bool:
     """Whether one of the patterns matches; without any pattern everything does."""
     return not patterns or any(_matches(pattern, record) for pattern in patterns)
+
+
+def attributes_of(patterns: Sequence[Pattern]) -> frozenset[str]:
+    """The names in the patterns: whether a record is let through depends on no other attribute of its row."""
+    return frozenset(name for pattern in patterns for name in _names(pattern))
+
+
+def _names(pattern: Any) -> Iterator[str]:
+    if isinstance(pattern, Mapping):
+        for name, part in pattern.items():
+            yield name
+            yield from _names(part)
 
 
 def _matches(pattern: Any, value: Any) -> bool:

@@ -12,9 +12,9 @@ from typing import Any
 from local.engine.sqlite_table import Change
 from local.engines import ChangeFeed
 from local.template import StreamSource
-from local.workers.event_filter import lets_through
+from local.workers.event_filter import attributes_of, lets_through
 from local.workers.failure_log import report
-from local.workers.worker_events import failed_items, sequence_number, stream_event
+from local.workers.worker_events import failed_items, outline, sequence_number, stream_event
 
 FIRST_RETRY_S, LONGEST_RETRY_S = 0.2, 10.0
 HURRIED_RETRY_S = 0.05
@@ -136,11 +136,12 @@ def deliver_changes(invoke: Callable[[str, Any], Any], source: StreamSource, cha
     """Call the function; how many of the first records are done with: those before the earliest one that failed. What
     the source's filter keeps back is done with unseen."""
     numbers = [sequence_number(change) for change in changes]
-    records = [r for r in stream_event(changes)["Records"] if lets_through(source.filters, r)]
-    if not records:
+    looked_at = attributes_of(source.filters)
+    wanted = [change for change in changes if lets_through(source.filters, outline(change, looked_at))]
+    if not wanted:
         return len(changes)
     try:
-        answer = invoke(source.function, {"Records": records})
+        answer = invoke(source.function, stream_event(wanted))
         failed = failed_items(answer, numbers) if source.partial_failures else set()
     except Exception as error:
         report(f"{source.function}: a batch of {len(changes)} changes failed", error)

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -30,7 +30,16 @@ class BadAnswer(Exception):
 
 def stream_event(changes: Sequence[Change]) -> dict[str, Any]:
     """A batch with NEW_AND_OLD_IMAGES and typed attribute values."""
-    return {"Records": [_stream_record(change) for change in changes]}
+    return {"Records": [_stream_record(change, change.old, change.new) for change in changes]}
+
+
+def outline(change: Change, attributes: Collection[str]) -> dict[str, Any]:
+    """The record of a change, with no more of the row than these attributes."""
+
+    def part_of(row: Item | None) -> Item | None:
+        return None if row is None else {name: row[name] for name in attributes if name in row}
+
+    return _stream_record(change, part_of(change.old), part_of(change.new))
 
 
 def sequence_number(change: Change) -> str:
@@ -87,13 +96,14 @@ def _base64(raw: bytes) -> str:
     return base64.b64encode(raw).decode("ascii")
 
 
-def _stream_record(change: Change) -> dict[str, Any]:
+def _stream_record(change: Change, old: Item | None, new: Item | None) -> dict[str, Any]:
+    """``old``, ``new``: what is shown of the row before and after."""
     number = sequence_number(change)
     images: dict[str, Item] = {}
-    if change.new is not None:
-        images["NewImage"] = _image(change.new)
-    if change.old is not None:
-        images["OldImage"] = _image(change.old)
+    if new is not None:
+        images["NewImage"] = _image(new)
+    if old is not None:
+        images["OldImage"] = _image(old)
     return {
         "eventID": hashlib.md5(number.encode(), usedforsecurity=False).hexdigest(),
         "eventName": "INSERT" if change.old is None else "REMOVE" if change.new is None else "MODIFY",

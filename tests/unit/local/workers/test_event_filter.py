@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from local.engine.sqlite_table import SqliteTable
+from local.engine.sqlite_table import Change, SqliteTable
 from local.template import read_template
-from local.workers.event_filter import check_pattern, lets_through
+from local.workers.event_filter import attributes_of, check_pattern, lets_through
 from local.workers.stream_worker import StreamWorker
-from neve.ports import Put
+from local.workers.worker_events import outline, stream_event
+from neve.ports import Key, Put
 
 INSERTED = {"eventName": "INSERT", "dynamodb": {"NewImage": {"type": {"S": "event"}, "seq": {"N": "1"}}}}
 
@@ -68,3 +69,20 @@ def test_a_function_sees_what_its_filter_lets_through_and_the_rest_is_done_with(
         assert worker.step(hurry=True)
         assert worker.settled(0)
     assert seen == ["2", "3"]
+
+
+ROW = {"pk": "p", "sk": "s", "text": "I like tea.", "model_calls": 2}
+CHANGES = [
+    Change(1, Key("p", "s"), ROW | {"type": before} if before else None, ROW | {"type": after} if after else None)
+    for before in (None, "memory", "tenant", "job", "usage")
+    for after in (None, "memory", "tenant", "session", "job", "usage")
+]
+
+
+def test_an_outline_passes_where_the_whole_record_does() -> None:
+    [source] = read_template().stream_sources
+    looked_at = attributes_of(source.filters)
+    whole = [lets_through(source.filters, record) for record in stream_event(CHANGES)["Records"]]
+    assert [lets_through(source.filters, outline(change, looked_at)) for change in CHANGES] == whole
+    assert set(whole) == {True, False}
+    assert "text" not in outline(CHANGES[1], looked_at)["dynamodb"]["NewImage"]

@@ -6,6 +6,7 @@ The system prompt is constant, so that a provider caches it together with the to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -66,8 +67,9 @@ class SummaryAnswer(BaseModel):
     preferences: list[Text] = Field(default=[], description="How the user wants things.")
 
 
-def summary_schema() -> dict[str, Any]:
-    """The JSON schema of the tool's input."""
+@cache
+def summary_schema() -> Mapping[str, Any]:
+    """The JSON schema of the tool's input, of all requests: nobody changes it."""
     return SummaryAnswer.model_json_schema()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -82,8 +83,9 @@ class _Schema(AccountAnswer):
     actions: list[ActionAnswer] = Field(default=[], json_schema_extra={"maxItems": MOST_ACTIONS})
 
 
-def filing_schema() -> dict[str, Any]:
-    """The JSON schema of the tool's input."""
+@cache
+def filing_schema() -> Mapping[str, Any]:
+    """The JSON schema of the tool's input, of all requests: nobody changes it."""
     return _Schema.model_json_schema()
 
 

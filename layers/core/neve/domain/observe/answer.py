@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -102,9 +103,10 @@ class ObservationAnswer(BaseModel):
     )
 
 
-def observation_schema() -> dict[str, Any]:
-    """The JSON schema of the tool's input. The same for every pass, so that a provider caches it: how many observations
-    one pass may have is said beside its events."""
+@cache
+def observation_schema() -> Mapping[str, Any]:
+    """The JSON schema of the tool's input, of all requests: nobody changes it. The same for every pass, so that a
+    provider caches it: how many observations one pass may have is said beside its events."""
     return ObservationAnswer.model_json_schema()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -83,8 +84,9 @@ class CondensedAnswer(BaseModel):
     rows: list[CondensedEntry]
 
 
-def condensed_schema() -> dict[str, Any]:
-    """The JSON schema of the tool's input."""
+@cache
+def condensed_schema() -> Mapping[str, Any]:
+    """The JSON schema of the tool's input, of all requests: nobody changes it."""
     return CondensedAnswer.model_json_schema()
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -79,8 +80,9 @@ class ReflectionAnswer(BaseModel):
     rows: list[ReflectionRow]
 
 
-def reflection_schema() -> dict[str, Any]:
-    """The JSON schema of the tool's input."""
+@cache
+def reflection_schema() -> Mapping[str, Any]:
+    """The JSON schema of the tool's input, of all requests: nobody changes it."""
     return ReflectionAnswer.model_json_schema()
 
 
