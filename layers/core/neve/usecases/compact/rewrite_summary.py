@@ -21,6 +21,8 @@ from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.sessions.retract_events import covers_any
 from neve.usecases.tenants.usage import usage_put
 
+REWRITTEN = {"summary": "rewritten"}
+
 
 class _Overtaken(Exception):
     """The epoch has moved while the summary was written."""
@@ -28,23 +30,23 @@ class _Overtaken(Exception):
 
 def rewrite_summary(
     scope: SessionScope, incarnation: int, fresh: Spans, job_id: str, seconds_left: SecondsLeft
-) -> bool:
-    """Whether a summary was written. Not where a compaction has been faster, whose summary has not seen the events
-    either; what a prompt made stands in only. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused,
-    StoreUnavailable."""
+) -> dict[str, str]:
+    """What the job's result says of a summary that was written, and why no model wrote it although one was asked. None
+    is written where a compaction has been faster, whose summary has not seen the events either; what a prompt made
+    stands in only. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused, StoreUnavailable."""
     work = _Rewriting(scope, incarnation, job_id, seconds_left)
     while True:
         epoch, summary = work.read()
         if not covers_any(epoch, fresh) or epoch.compacted_by == job_id:
-            return epoch.compacted_by == job_id
+            return REWRITTEN if epoch.compacted_by == job_id else {}
         if summary is not None and summary.job_id is not None:
-            return False
+            return {}
         written = work.write(epoch)
         try:
             transact(scope.ports, partial(work.commit, epoch, written))
         except _Overtaken:
             continue
-        return True
+        return {**REWRITTEN, "summary_reason": written.reason} if written.reason else REWRITTEN
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,13 @@ class ObservationReport:
         """Of ``redacted``, what this worker has taken out."""
         return dict(Counter(self.redacted) - Counter(self.counted))
 
+    def also_left_out(self, other: ObservationReport) -> None:
+        """And what ``other`` says of what was not observed, and of personal data."""
+        self.unobservable += other.unobservable
+        self.images_left_out += other.images_left_out
+        self.facts_left_out += other.facts_left_out
+        self.redacted = dict(Counter(self.redacted) + Counter(other.redacted))
+
     def left_out(self) -> dict[str, Any]:
         """What was not observed, where there is such a thing."""
         return {name: found for name in (*_LEFT_OUT, _COUNTED) if (found := getattr(self, name))}
