@@ -7,7 +7,7 @@ import unicodedata
 MOST_SEGMENTS, LONGEST_SEGMENT = 8, 64
 LONGEST_PATH = MOST_SEGMENTS * (LONGEST_SEGMENT + 1)
 MOST_BYTES = 1_000
-"""In UTF-8. The sort key of a head or of a pin is the path with up to 17 bytes before it, the end of a list below it has
+"""In UTF-8. The sort key of a head or of a pin is the path with up to 17 bytes before it, the end of a list below has
 eight more than it, and DynamoDB takes 1,024."""
 ARTIFACTS = "/artifacts/"
 PROFILE = "/profile/"
