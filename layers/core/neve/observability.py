@@ -55,6 +55,11 @@ def facts_left_out(queue: str, correlation_id: str, count: int) -> None:
     logger.warning("facts left out", extra={"where": queue, "correlation_id": correlation_id, "count": count})
 
 
+def facts_not_read(queue: str, correlation_id: str, count: int) -> None:
+    """Facts of an observer's answer that were not of the form."""
+    logger.warning("facts not read", extra={"where": queue, "correlation_id": correlation_id, "count": count})
+
+
 def summary_refused(queue: str, correlation_id: str) -> None:
     """A compaction whose summary is an extract, because the model would not read what it covers."""
     logger.warning("summary refused", extra={"where": queue, "correlation_id": correlation_id})

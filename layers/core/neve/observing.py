@@ -62,7 +62,8 @@ class PassInput:
 class Observed:
     """What a pass came back with, validated. ``has_memory`` False or no lines = nothing worth keeping.
     ``covered_to``: seq of the last event that lines and facts do justice to; None = the last of the pass.
-    ``prompt_version`` None: no model was asked."""
+    ``prompt_version`` None: no model was asked. ``facts_not_read``: how many more facts the answer had, which were
+    not of the form."""
 
     has_memory: bool
     lines: tuple[ObservedLine, ...]
@@ -76,6 +77,7 @@ class Observed:
     calls: int = 1
     covered_to: int | None = None
     prompt_version: str | None = None
+    facts_not_read: int = 0
 
 
 @dataclass(frozen=True, slots=True)

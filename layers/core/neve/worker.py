@@ -119,12 +119,15 @@ def _tell(queue: QueueName, correlation_id: str, report: ObservationReport) -> N
     facts = report.untold_facts()
     if facts["left_out"]:
         observability.facts_left_out(queue, correlation_id, facts["left_out"])
+    if facts["not_read"]:
+        observability.facts_not_read(queue, correlation_id, facts["not_read"])
     counts = {
         "EventsUnobservable": len(unobservable),
         "ImagesLeftOut": len(images),
         "SummariesRefused": int(report.summary_refused),
         "ReflectionsNotDone": int(report.not_reflected is not None),
         "FactsLeftOut": facts["left_out"],
+        "FactsNotRead": facts["not_read"],
         "FactsInInbox": facts.get("inbox", 0),
         "FactsRejected": facts.get("rejected", 0),
         **metrics("Redacted", report.uncounted()),

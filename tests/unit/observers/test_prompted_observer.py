@@ -62,7 +62,7 @@ def test_one_call_becomes_an_observation() -> None:
             "current_task": "sell the boat",
             "suggested_continuation": "Ask how it went.",
             "thread_title": "The boat",
-            "facts": [fact],
+            "facts": [fact, {**fact, "category": "HOBBY"}],
         }
     )
     observer = PromptedObserver(model, "anthropic")
@@ -74,6 +74,7 @@ def test_one_call_becomes_an_observation() -> None:
     assert (answer.current_task, answer.thread_title) == ("sell the boat", "The boat")
     assert answer.suggested_continuation == "Ask how it went."
     assert answer.facts == (ProposedFact("User sails", "PREFERENCE", 3, "user_stated", "new", None),)
+    assert answer.facts_not_read == 1
     assert (answer.model, answer.usage, answer.calls) == ("model-1", {"input": 100, "output": 10}, 1)
     request = model.requests[0]
     assert request.purpose == "observe"

@@ -174,7 +174,7 @@ class _Again:
         read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given))
         room = facts_with_room(said_facts(observed.facts, shown.events), shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
-        new.facts_left_out = room.left_out
+        new.facts_left_out, new.facts_not_read = room.left_out, observed.facts_not_read
         new.also_left_out(self.new)
         read_to = self.left.last if shown.ends and read.covered_to == shown.last else read.covered_to
         commit = _Commit(

@@ -157,6 +157,7 @@ class _Pass:
             self._commit(*done_justice(observed, read, room))
             self.report.passes += 1
             self.report.facts_left_out += room.left_out
+            self.report.facts_not_read += observed.facts_not_read
         return True
 
     def left_off_at(self) -> str | None:
