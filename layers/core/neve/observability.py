@@ -66,8 +66,13 @@ def summary_refused(queue: str, correlation_id: str) -> None:
 
 
 def not_reflected(queue: str, correlation_id: str, reason: str) -> None:
-    """A compaction of a session whose reflection is due: it went on without, and a later pass tries again."""
+    """The reflection of a session is due: its worker went on without, and a later pass tries again."""
     logger.warning("not reflected", extra={"where": queue, "correlation_id": correlation_id, "reason": reason})
+
+
+def reflection_left_out(queue: str, correlation_id: str, count: int) -> None:
+    """Rows of a reflection that its target has no room for; what they were made of is replaced."""
+    logger.warning("reflection left out", extra={"where": queue, "correlation_id": correlation_id, "count": count})
 
 
 def answer_not_used(queue: str, correlation_id: str, rejected: Mapping[str, int]) -> None:

@@ -109,10 +109,13 @@ class ReflectedRow:
 
 @dataclass(frozen=True, slots=True)
 class Reflected:
+    """``left_out``: how many more rows the answer had, or rows of more words, than the target has room for."""
+
     rows: tuple[ReflectedRow, ...]
     model: str
     usage: Mapping[str, int] = field(default_factory=dict)
     calls: int = 1
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

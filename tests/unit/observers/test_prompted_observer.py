@@ -179,7 +179,7 @@ def test_reflections_name_their_groups() -> None:
     )
     answer = PromptedObserver(model, "m").reflect(GIVEN_NOTES)
     assert [(row.text, row.group_ids) for row in answer.rows] == [("🔴 a", ("mem_1", "mem_3")), ("🟡 b", ())]
-    assert answer.calls == 1
+    assert (answer.calls, answer.left_out) == (1, 0)
     assert model.requests[0].purpose == "reflect"
     assert "[group id: mem_2]" in last_text(model.requests[0])
 
@@ -190,14 +190,16 @@ def test_over_target_is_asked_again_then_trailing_rows_are_dropped() -> None:
     assert "200 tokens" in last_text(model.requests[1])
     assert "100 tokens" in last_text(model.requests[1])
     assert [len(row.text) for row in answer.rows] == [160, 128]
-    assert answer.calls == 2
+    assert (answer.calls, answer.left_out) == (2, 1)
 
 
 def test_a_single_row_over_the_target_is_trimmed() -> None:
     model = ScriptedModel(rows(640), rows(640))
-    (row,) = PromptedObserver(model, "m").reflect(GIVEN_NOTES).rows
+    answer = PromptedObserver(model, "m").reflect(GIVEN_NOTES)
+    (row,) = answer.rows
     assert estimate(row.text) <= 100
     assert row.text.endswith("…")
+    assert answer.left_out == 1, "what is cut of it is told, too"
 
 
 def test_no_reflections() -> None:

@@ -108,11 +108,14 @@ class PromptedObserver:
         size = sum(estimate(row.text) for row in rows)
         if size > given.target_tokens and given.seconds_left() >= self._longest_s:
             rows = ask(reflection_prompt.over_target_remark(size, given.target_tokens)) or rows
+        kept = _rows_within(rows, given.target_tokens)
+        whole = sum(row.text == told.text for row, told in zip(kept, rows, strict=False))
         return Reflected(
-            rows=_rows_within(rows, given.target_tokens),
+            rows=kept,
             model=answers[-1].model,
             usage=usage_sum(*(answer.usage for answer in answers)),
             calls=len(answers),
+            left_out=len(rows) - whole,
         )
 
     def condense(self, given: CondenseInput) -> Condensed:

@@ -20,8 +20,9 @@ class ObservationReport:
     ``images_left_out``: seqs of the events that were read without their images; ``facts``: what became of each, as
     ``told`` says it; ``facts_left_out``: how many had no room; ``facts_not_read``: how many an answer had
     that were not of the form. ``left_off_at``: where the worker had
-    no time for one more pass, as a name for that place; None when nothing is left to read. ``summary_refused``,
-    ``not_reflected``: of the compaction that followed; why its reflection was due and not done. ``redacted``: personal
+    no time for one more pass, as a name for that place; None when nothing is left to read. ``summary_refused``:
+    of the compaction that followed; ``not_reflected``: why a reflection was due and not done; ``reflection_left_out``:
+    how many rows of one had no room. ``redacted``: personal
     data in the observer's answers, by class. ``told``: how many of both lists an earlier worker of the job has logged;
     ``facts_told``: the same of the facts left out, of those decided, and of those not read; ``counted``: so much of
     ``redacted``."""
@@ -39,6 +40,7 @@ class ObservationReport:
     left_off_at: str | None = None
     summary_refused: bool = False
     not_reflected: str | None = None
+    reflection_left_out: int = 0
     redacted: dict[str, int] = field(default_factory=dict)
     told: tuple[int, int] = (0, 0)
     facts_told: tuple[int, int, int] = (0, 0, 0)
@@ -98,6 +100,11 @@ class ObservationReport:
         self.facts_left_out += other.facts_left_out
         self.facts_not_read += other.facts_not_read
         self.redacted = dict(Counter(self.redacted) + Counter(other.redacted))
+
+    def reflection(self) -> dict[str, Any]:
+        """What a reflection did not do, where there is such a thing."""
+        told = {"reflection_reason": self.not_reflected, "reflection_left_out": self.reflection_left_out}
+        return {name: value for name, value in told.items() if value}
 
     def left_out(self) -> dict[str, Any]:
         """What was not observed, where there is such a thing."""
