@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from neve.domain.compact.render import render_summary
 from neve.domain.records import Event, EventType, SessionEpoch, Spans, Summary
@@ -30,10 +31,11 @@ class _Overtaken(Exception):
 
 def rewrite_summary(
     scope: SessionScope, incarnation: int, fresh: Spans, job_id: str, seconds_left: SecondsLeft
-) -> dict[str, str]:
-    """What the job's result says of a summary that was written, and why no model wrote it although one was asked. None
-    is written where a compaction has been faster, whose summary has not seen the events either; what a prompt made
-    stands in only. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused, StoreUnavailable."""
+) -> dict[str, Any]:
+    """What the job's result says of a summary that was written: why no model wrote it although one was asked, and what
+    that was not shown. None is written where a compaction has been faster, whose summary has not seen the events
+    either; what a prompt made stands in only. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused,
+    StoreUnavailable."""
     work = _Rewriting(scope, incarnation, job_id, seconds_left)
     while True:
         epoch, summary = work.read()
@@ -46,7 +48,7 @@ def rewrite_summary(
             transact(scope.ports, partial(work.commit, epoch, written))
         except _Overtaken:
             continue
-        return {**REWRITTEN, "summary_reason": written.reason} if written.reason else REWRITTEN
+        return {**REWRITTEN, **written.told}
 
 
 @dataclass(frozen=True)
