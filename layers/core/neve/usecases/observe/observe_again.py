@@ -23,7 +23,7 @@ from neve.store.partitions import all_rows
 from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.memories.fact_writes import FactWrites
 from neve.usecases.observe.commit_pass import InputTakenBack, PassCommit, PassRead
-from neve.usecases.observe.images import with_images
+from neve.usecases.observe.images import Pictured, with_room
 from neve.usecases.observe.lease import release_lease, take_lease
 from neve.usecases.observe.observe_session import OutOfTime, done_justice, held_by
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
@@ -79,11 +79,13 @@ def observe_again(
 
 @dataclass(frozen=True)
 class _Shown:
-    """``spans``: what is left, and to be read; ``ends``: ``events`` are all that can be read of it."""
+    """``spans``: what is left, and to be read; ``pictured``: ``events`` as the observer is shown them; ``ends``: they
+    are all that can be read of it."""
 
     marker: SessionMarker
     spans: Spans
     events: Sequence[Event]
+    pictured: Pictured
     ends: bool
 
     @property
@@ -164,8 +166,9 @@ class _Again:
         meant = (e for e in log if holds(spans, e.seq) and e.seq not in self.refused)
         stripped = [event for event in map(strip_event, meant) if event is not None]
         plan = plan_pass(stripped, self.scope.policy.observer_transcript_cap, self.scope.count)
-        events = plan.events[: self.most]
-        return _Shown(marker, spans, events, ends=len(events) == len(stripped))
+        pictured = with_room(self.scope.ports.objects, plan.events[: self.most])
+        events = plan.events[: len(pictured.events)]
+        return _Shown(marker, spans, events, pictured, ends=len(events) == len(stripped))
 
     def _pass(self, shown: _Shown) -> int:
         """One answer and its commit; up to where it did justice to the events."""
@@ -174,6 +177,7 @@ class _Again:
         read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given))
         room = facts_with_room(said_facts(observed.facts, shown.events), shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
+        new.images_left_out = new.images_left_out or list(shown.pictured.left_out)
         new.facts_left_out, new.facts_not_read = room.left_out, observed.facts_not_read
         new.also_left_out(self.new)
         read_to = self.left.last if shown.ends and read.covered_to == shown.last else read.covered_to
@@ -217,7 +221,7 @@ class _Again:
         prior = prior_memories(self.scope, shown.marker, shown.events, facts_elsewhere(self.scope))
         return PassInput(
             session_id=self.scope.session,
-            events=[with_images(self.scope.ports.objects, event) for event in shown.events],
+            events=shown.pictured.events,
             prior=[one for one in prior if one.span is None or not meets([self.whole], one.span)],
             timezone=rows.read_session(found).user_meta.get("timezone", "UTC"),
             output_cap=self.scope.policy.observer_output_cap,
