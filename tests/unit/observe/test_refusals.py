@@ -252,6 +252,16 @@ def test_an_image_that_no_request_has_room_for_beside_its_events_others_is_told(
     assert (report.images_left_out, report.untold()[1]) == ([1], [1])
 
 
+def test_images_of_an_event_above_the_cap_are_told(world: World) -> None:
+    world.with_policy(observer_transcript_cap=2_000)
+    world.observer = ScriptedObserver()
+    pictures(world, 3)
+    report = observe(world)
+    [[shown]] = [one.events for one in world.observer.passes]
+    assert blocks(shown) == ["text", "image"], "an image weighs 1,600 tokens"
+    assert (report.images_left_out, report.result()["images_left_out"]) == ([1], [1])
+
+
 def test_what_is_read_again_has_the_same_room(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     pictures(world, 1, 1, 3)
     tell(world, "the last")

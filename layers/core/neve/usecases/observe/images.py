@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from neve.domain.records import Event
+from neve.domain.sessions.transcript import images_of
 from neve.ports import ObjectStore
 from neve.usecases.observe.refusals import IMAGE_LEFT_OUT
 
@@ -30,19 +31,21 @@ def with_images(objects: ObjectStore, event: Event) -> Event:
     return _Inlining(objects, None).event(event)
 
 
-def with_room(objects: ObjectStore, events: Sequence[Event]) -> Pictured:
+def with_room(objects: ObjectStore, events: Sequence[Event], logged: Sequence[Event]) -> Pictured:
     """The first of the events with their images: as many as these have room for, and at least one, which then ends
-    them."""
+    them. ``logged``: as they are in the log; one of them that is above the cap by itself has lost images already."""
+    had = {event.seq: len(images_of(event)) for event in logged}
+    cut = tuple(event.seq for event in events if len(images_of(event)) < had[event.seq])
     shown: list[Event] = []
     left: int | None = REQUEST_BYTES
     for event in events:
         one = _Inlining(objects, left)
         pictured = one.event(event)
         if one.full:
-            return Pictured(tuple(shown)) if shown else Pictured((pictured,), (event.seq,))
+            return Pictured(tuple(shown), cut) if shown else Pictured((pictured,), (event.seq,))
         shown.append(pictured)
         left = one.left
-    return Pictured(tuple(shown))
+    return Pictured(tuple(shown), cut)
 
 
 @dataclass

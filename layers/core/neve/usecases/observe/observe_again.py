@@ -166,7 +166,7 @@ class _Again:
         meant = (e for e in log if holds(spans, e.seq) and e.seq not in self.refused)
         stripped = [event for event in map(strip_event, meant) if event is not None]
         plan = plan_pass(stripped, self.scope.policy.observer_transcript_cap, self.scope.count)
-        pictured = with_room(self.scope.ports.objects, plan.events[: self.most])
+        pictured = with_room(self.scope.ports.objects, plan.events[: self.most], stripped)
         events = plan.events[: len(pictured.events)]
         return _Shown(marker, spans, events, pictured, ends=len(events) == len(stripped))
 

@@ -143,7 +143,7 @@ class _Pass:
             last = raw[-1].seq if raw else _read_through(marker)
             self._commit(None, PassRead(first, last, last, (), True, marker.refused))
             return True
-        pictured = with_room(self.scope.ports.objects, plan.events)
+        pictured = with_room(self.scope.ports.objects, plan.events, raw)
         if len(pictured.events) < len(plan.events):
             plan = Pass(plan.events[: len(pictured.events)], cut_by_cap=True)
         given = replace(self._input(head, marker, plan.events), events=pictured.events)
