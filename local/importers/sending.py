@@ -19,6 +19,7 @@ DOCUMENT_FIELDS = (
 )
 ARTIFACTS = "/artifacts/"
 THERE_ALREADY = (409, 412)
+NO_ROOM = "is not accepted; the reasons of the lines before it left no room for its own"
 
 
 class NotTaken(RuntimeError):
@@ -87,6 +88,7 @@ def _send_piece(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: S
     sent.unchanged += len(answer["unchanged"])
     sent.conflicting += answer["conflicting"]
     sent.rejected |= {piece[one["line"] - 1][0]: one["detail"] for one in answer["rejected"]}
+    sent.rejected |= {piece[line - 1][0]: NO_ROOM for line in answer.get("also_rejected", ())}
     sent.skipped.update(answer["skipped"])
 
 

@@ -17,6 +17,7 @@ from neve.usecases.observe import commit_pass
 from neve.usecases.pack import build_pack
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.reflect import replace_rows
+from neve.usecases.reflect.reflect_session import fold_session
 from neve.usecases.sessions import append_events, event_images
 from tests.simulation.checks import compactions
 from tests.simulation.checks.knowledge.packed_documents import Gathered
@@ -62,7 +63,7 @@ def watching(seen: Counter[str]) -> Iterator[None]:
         (build_pack, "gather_pack", _noting(gather_pack)),
         (commit_pass.PassCommit, "_attempt", _recognising(seen)),
         (move_horizon, "_moved_since", _overtaking(seen)),
-        (compact_session, "fold_session", _finding(compact_session.fold_session, seen, "folded by a compaction")),
+        (compact_session, "fold_session", _finding(fold_session, seen, "folded by a compaction")),
         (commit_filing.FilingCommit, "write", _racing(seen)),
         (images, "take_away", _with_any("brought", images.take_away, seen, "image taken away")),
         (images, "keep", _with_any("borrowed", images.keep, seen, "image borrowed")),

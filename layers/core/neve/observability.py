@@ -55,14 +55,24 @@ def facts_left_out(queue: str, correlation_id: str, count: int) -> None:
     logger.warning("facts left out", extra={"where": queue, "correlation_id": correlation_id, "count": count})
 
 
+def facts_not_read(queue: str, correlation_id: str, count: int) -> None:
+    """Facts of an observer's answer that were not of the form."""
+    logger.warning("facts not read", extra={"where": queue, "correlation_id": correlation_id, "count": count})
+
+
 def summary_refused(queue: str, correlation_id: str) -> None:
     """A compaction whose summary is an extract, because the model would not read what it covers."""
     logger.warning("summary refused", extra={"where": queue, "correlation_id": correlation_id})
 
 
 def not_reflected(queue: str, correlation_id: str, reason: str) -> None:
-    """A compaction of a session whose reflection is due: it went on without, and a later pass tries again."""
+    """The reflection of a session is due: its worker went on without, and a later pass tries again."""
     logger.warning("not reflected", extra={"where": queue, "correlation_id": correlation_id, "reason": reason})
+
+
+def reflection_left_out(queue: str, correlation_id: str, count: int) -> None:
+    """Rows of a reflection that its target has no room for; what they were made of is replaced."""
+    logger.warning("reflection left out", extra={"where": queue, "correlation_id": correlation_id, "count": count})
 
 
 def answer_not_used(queue: str, correlation_id: str, rejected: Mapping[str, int]) -> None:

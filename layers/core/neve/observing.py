@@ -62,7 +62,8 @@ class PassInput:
 class Observed:
     """What a pass came back with, validated. ``has_memory`` False or no lines = nothing worth keeping.
     ``covered_to``: seq of the last event that lines and facts do justice to; None = the last of the pass.
-    ``prompt_version`` None: no model was asked."""
+    ``prompt_version`` None: no model was asked. ``facts_not_read``: how many more facts the answer had, which were
+    not of the form."""
 
     has_memory: bool
     lines: tuple[ObservedLine, ...]
@@ -76,6 +77,7 @@ class Observed:
     calls: int = 1
     covered_to: int | None = None
     prompt_version: str | None = None
+    facts_not_read: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,13 @@ class ReflectedRow:
 
 @dataclass(frozen=True, slots=True)
 class Reflected:
+    """``left_out``: how many more rows the answer had, or rows of more words, than the target has room for."""
+
     rows: tuple[ReflectedRow, ...]
     model: str
     usage: Mapping[str, int] = field(default_factory=dict)
     calls: int = 1
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

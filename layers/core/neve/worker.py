@@ -116,15 +116,21 @@ def _tell(queue: QueueName, correlation_id: str, report: ObservationReport) -> N
         observability.summary_refused(queue, correlation_id)
     if report.not_reflected:
         observability.not_reflected(queue, correlation_id, report.not_reflected)
+    if report.reflection_left_out:
+        observability.reflection_left_out(queue, correlation_id, report.reflection_left_out)
     facts = report.untold_facts()
     if facts["left_out"]:
         observability.facts_left_out(queue, correlation_id, facts["left_out"])
+    if facts["not_read"]:
+        observability.facts_not_read(queue, correlation_id, facts["not_read"])
     counts = {
         "EventsUnobservable": len(unobservable),
         "ImagesLeftOut": len(images),
         "SummariesRefused": int(report.summary_refused),
         "ReflectionsNotDone": int(report.not_reflected is not None),
+        "ReflectionRowsLeftOut": report.reflection_left_out,
         "FactsLeftOut": facts["left_out"],
+        "FactsNotRead": facts["not_read"],
         "FactsInInbox": facts.get("inbox", 0),
         "FactsRejected": facts.get("rejected", 0),
         **metrics("Redacted", report.uncounted()),

@@ -144,3 +144,15 @@ def test_a_reflection_that_there_is_no_time_for_is_left_to_another_worker(world:
     second = compact_session(scope_of(world), body, time_for(2))
     assert second is not None
     assert (second.left_off_at, get_job(world.user("ann"), body["job_id"]).result["outcome"]) == (None, "covered")
+
+
+def test_a_compaction_that_is_refused_says_what_its_passes_did(world: World) -> None:
+    grown(world, tokens=100)
+    world.say("And one more thing", "Good")
+    world.observer.summaries = [ModelRefused("no such model")]
+    body = ask(world)
+    compact_session(scope_of(world), body)
+    job = get_job(world.user("ann"), body["job_id"])
+    reason = "the language model refused the request: no such model"
+    assert (job.status, job.result["reason"], len(job.result["written"])) == ("failed", reason, job.result["passes"])
+    assert job.result["passes"] > 0

@@ -311,6 +311,18 @@ def test_without_a_models_words_the_extract_stands(world: World, answer: Any, re
     assert {name: job.result[name] for name in reason} == reason
 
 
+@pytest.mark.parametrize("cap", [100, 35_000])
+def test_events_that_a_request_has_no_room_for_are_told(world: World, cap: int) -> None:
+    """At least 60 tokens of each are shown; the extract reads all of them."""
+    world.with_policy(window=2_000, observer_transcript_cap=cap)
+    turns(world, 12)
+    job = compact(world)
+    first, last = job.result["covers"].values()
+    shown = len(world.observer.summarised[-1].events)
+    assert job.result.get("summary_events_not_shown", 0) == last - first + 1 - shown
+    assert ("summary_events_not_shown" in job.result) is (cap == 100)
+
+
 def test_while_the_model_is_down_nothing_moves(world: World) -> None:
     seq = tool_turn(world)
     turns(world, 12)

@@ -12,13 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neve.adapters.table_rules import MAX_SORT_KEY_BYTES
 from neve.domain.documents.change import DocumentChange
-from neve.domain.documents.paths import normal_path
+from neve.domain.documents.paths import MOST_BYTES, normal_path
 from neve.domain.errors import NeveError
 from neve.domain.records import Document
 from neve.domain.tokens import estimate
 from neve.ports import StoreUnavailable
 from neve.store import rows
+from neve.store.pins import pins_of
 from neve.usecases.documents.read_document import PAGE_TOKENS, DocumentPage, read_document
 from neve.usecases.documents.write_document import write_document
 from tests.unit.world import World
@@ -79,6 +81,21 @@ def test_paths_that_may_be(path: str) -> None:
 def test_paths_that_may_not_be(path: str) -> None:
     with pytest.raises(ValueError, match="1 to 8 segments"):
         normal_path(path)
+
+
+@pytest.mark.parametrize("letter", ["記", "ह", "\U00020000"])
+def test_a_path_fits_the_keys_of_its_rows(world: World, letter: str) -> None:
+    """Segment by segment it may be far longer than a key."""
+    segment, user = f"/{letter * 64}", world.user(f"user-{ord(letter)}")
+    whole = segment * 8
+    most = next(n for n in range(len(whole), 0, -1) if len(whole[:n].encode()) <= MOST_BYTES)
+    change = DocumentChange(text="x", always_include=True)
+    assert write_document(user, whole[:most], change).created
+    assert [pin.path for pin in pins_of(world.table, user.keys)] == [whole[:most]]
+    bounds = user.keys.documents_below(f"{whole[:most]}/", None)
+    assert max(len(bound.encode()) for bound in bounds) <= MAX_SORT_KEY_BYTES
+    with pytest.raises(NeveError, match="at most 1000 bytes in UTF-8"):
+        write_document(user, whole[: most + 1], change)
 
 
 def test_a_path_is_kept_composed() -> None:

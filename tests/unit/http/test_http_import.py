@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from functions.records.app import router
+from neve.http.schemas.memories.imports import MAX_LINES
 from tests.unit.api_world import Api, Reply, installed, proxy_event
 from tests.unit.world import World
 
@@ -41,3 +43,36 @@ def test_when_no_line_is_utf8_the_first_is_the_answer(api: Api) -> None:
     refused = sent(api, b'\n"\xff"\n{"text": "\xfe"}')
     assert (refused.status, refused.json["code"]) == (400, "malformed_json")
     assert refused.json["detail"] == "lines[2]: This is not UTF-8 at byte 1."
+
+
+MANY = 4_999
+
+
+@pytest.mark.parametrize("fields", [1, 18])
+def test_reasons_that_have_no_room_are_told_by_their_lines(api: Api, fields: int) -> None:
+    """An answer may have 6 MB, and the record of an Idempotency-Key 400 KB."""
+    wrong = json.dumps({f"f{n}": 1 for n in range(fields)})
+    raw = "\n".join([f'{{"id": "{"a" * 64}", "text": "Keeps bees."}}', *[wrong] * MANY]).encode()
+    first = sent(api, raw, "k1")
+    assert first.status == 200, first.json
+    assert first.json["imported"] == ["a" * 64]
+    named = [one["line"] for one in first.json["rejected"]]
+    assert len(named) > 10
+    assert named + first.json["also_rejected"] == list(range(2, MANY + 2))
+    assert sent(api, raw, "k1").json == first.json
+    again = sent(api, raw)
+    assert (again.json["unchanged"], again.json["also_rejected"]) == (["a" * 64], first.json["also_rejected"])
+
+
+def test_few_reasons_have_room(api: Api) -> None:
+    raw = "\n".join(['{"text": "Keeps bees."}', *['{"txt": "Keeps bees."}'] * 50]).encode()
+    answer = sent(api, raw).json
+    assert ([one["line"] for one in answer["rejected"]], "also_rejected" in answer) == (list(range(2, 52)), False)
+
+
+def test_the_longest_ids_of_the_most_lines_fit_the_record(api: Api) -> None:
+    good = [f'{{"id": "{n:064d}", "text": "t{n}"}}' for n in range(MAX_LINES - 500)]
+    raw = "\n".join([*good, *['{"txt": 1}'] * 500]).encode()
+    first = sent(api, raw, "k1")
+    assert (first.status, len(first.json["imported"])) == (200, MAX_LINES - 500)
+    assert sent(api, raw, "k1").json == first.json

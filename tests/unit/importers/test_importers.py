@@ -12,7 +12,7 @@ from local.api_client import ApiClient, Reply
 from local.importers.__main__ import main
 from local.importers.observations import observation_line
 from local.importers.reading import Malformed, read_records, time_of
-from local.importers.sending import PIECE_BYTES, pieces, send_lines
+from local.importers.sending import NO_ROOM, PIECE_BYTES, pieces, send_lines
 from neve.http.schemas.memories.imports import ImportText
 
 
@@ -216,6 +216,15 @@ def test_lines_are_sent_in_pieces_and_refused_ones_named_by_their_place() -> Non
     sent = send_lines(cast("ApiClient", service), "ada", "\n".join(lines))
     assert (sent.imported, sent.rejected) == (2, {2: "bad"})
     assert send_lines(cast("ApiClient", service), "ada", '\n\n{"text": "bad"}').rejected == {3: "lines[1]: bad"}
+
+
+def test_a_line_whose_reason_has_no_room_is_a_rejected_one() -> None:
+    class Full:
+        def call(self, _: str, __: str, *, raw: bytes) -> Reply:
+            answer = {"imported": ["a"], "unchanged": [], "conflicting": [], "rejected": [], "skipped": {}}
+            return _reply(200, {**answer, "also_rejected": [raw.split(b"\n").index(b"bad") + 1]})
+
+    assert send_lines(cast("ApiClient", Full()), "ada", '{"text": "a"}\n\nbad').rejected == {3: NO_ROOM}
 
 
 @pytest.mark.parametrize("user", ["ada#2", "ada/sessions", "..", "", "a b"])

@@ -193,7 +193,16 @@ def test_a_relation_to_an_unknown_memory_is_none() -> None:
     "bad", [{"importance": 9}, {"category": "HOBBY"}, {"by": "rumour"}, {"text": ""}, {"relation": "is"}, {"text": 3}]
 )
 def test_a_fact_out_of_form_is_left_out_alone(bad: dict[str, Any]) -> None:
-    assert [fact.text for fact in read(facts=[{**FACT, **bad}, FACT, "no fact"]).facts] == ["User lives in Bergen"]
+    answer = read(facts=[{**FACT, **bad}, FACT, "no fact"])
+    assert ([fact.text for fact in answer.facts], answer.facts_not_read) == (["User lives in Bergen"], 2)
+
+
+@pytest.mark.parametrize(
+    ("told", "not_read"), [(None, 0), ([], 0), ([FACT], 0), ([FACT] * 50, 0), ("none", 1), ({}, 1)]
+)
+def test_facts_that_no_list_holds_are_not_read(told: Any, not_read: int) -> None:
+    assert read(facts=told).facts_not_read == not_read
+    assert read(facts=told, facts_not_read=7).facts_not_read == not_read, "the answer does not count them itself"
 
 
 def test_more_facts_are_read_than_there_is_room_for() -> None:

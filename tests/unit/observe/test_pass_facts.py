@@ -209,6 +209,16 @@ def test_an_eleventh_fact_ends_the_pass_before_its_event(world: World) -> None:
     assert {memory.occurrences for memory in facts_of(world)} == {1}
 
 
+def test_facts_that_were_not_of_the_form_are_told_once(world: World) -> None:
+    world.say("I own a book", "ok")
+    world.observer.answers = [replace(observed(fact("User owns a book.", 1)), facts_not_read=3)]
+    report = observe(world)
+    assert (report.result()["facts_not_read"], report.untold_facts()["not_read"]) == (3, 3)
+    assert report.left_out()["facts_not_read"] == 3, "what a compaction says of its passes"
+    going_on = ObservationReport.going_on(report.result())
+    assert (going_on.facts_not_read, going_on.untold_facts()["not_read"]) == (3, 0)
+
+
 def test_what_one_event_has_too_many_of_is_counted(world: World) -> None:
     world.say("I own twelve books", "ok")
     told = [fact(f"User owns book B{n}.", 1, importance=2 + (n > 1)) for n in range(12)]

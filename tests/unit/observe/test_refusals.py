@@ -15,6 +15,7 @@ from neve.ports import ContentRefused, Message, ModelRefused, ModelUnavailable, 
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job
+from neve.usecases.observe import images
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
@@ -22,6 +23,9 @@ from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.sessions.retract_events import Retract, retract_events
+from neve.usecases.sessions.retract_job import retract_message
+from neve.usecases.sessions.take_back import take_back
 from tests.unit.world import ScriptedObserver, World, time_for
 
 USER = EventType.USER_MESSAGE
@@ -205,3 +209,67 @@ def test_a_note_on_an_event_asks_for_no_other_work(world: World) -> None:
     row = world.table.get(world.user().of_session("s1").keys.event(2))
     assert row is not None
     assert (row["content"], row["version"], row["unobservable"]) == ("bad", 2, {"reason": REASON})
+
+
+# --- what one request has room for --------------------------------------------------------------------
+
+
+def pictures(world: World, *counts: int) -> None:
+    """A message for each number, with so many images of 92 characters in base64."""
+    for message, count in enumerate(counts):
+        drawn = [base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes([message, n] * 30)).decode() for n in range(count)]
+        images = [{"type": "image", "media_type": "image/png", "data": one} for one in drawn]
+        content = [{"type": "text", "text": f"message {message}"}, *images]
+        append_events(world.user().of_session("s1"), [NewEvent(USER, content)])
+
+
+def blocks(event: Event) -> list[str]:
+    assert not isinstance(event.content, str)
+    return [block["type"] for block in event.content]
+
+
+def test_images_that_one_request_has_no_room_for_are_the_next_passs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the provider refused the whole request for its size, and all of them were left out."""
+    monkeypatch.setattr(images, "REQUEST_BYTES", 200)
+    pictures(world, 1, 1, 0, 1, 2)
+    report = observe(world)
+    assert asked(world) == ["1i 2i 3", "4i", "5i"]
+    assert (lines_of(world), report.images_left_out, marker(world)) == (["1", "2", "3", "4", "5"], [], 5)
+
+
+def test_an_image_that_no_request_has_room_for_beside_its_events_others_is_told(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(images, "REQUEST_BYTES", 200)
+    world.observer = ScriptedObserver()
+    pictures(world, 3, 1)
+    report = observe(world)
+    [first], [second] = (one.events for one in world.observer.passes)
+    assert blocks(first) == ["text", "image", "image", "text"]
+    assert blocks(second) == ["text", "image"]
+    assert (report.images_left_out, report.untold()[1]) == ([1], [1])
+
+
+def test_images_of_an_event_above_the_cap_are_told(world: World) -> None:
+    world.with_policy(observer_transcript_cap=2_000)
+    world.observer = ScriptedObserver()
+    pictures(world, 3)
+    report = observe(world)
+    [[shown]] = [one.events for one in world.observer.passes]
+    assert blocks(shown) == ["text", "image"], "an image weighs 1,600 tokens"
+    assert (report.images_left_out, report.result()["images_left_out"]) == ([1], [1])
+
+
+def test_what_is_read_again_has_the_same_room(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures(world, 1, 1, 3)
+    tell(world, "the last")
+    world.observer = ScriptedObserver()
+    observe(world)
+    monkeypatch.setattr(images, "REQUEST_BYTES", 200)
+    scope = world.user().of_session("s1")
+    job_id = retract_events(scope, Retract(4, 4, "edited")).job_id
+    report = take_back(scope, retract_message(world.table.get(scope.keys.job(job_id)) or {}).body)
+    assert [[event.seq for event in one.events] for one in world.observer.passes] == [[1, 2, 3, 4], [1, 2], [3]]
+    assert report is not None and report.images_left_out == [3]

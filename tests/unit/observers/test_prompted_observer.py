@@ -62,7 +62,7 @@ def test_one_call_becomes_an_observation() -> None:
             "current_task": "sell the boat",
             "suggested_continuation": "Ask how it went.",
             "thread_title": "The boat",
-            "facts": [fact],
+            "facts": [fact, {**fact, "category": "HOBBY"}],
         }
     )
     observer = PromptedObserver(model, "anthropic")
@@ -74,6 +74,7 @@ def test_one_call_becomes_an_observation() -> None:
     assert (answer.current_task, answer.thread_title) == ("sell the boat", "The boat")
     assert answer.suggested_continuation == "Ask how it went."
     assert answer.facts == (ProposedFact("User sails", "PREFERENCE", 3, "user_stated", "new", None),)
+    assert answer.facts_not_read == 1
     assert (answer.model, answer.usage, answer.calls) == ("model-1", {"input": 100, "output": 10}, 1)
     request = model.requests[0]
     assert request.purpose == "observe"
@@ -178,7 +179,7 @@ def test_reflections_name_their_groups() -> None:
     )
     answer = PromptedObserver(model, "m").reflect(GIVEN_NOTES)
     assert [(row.text, row.group_ids) for row in answer.rows] == [("🔴 a", ("mem_1", "mem_3")), ("🟡 b", ())]
-    assert answer.calls == 1
+    assert (answer.calls, answer.left_out) == (1, 0)
     assert model.requests[0].purpose == "reflect"
     assert "[group id: mem_2]" in last_text(model.requests[0])
 
@@ -189,14 +190,16 @@ def test_over_target_is_asked_again_then_trailing_rows_are_dropped() -> None:
     assert "200 tokens" in last_text(model.requests[1])
     assert "100 tokens" in last_text(model.requests[1])
     assert [len(row.text) for row in answer.rows] == [160, 128]
-    assert answer.calls == 2
+    assert (answer.calls, answer.left_out) == (2, 1)
 
 
 def test_a_single_row_over_the_target_is_trimmed() -> None:
     model = ScriptedModel(rows(640), rows(640))
-    (row,) = PromptedObserver(model, "m").reflect(GIVEN_NOTES).rows
+    answer = PromptedObserver(model, "m").reflect(GIVEN_NOTES)
+    (row,) = answer.rows
     assert estimate(row.text) <= 100
     assert row.text.endswith("…")
+    assert answer.left_out == 1, "what is cut of it is told, too"
 
 
 def test_no_reflections() -> None:

@@ -72,6 +72,14 @@ def test_a_reflection_that_was_not_done_is_told_with_the_reason(written: io.Stri
     assert line["reason"] == "rows of the user are being replaced"
 
 
+def test_what_had_no_room_or_no_form_is_told_by_its_number(written: io.StringIO) -> None:
+    observability.reflection_left_out("extract", "01J", 3)
+    observability.facts_not_read("extract", "01J", 2)
+    lines = [json.loads(line) for line in written.getvalue().splitlines()]
+    told = [("WARNING", "reflection left out", 3), ("WARNING", "facts not read", 2)]
+    assert [(line["level"], line["message"], line["count"]) for line in lines] == told
+
+
 def test_an_answer_is_told_by_operation_status_and_time_only(written: io.StringIO) -> None:
     observability.logger.setLevel("INFO")
     observability.answered("recall", "01J", 422, "validation_failed", 1.5)

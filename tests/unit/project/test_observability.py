@@ -123,6 +123,25 @@ def test_an_event_that_is_not_read_is_one_warning_and_counted(
     assert (line["Function"], line["EventsUnobservable"]) == ("extract", [1.0])
 
 
+def test_facts_that_were_not_of_the_form_are_one_warning_and_counted(
+    capsys: pytest.CaptureFixture[str], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
+    world.observer.answers = [kept("🟡 one", 1, 2, facts_not_read=2)]
+    world.open()
+    world.say("the words of a person", "an answer")
+    message = observation_message(world.user().of_session("s1").keys, 1, 2)
+    record = {"messageId": "m-1", "body": json.dumps(message.body | {FIELD: "req-3"}), "attributes": {}}
+    warned: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(observability, "facts_not_read", lambda *told: warned.append(told))
+    create_tenant(world, "acme")
+    context = LambdaContext(read_template().functions["extract"], "r")
+    process_fifo(world, {"Records": [record]}, context, QueueName.EXTRACT, extract_session)
+    assert warned == [("extract", "req-3", 2)]
+    [line] = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "FactsNotRead" in line]
+    assert (line["Function"], line["FactsNotRead"]) == ("extract", [2.0])
+
+
 def _row(world: World, seq: int) -> Item:
     item: Item | None = world.table.get(world.tenant.keys.of_user("ann").of_session("s1").event(seq))
     assert item is not None

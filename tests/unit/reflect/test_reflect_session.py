@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.records import Kind, Priority, Status
+from neve.domain.records import Job, Kind, Priority, Status
 from neve.observing import Reflected, ReflectedRow
 from neve.ports import Conflict, StoreUnavailable, WriteOp
 from neve.store import rows
@@ -21,6 +21,7 @@ from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.job import observation_message
 from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
@@ -197,6 +198,36 @@ def test_rows_over_the_target_are_dropped_from_the_end(world: World) -> None:
     rows_ = tuple(ReflectedRow(f"🔴 {i} " + "y" * 400) for i in range(5))
     world.observer.reflections = [Reflected(rows_, "scripted")]
     assert len(reflect(world)) == 2
+
+
+def extracted(world: World) -> tuple[ObservationReport, Job]:
+    """One more turn, whose pass is followed by the reflection that is due."""
+    scope = world.user("ann").of_session("s1")
+    last = world.say("And I keep bees", "Good").seqs[-1]
+    message = observation_message(scope.keys, 1, last).body
+    report = extract_session(scope, message)
+    assert report is not None
+    return report, get_job(world.user("ann"), message["job_id"])
+
+
+def test_rows_that_have_no_room_are_told(world: World) -> None:
+    fill(world)
+    rows_ = tuple(ReflectedRow(f"🔴 {i} " + "y" * 400) for i in range(5))
+    world.observer.reflections = [Reflected(rows_, "scripted", left_out=2)]
+    report, job = extracted(world)
+    assert (len(job.result["reflections"]), job.result["reflection_left_out"]) == (2, 5)
+    assert (report.reflection_left_out, report.not_reflected) == (5, None)
+
+
+def test_an_empty_answer_is_told(world: World) -> None:
+    fill(world)
+    world.observer.reflections = [Reflected((), "scripted")]
+    report, job = extracted(world)
+    assert ("reflections" in job.result, job.result["reflection_reason"]) == (
+        False,
+        "the observer answered with nothing",
+    )
+    assert (report.reflection_left_out, report.not_reflected) == (0, "the observer answered with nothing")
 
 
 def test_an_empty_answer_writes_nothing(world: World) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from neve.domain.observe.facts import ProposedFact
 from neve.domain.records import EventType, Job, Kind, Memory, RetractReason, Status
-from neve.ports import ModelUnavailable
+from neve.ports import ContentRefused, ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
+from neve.usecases.compact.compact_session import compact_session
+from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
@@ -23,6 +27,9 @@ from neve.usecases.sessions.retract_events import Retract, retract_events
 from neve.usecases.sessions.retract_job import after, note, retract_message
 from neve.usecases.sessions.take_back import take_back
 from tests.unit.world import NOTHING, World, kept, time_for
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 60).decode()
+REASON = "status 400 (invalid_request_error)"
 
 
 @pytest.fixture
@@ -302,3 +309,78 @@ def test_a_deleted_image_is_gone_where_it_was_uploaded_to(world: World) -> None:
     assert done.result is not None and done.result["erased"]["images"] == 1
     assert world.objects.list(keys.images_prefix) == [keys.image_object("upl_2")]
     assert world.objects.list(keys.uploads_prefix) == [keys.upload_object("upl_2")]
+
+
+# --- what is left is read again, and what of it is not is told ---------------------------------------
+
+
+def test_an_event_that_is_refused_alone_is_told(world: World) -> None:
+    observe(world, "one", "two", "three", "four")
+    message = retract(world, 4)
+    world.observer.answers += [ContentRefused(REASON), ContentRefused(REASON)]
+    report = take_back(scope_of(world), message)
+    assert ranges(seen(world)) == [(1, 3)]
+    assert seen(world)[0].text == "🟡 said 2 to 3"
+    told = [{"seq": 1, "reason": REASON}]
+    assert report is not None and report.untold()[0] == told
+    assert job_of(world, message).result["unobservable"] == told
+
+
+def test_where_all_that_is_left_is_refused_it_is_told_once(world: World) -> None:
+    observe(world, "one", "two")
+    message = retract(world, 2)
+    world.observer.answers.append(ContentRefused(REASON))
+    report = take_back(scope_of(world), message)
+    job = job_of(world, message)
+    assert (job.status, seen(world)) == ("done", [])
+    assert report is not None and report.unobservable == job.result["unobservable"] == [{"seq": 1, "reason": REASON}]
+
+
+def test_images_that_are_left_out_are_told(world: World) -> None:
+    image = {"type": "image", "media_type": "image/png", "data": PNG}
+    append_events(scope_of(world), [NewEvent(EventType.USER_MESSAGE, [image, {"type": "text", "text": "My bike."}])])
+    observe(world, "two", "three")
+    message = retract(world, 3)
+    world.observer.answers.append(ContentRefused(REASON))
+    report = take_back(scope_of(world), message)
+    assert ranges(seen(world)) == [(1, 2)]
+    assert report is not None and report.untold()[1] == [1]
+    assert job_of(world, message).result["images_left_out"] == [1]
+
+
+def test_facts_without_room_are_told_of_every_pass(world: World) -> None:
+    observe(world, "one", "two", "three")
+    message = retract(world, 3)
+    facts = tuple(
+        ProposedFact(f"User has been to island {n}.", "PLACE", 3, "user_stated", "new", None, 1, 1) for n in range(12)
+    )
+    world.observer.answers.append(kept("🟡 islands", 1, 2, facts=facts))
+    report = take_back(scope_of(world), message)
+    assert report is not None and report.untold_facts()["left_out"] == 2
+    assert job_of(world, message).result["facts_left_out"] == 2
+
+
+def test_an_answer_passes_the_gate(world: World) -> None:
+    observe(world, "one", "two")
+    message = retract(world, 2)
+    card = "4111 1111 1111 1111"
+    world.observer.answers.append(kept(f"🟡 pays with {card}", 1, 1, current_task=f"Charge {card}."))
+    report = take_back(scope_of(world), message)
+    assert [row.text for row in seen(world)] == ["🟡 pays with [removed]"]
+    assert card not in str(world.table.get(scope_of(world).keys.marker))
+    assert report is not None and report.uncounted() == {"card_number": 2}
+    assert job_of(world, message).result["redacted"] == {"card_number": 2}
+
+
+def test_a_summary_that_no_model_wrote_says_why(world: World) -> None:
+    world.with_policy(window=2_000)
+    for _ in range(12):
+        world.say("u" * 320, "a" * 320)
+    request_compaction(scope_of(world), "manual", wait=False)
+    compact_session(scope_of(world), world.queue.sent[-1][1].body)
+    message = retract(world, 5, 6)
+    world.observer.summaries.append(ContentRefused(REASON))
+    report = take_back(scope_of(world), message)
+    result = job_of(world, message).result
+    assert (result["summary"], result["summary_reason"]) == ("rewritten", "the observer refused to read these events")
+    assert report is not None and report.summary_refused

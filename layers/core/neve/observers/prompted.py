@@ -16,7 +16,7 @@ from neve.domain.librarian.filing import Filed
 from neve.domain.librarian.time_limits import ANSWER_S as FILING_ANSWER_S
 from neve.domain.librarian.time_limits import ANSWER_TOKENS, FILING_S
 from neve.domain.observe import prompt as observation_prompt
-from neve.domain.observe.answer import ObservationAnswer, observation_schema, read_answer
+from neve.domain.observe.answer import ReadAnswer, observation_schema, read_answer
 from neve.domain.observe.lines import earlier, within_tokens
 from neve.domain.observe.time_limits import ANSWER_S, COMMIT_S
 from neve.domain.reflect import condense_prompt
@@ -80,7 +80,7 @@ class PromptedObserver:
         shown = {row.id for row in given.prior}
         answers: list[ModelAnswer] = []
 
-        def ask(remark: str | None = None) -> ObservationAnswer:
+        def ask(remark: str | None = None) -> ReadAnswer:
             answers.append(self._model.call_tool(_observation_request(given, remark)))
             return _read(
                 answers[-1],
@@ -108,11 +108,14 @@ class PromptedObserver:
         size = sum(estimate(row.text) for row in rows)
         if size > given.target_tokens and given.seconds_left() >= self._longest_s:
             rows = ask(reflection_prompt.over_target_remark(size, given.target_tokens)) or rows
+        kept = _rows_within(rows, given.target_tokens)
+        whole = sum(row.text == told.text for row, told in zip(kept, rows, strict=False))
         return Reflected(
-            rows=_rows_within(rows, given.target_tokens),
+            rows=kept,
             model=answers[-1].model,
             usage=usage_sum(*(answer.usage for answer in answers)),
             calls=len(answers),
+            left_out=len(rows) - whole,
         )
 
     def condense(self, given: CondenseInput) -> Condensed:
@@ -265,12 +268,12 @@ def _read(answer: ModelAnswer, read: Callable[[Mapping[str, Any]], Answer]) -> A
         raise ModelUnavailable(f"{answer.model} answered out of form ({type(error).__name__})") from None
 
 
-def _size(answer: ObservationAnswer) -> int:
+def _size(answer: ReadAnswer) -> int:
     """Tokens of the row that the answer would become."""
     return estimate("\n".join(line.text for line in answer.observations))
 
 
-def _observed(answer: ObservationAnswer, given: PassInput, answers: Sequence[ModelAnswer]) -> Observed:
+def _observed(answer: ReadAnswer, given: PassInput, answers: Sequence[ModelAnswer]) -> Observed:
     told = [ObservedLine(line.text, line.seq_from, line.seq_to) for line in answer.observations]
     lines, trimmed_to = within_tokens(told, given.output_cap, given.events)
     facts = (
@@ -299,6 +302,7 @@ def _observed(answer: ObservationAnswer, given: PassInput, answers: Sequence[Mod
         calls=len(answers),
         covered_to=earlier(answer.covered_to, trimmed_to),
         prompt_version=observation_prompt.PROMPT_VERSION,
+        facts_not_read=answer.facts_not_read,
     )
 
 

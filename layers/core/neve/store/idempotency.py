@@ -6,7 +6,6 @@ run inside ``usecases/jobs/run_once.py``, which claims the key first; a claim ou
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +14,7 @@ from neve.domain.errors import NeveError
 from neve.domain.times import iso, parse
 from neve.ports import Expect, Expectation, Item, Key, Put
 from neve.store.keys import Keys
-from neve.store.rows import live
+from neve.store.rows import live, loaded_json, stored_json
 
 RETENTION_S = 24 * 3600
 CLAIM_S = 60
@@ -53,7 +52,7 @@ def replay(item: Item | None, idem: IdempotencyKey, now: datetime) -> StoredRepl
     if row["body_sha"] != idem.body_sha:
         raise NeveError("idempotency_mismatch", "This Idempotency-Key came with another body before.")
     if "reply" in row:
-        return StoredReply(row["status"], json.loads(row["reply"]))
+        return StoredReply(row["status"], loaded_json(row["reply"]))
     left = (parse(row["claimed_until"]) - now).total_seconds()
     if left > 0:
         detail = "The first call with this Idempotency-Key has not been answered yet."
@@ -71,7 +70,7 @@ def done(
     keys: Keys, idem: IdempotencyKey, reply: StoredReply, now: datetime, expect: Expectation = Expect.ABSENT
 ) -> Put:
     """The record with its answer. An operation of the transaction that does the work, or the end of a claim."""
-    stored = {"status": reply.status, "reply": json.dumps(reply.body, ensure_ascii=False)}
+    stored = {"status": reply.status, "reply": stored_json(reply.body)}
     return Put(_row(keys, idem, now) | stored, expect)
 
 

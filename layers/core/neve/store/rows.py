@@ -1,11 +1,13 @@
 """How each record is laid out as a row, and read back. An entity's keys, index keys and attributes meet here only.
 
 Free-form JSON of the caller (``event_data``, block lists, job results) is stored as JSON text: a row holds no null, and
-DynamoDB's nesting limit must not become the caller's."""
+DynamoDB's nesting limit must not become the caller's. What grows with a session is compressed where it is
+long."""
 
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,6 +22,8 @@ from neve.domain.records import (
     EmbeddingState,
     Event,
     Job,
+    Kind,
+    LiveRow,
     Memory,
     PackManifest,
     ReflectDue,
@@ -73,9 +77,25 @@ def _item(key: Key, type_: str, attributes: dict[str, Any]) -> Item:
     return {"pk": key.pk, "sk": key.sk, "type": type_, **attributes}
 
 
+LONG_JSON = 100_000
+"""Bytes. A row has 400 KB (*limit*, DynamoDB): of a list of ids, about four times as many fit when it is compressed.
+What is shorter stays text, and costs no processor time."""
+
+
+def stored_json(value: Any) -> str | bytes:
+    """How a row keeps it: as text, or compressed where that is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    body = text.encode()
+    return text if len(body) <= LONG_JSON else zlib.compress(body)
+
+
+def loaded_json(stored: str | bytes) -> Any:
+    return json.loads(zlib.decompress(stored) if isinstance(stored, bytes) else stored)
+
+
 def _loaded(item: Item, *names: str) -> Item:
     """With the values of those attributes that are kept as JSON text."""
-    decoded = {name: json.loads(item[name]) for name in names if name in item}
+    decoded = {name: loaded_json(item[name]) for name in names if name in item}
     return item | decoded if decoded else item
 
 
@@ -153,12 +173,22 @@ def put_newest_session(keys: UserKeys, session: str, current: Item | None) -> Pu
     )
 
 
+LONG_LIST = 2_000
+"""Live rows: some 130 KB of a row."""
+
+
 def read_marker(item: Item) -> SessionMarker:
+    if not isinstance(item.get("live", []), list):
+        live = [LiveRow(i, Kind(kind), tokens) for i, kind, tokens in loaded_json(item["live"])]
+        return _marker.validate_python(item | {"live": live})
     return _marker.validate_python(item)
 
 
 def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
+    """A long list of live rows is kept compressed: facts stay in it for as long as the session goes on."""
     attributes = _unless_nothing(_marker.dump_python(marker, mode="json", exclude_none=True), retracted=[], retold=[])
+    if len(marker.live) > LONG_LIST:
+        attributes["live"] = stored_json([[row.id, row.kind, row.tokens] for row in marker.live])
     return Put(_item(keys.of_session(marker.session_id).marker, "marker", attributes), expectation(marker.version))
 
 
@@ -325,7 +355,7 @@ def manifest_attributes(manifest: PackManifest) -> dict[str, Any]:
 def put_manifest(keys: UserKeys, manifest: PackManifest) -> Put:
     """Versions are immutable, so a repeated write of the same version changes nothing."""
     attributes = manifest_attributes(manifest)
-    attributes |= {name: json.dumps(attributes[name]) for name in ("layers", "left_out") if name in attributes}
+    attributes |= {name: stored_json(attributes[name]) for name in ("layers", "left_out") if name in attributes}
     return Put(_item(keys.of_session(manifest.session_id).pack(manifest.pack_version), "pack", attributes))
 
 
@@ -365,7 +395,7 @@ def read_job(item: Item) -> Job:
 
 def put_job(keys: Keys, job: Job) -> Put:
     attributes = _job.dump_python(job, mode="json", exclude_none=True)
-    attributes |= {name: json.dumps(attributes[name], ensure_ascii=False) for name in ("result", "state")}
+    attributes |= {name: stored_json(attributes[name]) for name in ("result", "state")}
     expires = datetime.fromisoformat(job.created_at) + timedelta(days=JOB_DAYS)
     attributes["expires_at"] = int(expires.timestamp())
     return Put(_item(keys.job(job.id), "job", attributes), expectation(job.version))

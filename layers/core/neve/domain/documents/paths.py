@@ -6,10 +6,16 @@ import unicodedata
 
 MOST_SEGMENTS, LONGEST_SEGMENT = 8, 64
 LONGEST_PATH = MOST_SEGMENTS * (LONGEST_SEGMENT + 1)
+MOST_BYTES = 1_000
+"""In UTF-8. The sort key of a head or of a pin is the path with up to 17 bytes before it, the end of a list below has
+eight more than it, and DynamoDB takes 1,024."""
 ARTIFACTS = "/artifacts/"
 PROFILE = "/profile/"
 PEOPLE = "/profile/people/"
-PATH_RULE = "must be 1 to 8 segments, each / and 1 to 64 letters, digits, spaces or . _ ' - that are not . or .. alone"
+PATH_RULE = (
+    "must be 1 to 8 segments, each / and 1 to 64 letters, digits, spaces or . _ ' - that are not . or .. alone,"
+    f" together at most {MOST_BYTES} bytes in UTF-8"
+)
 
 _MARKS = " ._'-"
 
@@ -19,6 +25,8 @@ def normal_path(text: str) -> str:
     path = unicodedata.normalize("NFC", text)
     first, *segments = path.split("/")
     if first or not 1 <= len(segments) <= MOST_SEGMENTS or not all(map(_is_segment, segments)):
+        raise ValueError(PATH_RULE)
+    if len(path.encode()) > MOST_BYTES:
         raise ValueError(PATH_RULE)
     return path
 

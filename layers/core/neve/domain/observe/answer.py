@@ -63,7 +63,7 @@ class FactEntry(BaseModel):
 
 
 def _well_formed_facts(given: Any) -> Any:
-    """The facts that are of the form; an answer may hold more than there is room for, as many as are read."""
+    """The facts that are of the form."""
     if not isinstance(given, list):
         return []
     facts = []
@@ -72,7 +72,7 @@ def _well_formed_facts(given: Any) -> Any:
             facts.append(FactEntry.model_validate(entry))
         except ValidationError:
             continue
-    return facts[:MOST_READ]
+    return facts
 
 
 def _without_nulls(given: Any) -> Any:
@@ -103,6 +103,13 @@ class ObservationAnswer(BaseModel):
     )
 
 
+class ReadAnswer(ObservationAnswer):
+    """An answer within bounds. ``facts``: more than there is room for, as many as are read. ``facts_not_read``: how
+    many others were not of the form."""
+
+    facts_not_read: int = 0
+
+
 @cache
 def observation_schema() -> Mapping[str, Any]:
     """The JSON schema of the tool's input, of all requests: nobody changes it. The same for every pass, so that a
@@ -112,11 +119,13 @@ def observation_schema() -> Mapping[str, Any]:
 
 def read_answer(
     given: Mapping[str, Any], *, first: int, last: int, shown: Collection[str], max_lines: int = FEWEST_LINES
-) -> ObservationAnswer:
+) -> ReadAnswer:
     """The answer, brought into bounds. ``first`` and ``last`` are the seqs of the pass, ``shown`` the ids of its prior
     memories. No lines are left when there is nothing worth keeping, and none from behind ``covered_to``. Raises
     ValueError when it is not of the form."""
-    answer = ObservationAnswer.model_validate(given)
+    answer = ReadAnswer.model_validate({**given, "facts_not_read": 0})
+    told = given.get("facts")
+    not_read = (len(told) if isinstance(told, list) else int(told is not None)) - len(answer.facts)
     covered_to = None if answer.covered_to is None else min(max(answer.covered_to, first), last)
     end = last if covered_to is None else covered_to
     lines = [_bounded(line, first, last) for line in answer.observations if line.text.strip()]
@@ -129,7 +138,8 @@ def read_answer(
             "current_task": _short(answer.current_task),
             "suggested_continuation": _short(answer.suggested_continuation),
             "thread_title": _short(answer.thread_title),
-            "facts": [fact if fact.target_id in shown else _untargeted(fact) for fact in answer.facts],
+            "facts": [fact if fact.target_id in shown else _untargeted(fact) for fact in answer.facts][:MOST_READ],
+            "facts_not_read": not_read,
         }
     )
 

@@ -37,10 +37,9 @@ def compact_session(
         observe_session(scope, body["incarnation"], report, closing=True, seconds_left=seconds_left)
         if report.left_off_at is None:
             leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
-            folded = _fold(scope, body["incarnation"], seconds_left)
+            folded = _fold(scope, body["incarnation"], report, seconds_left)
             result = folded | _move_horizon(scope, body, seconds_left, rebuild="reflections" in folded)
             report.summary_refused = "summary_reason" in result
-            report.not_reflected = folded.get("reflection_reason")
     except NoTimeToReflect:
         report.left_off_at = f"{report.observed_seq}.reflect"
     except NoTimeToSummarise:
@@ -48,7 +47,7 @@ def compact_session(
     except UserErased:
         return None
     except ModelRefused as refusal:
-        finish_job(scope, body["job_id"], KIND, "failed", refused(refusal))
+        finish_job(scope, body["job_id"], KIND, "failed", report.result() | refused(refusal))
         return report
     if report.left_off_at is not None:
         carry_on_job(scope, body["job_id"], KIND, report.result())
@@ -73,16 +72,19 @@ def _tell_librarian(scope: SessionScope, incarnation: int, job_id: str, kind: st
     scope.ports.queue.send(QueueName.LIBRARIAN, [filing_message(scope.keys, incarnation, job_id, kind)])
 
 
-def _fold(scope: SessionScope, incarnation: int, seconds_left: SecondsLeft) -> dict[str, Any]:
+def _fold(
+    scope: SessionScope, incarnation: int, report: ObservationReport, seconds_left: SecondsLeft
+) -> dict[str, Any]:
     """What the job's result says of an in-session reflection: its passes are passes like any other, and their pack is
     about to be built. That there is none for now holds up no horizon."""
+    ids: list[str] = []
     try:
-        ids = fold_session(scope, incarnation, seconds_left)
+        ids = fold_session(scope, incarnation, seconds_left, report)
     except ReplacementBusy:
-        return {"reflection_reason": "rows of the user are being replaced"}
+        report.not_reflected = "rows of the user are being replaced"
     except ModelRefused as refusal:
-        return {"reflection_reason": refused(refusal)["reason"]}
-    return {"reflections": ids} if ids else {}
+        report.not_reflected = refused(refusal)["reason"]
+    return report.reflection() | ({"reflections": ids} if ids else {})
 
 
 def _move_horizon(

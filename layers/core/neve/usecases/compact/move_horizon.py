@@ -84,8 +84,7 @@ class HorizonMove:
         written = self._write_summary(session, plan.covered)
         store_artifacts(self.scope, self.incarnation, plan.pruned)
         moved = transact(self.scope.ports, lambda: self._commit(session, plan, written))
-        reason = {"summary_reason": written.reason} if written and written.reason else {}
-        return self._result(moved) | reason
+        return self._result(moved) | (written.told if written else {})
 
     # --- reading --------------------------------------------------------------------------------
 

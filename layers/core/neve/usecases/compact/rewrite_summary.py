@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from neve.domain.compact.render import render_summary
 from neve.domain.records import Event, EventType, SessionEpoch, Spans, Summary
@@ -21,6 +22,8 @@ from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.sessions.retract_events import covers_any
 from neve.usecases.tenants.usage import usage_put
 
+REWRITTEN = {"summary": "rewritten"}
+
 
 class _Overtaken(Exception):
     """The epoch has moved while the summary was written."""
@@ -28,23 +31,24 @@ class _Overtaken(Exception):
 
 def rewrite_summary(
     scope: SessionScope, incarnation: int, fresh: Spans, job_id: str, seconds_left: SecondsLeft
-) -> bool:
-    """Whether a summary was written. Not where a compaction has been faster, whose summary has not seen the events
+) -> dict[str, Any]:
+    """What the job's result says of a summary that was written: why no model wrote it although one was asked, and what
+    that was not shown. None is written where a compaction has been faster, whose summary has not seen the events
     either; what a prompt made stands in only. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused,
     StoreUnavailable."""
     work = _Rewriting(scope, incarnation, job_id, seconds_left)
     while True:
         epoch, summary = work.read()
         if not covers_any(epoch, fresh) or epoch.compacted_by == job_id:
-            return epoch.compacted_by == job_id
+            return REWRITTEN if epoch.compacted_by == job_id else {}
         if summary is not None and summary.job_id is not None:
-            return False
+            return {}
         written = work.write(epoch)
         try:
             transact(scope.ports, partial(work.commit, epoch, written))
         except _Overtaken:
             continue
-        return True
+        return {**REWRITTEN, **written.told}
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,8 @@ class NoTimeToSummarise(Exception):
 @dataclass(frozen=True, slots=True)
 class Written:
     """A summary of the newly covered events, ``before`` folded in. ``reason``: why no model wrote it although one was
-    asked. ``cost``: for the usage row."""
+    asked. ``not_shown``: how many of the events the model was not shown, for want of room. ``cost``: for the usage
+    row."""
 
     text: SummaryText
     verbosity: Verbosity
@@ -44,7 +45,14 @@ class Written:
     model: str | None = None
     prompt_version: str | None = None
     reason: str | None = None
+    not_shown: int = 0
     cost: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the job's result says of what it was not made of, or not made by."""
+        found = {"summary_reason": self.reason, "summary_events_not_shown": self.not_shown}
+        return {name: value for name, value in found.items() if value}
 
 
 def summarise(
@@ -63,10 +71,11 @@ def summarise(
     readable = [_without_images(event) for raw in events if (event := strip_event(raw)) is not None]
     reason: str | None = None
     done: Summarised | None = None
+    shown = within_request(readable, _request_cap(scope), scope.count)
     if readable:
         given = SummaryInput(
             session_id=scope.session,
-            events=within_request(readable, _request_cap(scope), scope.count),
+            events=shown,
             verbosity=verbosity,
             target_tokens=target,
             before=earlier,
@@ -91,6 +100,7 @@ def summarise(
         model=done.model if done and by_model else None,
         prompt_version=done.prompt_version if done and by_model else None,
         reason=reason,
+        not_shown=len(readable) - len(shown) if by_model else 0,
         cost=_cost(done) if done else {},
     )
 

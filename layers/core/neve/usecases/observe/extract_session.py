@@ -30,7 +30,7 @@ def extract_session(
         observe_session(scope, body["incarnation"], report, seconds_left=seconds_left)
         if report.left_off_at is None:
             leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
-            reflections = reflect_session(scope, body["incarnation"], seconds_left)
+            reflections = reflect_session(scope, body["incarnation"], seconds_left, report)
     except NoTimeToReflect:
         report.left_off_at = f"{report.observed_seq}.reflect"
     except UserErased:
@@ -38,7 +38,7 @@ def extract_session(
     except ModelRefused as refusal:
         finish_job(scope, body["job_id"], "observe", "failed", report.result() | refused(refusal))
         return report
-    result = report.result() | ({"reflections": reflections} if reflections else {})
+    result = report.result() | report.reflection() | ({"reflections": reflections} if reflections else {})
     if report.left_off_at is None:
         finish_job(scope, body["job_id"], "observe", "done", result)
     else:

@@ -3,25 +3,73 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from neve.domain.records import Event
+from neve.domain.sessions.transcript import images_of
 from neve.ports import ObjectStore
+from neve.usecases.observe.refusals import IMAGE_LEFT_OUT
+
+REQUEST_BYTES = 20_000_000
+"""Of the images of one request, in base64 (*limit*: Anthropic takes requests of 32 MB, and an image of 5 MB; the worker
+holds them three times over in its 512 MB)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictured:
+    """``events``: as the observer is shown them; ``left_out``: seqs of those of which an image has no room."""
+
+    events: tuple[Event, ...]
+    left_out: tuple[int, ...] = ()
 
 
 def with_images(objects: ObjectStore, event: Event) -> Event:
     """The event with ``data`` (base64) in place of each ``object``. An image whose bytes are gone becomes a line of
     text, so that the pass is not stuck on it."""
-    if isinstance(event.content, str) or not any("object" in block for block in event.content):
-        return event
-    return replace(event, content=[_inline(objects, block) for block in event.content])
+    return _Inlining(objects, None).event(event)
 
 
-def _inline(objects: ObjectStore, block: dict[str, Any]) -> dict[str, Any]:
-    if "object" not in block:
-        return block
-    body = objects.get(block["object"])
-    if body is None:
-        return {"type": "text", "text": "[image no longer stored]"}
-    return {"type": "image", "media_type": block["media_type"], "data": base64.b64encode(body).decode()}
+def with_room(objects: ObjectStore, events: Sequence[Event], logged: Sequence[Event]) -> Pictured:
+    """The first of the events with their images: as many as these have room for, and at least one, which then ends
+    them. ``logged``: as they are in the log; one of them that is above the cap by itself has lost images already."""
+    had = {event.seq: len(images_of(event)) for event in logged}
+    cut = tuple(event.seq for event in events if len(images_of(event)) < had[event.seq])
+    shown: list[Event] = []
+    left: int | None = REQUEST_BYTES
+    for event in events:
+        one = _Inlining(objects, left)
+        pictured = one.event(event)
+        if one.full:
+            return Pictured(tuple(shown), cut) if shown else Pictured((pictured,), (event.seq,))
+        shown.append(pictured)
+        left = one.left
+    return Pictured(tuple(shown), cut)
+
+
+@dataclass
+class _Inlining:
+    """``left``: bytes that there is room for; None: for all. ``full``: an image had no room."""
+
+    objects: ObjectStore
+    left: int | None
+    full: bool = field(default=False)
+
+    def event(self, event: Event) -> Event:
+        if isinstance(event.content, str) or not any("object" in block for block in event.content):
+            return event
+        return replace(event, content=[self._block(block) for block in event.content])
+
+    def _block(self, block: dict[str, Any]) -> dict[str, Any]:
+        if "object" not in block:
+            return block
+        body = self.objects.get(block["object"])
+        if body is None:
+            return {"type": "text", "text": "[image no longer stored]"}
+        data = base64.b64encode(body).decode()
+        if self.left is not None and len(data) > self.left:
+            self.full = True
+            return {"type": "text", "text": IMAGE_LEFT_OUT}
+        self.left = None if self.left is None else self.left - len(data)
+        return {"type": "image", "media_type": block["media_type"], "data": data}

@@ -23,11 +23,13 @@ from neve.store.partitions import all_rows
 from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.memories.fact_writes import FactWrites
 from neve.usecases.observe.commit_pass import InputTakenBack, PassCommit, PassRead
-from neve.usecases.observe.images import with_images
+from neve.usecases.observe.images import Pictured, with_room
 from neve.usecases.observe.lease import release_lease, take_lease
 from neve.usecases.observe.observe_session import OutOfTime, done_justice, held_by
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
-from neve.usecases.observe.refusals import without_images
+from neve.usecases.observe.refusals import noted, without_images
+from neve.usecases.observe.report import ObservationReport
+from neve.usecases.privacy.screen_observed import screen_observed
 from neve.usecases.reflect.replace_rows import in_place
 from neve.usecases.reflect.replace_taken_back import seqs_of
 from neve.usecases.sessions.retract_job import note, read
@@ -47,36 +49,43 @@ def first_left(job: Job) -> Left | None:
     return Left(*again[0]) if again else None
 
 
-def moved_on(job: Job, left: Left, read_to: int, written: str | None = None) -> Job:
-    """The job once ``left`` was read up to a seq."""
+def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written: str | None = None) -> Job:
+    """The job once ``left`` was read up to a seq. ``new``: what was not observed of it."""
     again = [one for one in job.state.get("again", ()) if one[0] != left.memory_id]
     if read_to < left.last:
         again.insert(0, [left.memory_id, read_to + 1, left.last])
     ids = [*job.result.get("written", ()), *([written] if written else [])]
-    return replace(job, state={**job.state, "again": again}, result={**job.result, "written": ids})
+    so_far = ObservationReport.going_on(job.result)
+    so_far.also_left_out(new)
+    told = so_far.left_out() | ({"redacted": so_far.redacted} if so_far.redacted else {})
+    return replace(job, state={**job.state, "again": again}, result={**job.result, "written": ids, **told})
 
 
-def observe_again(scope: SessionScope, incarnation: int, job_id: str, seconds_left: SecondsLeft) -> None:
-    """Until nothing of the job's is left to read. Raises OutOfTime before an answer that the worker's time would not do
-    for, LeaseHeld, LeaseLost, UserErased, ModelUnavailable, ModelRefused, StoreUnavailable; what was committed stays,
-    and the job knows the rest."""
+def observe_again(
+    scope: SessionScope, incarnation: int, job_id: str, report: ObservationReport, seconds_left: SecondsLeft
+) -> None:
+    """Until nothing of the job's is left to read. ``report`` hears what was not observed, which is in the job's result,
+    too. Raises OutOfTime before an answer that the worker's time would not do for, LeaseHeld, LeaseLost, UserErased,
+    ModelUnavailable, ModelRefused, StoreUnavailable; what was committed stays, and the job knows the rest."""
     if first_left(read(scope, job_id)) is None:
         return
     token = take_lease(scope).lease_token
     try:
         while (left := first_left(read(scope, job_id))) is not None:
-            _Again(scope, incarnation, token, job_id, left, seconds_left).run()
+            _Again(scope, incarnation, token, job_id, left, report, seconds_left).run()
     finally:
         release_lease(scope, token)
 
 
 @dataclass(frozen=True)
 class _Shown:
-    """``spans``: what is left, and to be read; ``ends``: ``events`` are all that can be read of it."""
+    """``spans``: what is left, and to be read; ``pictured``: ``events`` as the observer is shown them; ``ends``: they
+    are all that can be read of it."""
 
     marker: SessionMarker
     spans: Spans
     events: Sequence[Event]
+    pictured: Pictured
     ends: bool
 
     @property
@@ -86,16 +95,19 @@ class _Shown:
 
 @dataclass
 class _Again:
-    """``most``: events of a pass, once more of them were refused; ``refused``: those that were refused alone."""
+    """``most``: events of a pass, once more of them were refused; ``refused``: those that were refused alone; ``new``:
+    what the job's row does not say yet of what was not observed."""
 
     scope: SessionScope
     incarnation: int
     token: int
     job_id: str
     left: Left
+    report: ObservationReport
     seconds_left: SecondsLeft
     most: int | None = None
     refused: set[int] = field(default_factory=set)
+    new: ObservationReport = field(default_factory=ObservationReport)
 
     def __post_init__(self) -> None:
         self.whole = (self.left.first, self.left.last)
@@ -107,25 +119,37 @@ class _Again:
             if not shown.events:
                 self._nothing_left()
                 return
-            if self.seconds_left() < self.scope.ports.observer.longest_s:
-                raise OutOfTime
+            self._need_time()
             try:
                 read_to = self._pass(shown)
-            except ContentRefused:
-                self._narrow(shown.events)
+            except ContentRefused as refusal:
+                self._narrow(shown.events, refusal)
             except InputTakenBack:
                 continue
             else:
                 self.left = replace(self.left, first=read_to + 1)
 
-    def _nothing_left(self) -> None:
-        note(self.scope, self.job_id, lambda job: moved_on(job, self.left, self.left.last))
+    def _need_time(self) -> None:
+        """For one more answer of the observer. Raises OutOfTime."""
+        if self.seconds_left() < self.scope.ports.observer.longest_s:
+            raise OutOfTime
 
-    def _narrow(self, events: Sequence[Event]) -> None:
+    def _nothing_left(self) -> None:
+        note(self.scope, self.job_id, lambda job: moved_on(job, self.left, self.left.last, self.new))
+        self._noted()
+
+    def _noted(self) -> None:
+        """The job's row says what is new; the worker is to say it, too."""
+        self.report.also_left_out(self.new)
+        self.new = ObservationReport()
+
+    def _narrow(self, events: Sequence[Event], refusal: ContentRefused) -> None:
         if len(events) > 1:
             self.most = len(events) // 2
         else:
-            self.refused.add(events[0].seq)
+            refused = noted(events[0], refusal)
+            self.refused.add(refused.seq)
+            self.new.unobservable.append({"seq": refused.seq, "reason": refused.reason})
             self.most = None
 
     def _read(self) -> _Shown:
@@ -142,21 +166,20 @@ class _Again:
         meant = (e for e in log if holds(spans, e.seq) and e.seq not in self.refused)
         stripped = [event for event in map(strip_event, meant) if event is not None]
         plan = plan_pass(stripped, self.scope.policy.observer_transcript_cap, self.scope.count)
-        events = plan.events[: self.most]
-        return _Shown(marker, spans, events, ends=len(events) == len(stripped))
+        pictured = with_room(self.scope.ports.objects, plan.events[: self.most], stripped)
+        events = plan.events[: len(pictured.events)]
+        return _Shown(marker, spans, events, pictured, ends=len(events) == len(stripped))
 
     def _pass(self, shown: _Shown) -> int:
         """One answer and its commit; up to where it did justice to the events."""
         given = self._input(shown)
-        try:
-            observed = self.scope.ports.observer.observe(given)
-        except ContentRefused:
-            if not any(images_of(event) for event in given.events):
-                raise
-            observed = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
+        observed, new = self._ask(given)
         read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given))
         room = facts_with_room(said_facts(observed.facts, shown.events), shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
+        new.images_left_out = new.images_left_out or list(shown.pictured.left_out)
+        new.facts_left_out, new.facts_not_read = room.left_out, observed.facts_not_read
+        new.also_left_out(self.new)
         read_to = self.left.last if shown.ends and read.covered_to == shown.last else read.covered_to
         commit = _Commit(
             self.scope,
@@ -167,9 +190,28 @@ class _Again:
             job_id=self.job_id,
             left=self.left,
             read_to=read_to,
+            new=new,
         )
         commit.write()
+        self.new = new
+        self._noted()
         return read_to
+
+    def _ask(self, given: PassInput) -> tuple[Observed, ObservationReport]:
+        """The answer, without what the gate takes out, and what was not observed for it. Raises ContentRefused for what
+        is refused without its images, too."""
+        new = ObservationReport()
+        try:
+            answer = self.scope.ports.observer.observe(given)
+        except ContentRefused:
+            new.images_left_out = [event.seq for event in given.events if images_of(event)]
+            if not new.images_left_out:
+                raise
+            self._need_time()
+            answer = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
+        observed, found = screen_observed(self.scope, answer)
+        new.redacted = dict(found.removed)
+        return observed, new
 
     def _input(self, shown: _Shown) -> PassInput:
         found = self.scope.ports.table.get(self.scope.keys.session_head)
@@ -179,7 +221,7 @@ class _Again:
         prior = prior_memories(self.scope, shown.marker, shown.events, facts_elsewhere(self.scope))
         return PassInput(
             session_id=self.scope.session,
-            events=[with_images(self.scope.ports.objects, event) for event in shown.events],
+            events=shown.pictured.events,
             prior=[one for one in prior if one.span is None or not meets([self.whole], one.span)],
             timezone=rows.read_session(found).user_meta.get("timezone", "UTC"),
             output_cap=self.scope.policy.observer_output_cap,
@@ -195,13 +237,15 @@ class _Commit(PassCommit):
     job_id: str
     left: Left
     read_to: int
+    new: ObservationReport
 
     @property
     def _counts(self) -> bool:
         return False
 
     def _beside(self, memory: Memory | None) -> list[WriteOp]:
-        job = moved_on(read(self.scope, self.job_id), self.left, self.read_to, memory.id if memory else None)
+        job = read(self.scope, self.job_id)
+        job = moved_on(job, self.left, self.read_to, self.new, memory.id if memory else None)
         return [rows.put_job(self.scope.keys, job)]
 
     def _memory(self, memory_id: str, observed: Observed, timezone: str) -> Memory | None:

@@ -24,7 +24,7 @@ from neve.store.partitions import all_rows
 from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.jobs.finish_job import NOTHING_NEW
 from neve.usecases.observe.commit_pass import InputTakenBack, PassCommit, PassRead
-from neve.usecases.observe.images import with_images
+from neve.usecases.observe.images import with_room
 from neve.usecases.observe.lease import place_of, release_lease, take_lease
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import (
@@ -143,7 +143,10 @@ class _Pass:
             last = raw[-1].seq if raw else _read_through(marker)
             self._commit(None, PassRead(first, last, last, (), True, marker.refused))
             return True
-        given = self._input(head, marker, plan.events)
+        pictured = with_room(self.scope.ports.objects, plan.events, raw)
+        if len(pictured.events) < len(plan.events):
+            plan = Pass(plan.events[: len(pictured.events)], cut_by_cap=True)
+        given = replace(self._input(head, marker, plan.events), events=pictured.events)
         try:
             observed = self._screened(self._ask(given))
         except ContentRefused as refusal:
@@ -157,6 +160,8 @@ class _Pass:
             self._commit(*done_justice(observed, read, room))
             self.report.passes += 1
             self.report.facts_left_out += room.left_out
+            self.report.facts_not_read += observed.facts_not_read
+            self.report.images_left_out += [n for n in pictured.left_out if n not in self.report.images_left_out]
         return True
 
     def left_off_at(self) -> str | None:
@@ -200,10 +205,11 @@ class _Pass:
         return Pass(plan.events[: marker.pass_limit], cut_by_cap=True)
 
     def _input(self, head: SessionHead, marker: SessionMarker, events: Sequence[Event]) -> PassInput:
+        """Without the bytes of images."""
         policy = self.scope.policy
         return PassInput(
             session_id=self.scope.session,
-            events=[with_images(self.scope.ports.objects, event) for event in events],
+            events=events,
             prior=prior_memories(self.scope, marker, events, self._facts()),
             timezone=head.user_meta.get("timezone", "UTC"),
             output_cap=policy.observer_output_cap,

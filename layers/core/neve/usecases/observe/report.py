@@ -11,18 +11,21 @@ from neve.usecases.memories.stored_fact import StoredFact
 
 _DONE = ("written", "reinforced", "facts")
 _LEFT_OUT = ("unobservable", "images_left_out")
-_COUNTED = "facts_left_out"
+_COUNTED = ("facts_left_out", "facts_not_read")
 
 
 @dataclass(slots=True)
 class ObservationReport:
     """It becomes the job's result. ``unobservable``: ``{seq, reason}`` of the events that were refused alone;
     ``images_left_out``: seqs of the events that were read without their images; ``facts``: what became of each, as
-    ``told`` says it; ``facts_left_out``: how many had no room. ``left_off_at``: where the worker had
-    no time for one more pass, as a name for that place; None when nothing is left to read. ``summary_refused``,
-    ``not_reflected``: of the compaction that followed; why its reflection was due and not done. ``redacted``: personal
+    ``told`` says it; ``facts_left_out``: how many had no room; ``facts_not_read``: how many an answer had
+    that were not of the form. ``left_off_at``: where the worker had
+    no time for one more pass, as a name for that place; None when nothing is left to read. ``summary_refused``:
+    of the compaction that followed; ``not_reflected``: why a reflection was due and not done; ``reflection_left_out``:
+    how many rows of one had no room. ``redacted``: personal
     data in the observer's answers, by class. ``told``: how many of both lists an earlier worker of the job has logged;
-    ``facts_told``: the same of the facts left out and of those decided; ``counted``: so much of ``redacted``."""
+    ``facts_told``: the same of the facts left out, of those decided, and of those not read; ``counted``: so much of
+    ``redacted``."""
 
     passes: int = 0
     written: list[str] = field(default_factory=list)
@@ -31,14 +34,16 @@ class ObservationReport:
     images_left_out: list[int] = field(default_factory=list)
     facts: list[dict[str, Any]] = field(default_factory=list)
     facts_left_out: int = 0
+    facts_not_read: int = 0
     observed_seq: int = 0
     reason: str | None = None
     left_off_at: str | None = None
     summary_refused: bool = False
     not_reflected: str | None = None
+    reflection_left_out: int = 0
     redacted: dict[str, int] = field(default_factory=dict)
     told: tuple[int, int] = (0, 0)
-    facts_told: tuple[int, int] = (0, 0)
+    facts_told: tuple[int, int, int] = (0, 0, 0)
     counted: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -47,26 +52,27 @@ class ObservationReport:
         report = cls(
             passes=result.get("passes", 0),
             facts_left_out=result.get("facts_left_out", 0),
+            facts_not_read=result.get("facts_not_read", 0),
             redacted=dict(result.get("redacted", {})),
             counted=dict(result.get("redacted", {})),
             told=(len(result.get("unobservable", ())), len(result.get("images_left_out", ()))),
-            facts_told=(result.get("facts_left_out", 0), len(result.get("facts", ()))),
+            facts_told=(
+                result.get("facts_left_out", 0),
+                len(result.get("facts", ())),
+                result.get("facts_not_read", 0),
+            ),
         )
         for name in (*_DONE, *_LEFT_OUT):
             getattr(report, name).extend(result.get(name, ()))
         return report
 
     def result(self) -> dict[str, Any]:
-        return (
-            {
-                "passes": self.passes,
-                **{name: getattr(self, name) for name in _DONE},
-                "observed_seq": self.observed_seq,
-                **self.left_out(),
-            }
-            | ({"facts_left_out": self.facts_left_out} if self.facts_left_out else {})
-            | {name: value for name in ("reason", "redacted") if (value := getattr(self, name))}
-        )
+        return {
+            "passes": self.passes,
+            **{name: getattr(self, name) for name in _DONE},
+            "observed_seq": self.observed_seq,
+            **self.left_out(),
+        } | {name: value for name in ("reason", "redacted") if (value := getattr(self, name))}
 
     @property
     def found_nothing(self) -> bool:
@@ -77,17 +83,32 @@ class ObservationReport:
         return self.unobservable[self.told[0] :], self.images_left_out[self.told[1] :]
 
     def untold_facts(self) -> dict[str, int]:
-        """How many facts of this worker came to each decision; ``left_out``: had no room."""
+        """How many facts of this worker came to each decision; ``left_out``: had no room; ``not_read``: were not of the
+        form."""
         decisions = Counter(str(fact["decision"]) for fact in self.facts[self.facts_told[1] :])
-        return {**decisions, "left_out": self.facts_left_out - self.facts_told[0]}
+        not_read = self.facts_not_read - self.facts_told[2]
+        return {**decisions, "left_out": self.facts_left_out - self.facts_told[0], "not_read": not_read}
 
     def uncounted(self) -> dict[str, int]:
         """Of ``redacted``, what this worker has taken out."""
         return dict(Counter(self.redacted) - Counter(self.counted))
 
+    def also_left_out(self, other: ObservationReport) -> None:
+        """And what ``other`` says of what was not observed, and of personal data."""
+        self.unobservable += other.unobservable
+        self.images_left_out += other.images_left_out
+        self.facts_left_out += other.facts_left_out
+        self.facts_not_read += other.facts_not_read
+        self.redacted = dict(Counter(self.redacted) + Counter(other.redacted))
+
+    def reflection(self) -> dict[str, Any]:
+        """What a reflection did not do, where there is such a thing."""
+        told = {"reflection_reason": self.not_reflected, "reflection_left_out": self.reflection_left_out}
+        return {name: value for name, value in told.items() if value}
+
     def left_out(self) -> dict[str, Any]:
         """What was not observed, where there is such a thing."""
-        return {name: found for name in (*_LEFT_OUT, _COUNTED) if (found := getattr(self, name))}
+        return {name: found for name in (*_LEFT_OUT, *_COUNTED) if (found := getattr(self, name))}
 
 
 def told(fact: StoredFact) -> dict[str, Any]:

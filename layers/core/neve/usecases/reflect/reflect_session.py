@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
+from typing import Protocol
 
 from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.observe.trust import lowest
@@ -35,27 +36,40 @@ from neve.usecases.tenants.usage import model_usage, usage_put
 FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 """What a reflection replaces; note, manual and fact rows stay."""
 REASON = "folded into an in-session reflection"
+NOTHING = "the observer answered with nothing"
+
+
+class Heard(Protocol):
+    """What a reflection has to say beside its rows (``usecases/observe/report.py``)."""
+
+    not_reflected: str | None
+    reflection_left_out: int
 
 
 class NoTimeToReflect(Exception):
     """A reflection is due, and less time is left than it may take."""
 
 
-def reflect_session(scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever) -> list[str]:
+def reflect_session(
+    scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever, heard: Heard | None = None
+) -> list[str]:
     """Ids of the new reflections; empty when the trigger is not reached, the observer returned nothing, or another
     worker was faster.
 
     Raises as ``fold_session`` does. A pack that could not be rebuilt keeps ``rebuild_due`` and is left to the
     sweep."""
-    ids = fold_session(scope, incarnation, seconds_left)
+    ids = fold_session(scope, incarnation, seconds_left, heard)
     if ids:
         with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
             build_pack(scope, "reflection")
     return ids
 
 
-def fold_session(scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever) -> list[str]:
-    """The same without the pack, which is marked ``rebuild_due``.
+def fold_session(
+    scope: SessionScope, incarnation: int, seconds_left: SecondsLeft = for_ever, heard: Heard | None = None
+) -> list[str]:
+    """The same without the pack, which is marked ``rebuild_due``. ``heard`` is told what of the answer had no room,
+    and that there was none.
 
     Raises NoTimeToReflect, ModelUnavailable, ModelRefused, ReplacementBusy, UserErased, StoreUnavailable."""
     keys, policy = scope.keys, scope.policy
@@ -77,6 +91,10 @@ def fold_session(scope: SessionScope, incarnation: int, seconds_left: SecondsLef
     reflected = screen_reflected(scope, scope.ports.observer.reflect(given))
     timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
     new = _new_rows(scope, reflected, sources, timezone)
+    if heard is not None:
+        told = sum(bool(row.text.strip()) for row in reflected.rows)
+        heard.reflection_left_out = reflected.left_out + told - len(new)
+        heard.not_reflected = None if new else NOTHING
     if not new:
         return []
     usage = partial(_usage, scope, reflected)

@@ -39,7 +39,7 @@ def take_back(
     """One message of the compact queue; None for a user who was erased. Where the report says ``left_off_at``, the
     message is to be sent again. Raises LeaseHeld, which postpones it, and what a retry may cure."""
     report = ObservationReport()
-    work = _TakingBack(scope, body["incarnation"], body["job_id"], seconds_left)
+    work = _TakingBack(scope, body["incarnation"], body["job_id"], report, seconds_left)
     try:
         if read(scope, work.job_id).status != "done":
             work.run(work.retraction(body["retraction"]))
@@ -58,6 +58,7 @@ class _TakingBack:
     scope: SessionScope
     incarnation: int
     job_id: str
+    report: ObservationReport
     seconds_left: SecondsLeft
 
     def retraction(self, retraction_id: str) -> Retraction:
@@ -74,7 +75,7 @@ class _TakingBack:
         if retraction.erases:
             self._erase(retraction)
         try:
-            observe_again(self.scope, self.incarnation, self.job_id, self.seconds_left)
+            observe_again(self.scope, self.incarnation, self.job_id, self.report, self.seconds_left)
             leave_if_caught_up(self.scope.ports, self.scope.keys, self.scope.ports.clock.now())
             self._summary(retraction)
         except ModelRefused:
@@ -88,7 +89,8 @@ class _TakingBack:
         if is_done(read(self.scope, self.job_id), SUMMARY):
             return
         rewritten = rewrite_summary(self.scope, self.incarnation, retraction.fresh, self.job_id, self.seconds_left)
-        self._note(SUMMARY, {"summary": "rewritten"} if rewritten else {})
+        self._note(SUMMARY, rewritten)
+        self.report.summary_refused = "summary_reason" in rewritten
 
     def _erase(self, retraction: Retraction) -> None:
         job = read(self.scope, self.job_id)

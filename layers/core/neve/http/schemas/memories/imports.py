@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -21,6 +21,9 @@ from neve.usecases.memories.import_memories import ImportedRow, ImportReport
 MAX_LINES = 5_000
 OF_AN_EXPORT = ("export", "document", "proposal", "session", "summary", "event")
 """Lines of an export that are no memories: they are left out, and counted."""
+REASONS_BYTES = 40_000
+"""Of the reasons in an answer, as JSON: the record of an Idempotency-Key, a row of 400 KB, holds them beside the ids of
+``MAX_LINES`` lines (*limit*, DynamoDB)."""
 _REFUSED = ("malformed_json", "validation_failed")
 
 
@@ -107,6 +110,23 @@ class RejectedView(View):
         errors = [FieldProblem(field=error.field, message=error.message) for error in rejected.refusal.errors]
         return cls(line=rejected.line, detail=rejected.refusal.detail, errors=errors or None)
 
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return len(json.dumps(self.model_dump(mode="json", exclude_none=True), ensure_ascii=False).encode())
+
+
+def _with_room(rejected: Sequence[RejectedLine]) -> list[RejectedView]:
+    """The first of them, as many as ``REASONS_BYTES`` have room for."""
+    shown: list[RejectedView] = []
+    left = REASONS_BYTES
+    for view in map(RejectedView.of, rejected):
+        left -= view.size
+        if left < 0:
+            break
+        shown.append(view)
+    return shown
+
 
 class ImportView(View):
     imported: list[str]
@@ -114,16 +134,21 @@ class ImportView(View):
     conflicting: list[str] = Field(description="Ids that were here already with another text, which stays.")
     repeated: list[str] = Field(description="Ids of facts that another memory here states word for word.")
     rejected: list[RejectedView] = Field(description="Lines that were not accepted; the others were.")
+    also_rejected: list[int] | None = Field(
+        default=None, description="Further lines that were not accepted, whose reasons have no room in the answer."
+    )
     skipped: dict[str, int] = Field(description="Lines of an export that are no memories, by type.")
 
     @classmethod
     def of(cls, report: ImportReport, read: ReadLines) -> Self:
+        shown = _with_room(read.rejected)
         return cls(
             imported=report.imported,
             unchanged=report.unchanged,
             conflicting=report.conflicting,
             repeated=report.repeated,
-            rejected=[RejectedView.of(line) for line in read.rejected],
+            rejected=shown,
+            also_rejected=[one.line for one in read.rejected[len(shown) :]] or None,
             skipped=dict(read.skipped),
         )
 

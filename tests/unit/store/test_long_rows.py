@@ -1,0 +1,85 @@
+"""Rows whose lists grow with a session: a row has 400 KB, and what was written is read as it was."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from local.engine.sqlite_table import SqliteTable
+from neve.adapters.table_rules import item_size
+from neve.attribute_values import plain_item, typed_item
+from neve.domain.records import Job, Kind, LiveRow, PackEntry, PackManifest, SessionMarker
+from neve.ports import Item, Put, key_of
+from neve.store import idempotency, rows
+from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.store.keys import SessionKeys
+
+KEYS = SessionKeys("acme", "ada", "s1")
+NOW = "2026-03-10T09:30:00.000Z"
+AT = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+RANDOM = random.Random(7)
+
+
+def memory_id(_: object = None) -> str:
+    """Of one day: the rest of an id is drawn."""
+    return "mem_01KKBH9" + "".join(RANDOM.choices(ALPHABET, k=19))
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[SqliteTable]:
+    with closing(SqliteTable(tmp_path / "table.db")) as made:
+        yield made
+
+
+def kept(table: SqliteTable, put: Put) -> Item:
+    """The row as a reader finds it, also where it went through the types of DynamoDB."""
+    assert item_size(put.item) < 400 * 1024
+    table.write([put])
+    found = table.get(key_of(put.item))
+    assert found is not None
+    assert plain_item(typed_item(found)) == found
+    return found
+
+
+@pytest.mark.parametrize("count", [0, 3, 2_000, 2_001, 12_000])
+def test_a_session_that_never_ends_keeps_its_live_rows(table: SqliteTable, count: int) -> None:
+    """Facts are folded into nothing: after years there are thousands of them."""
+    kinds = (Kind.FACT, Kind.OBSERVATION, Kind.REFLECTION)
+    live = tuple(LiveRow(memory_id(), kinds[n % 3], RANDOM.randint(5, 400)) for n in range(count))
+    marker = SessionMarker("s1", observed_seq=9, live=live, version=0)
+    read = rows.read_marker(kept(table, rows.put_marker(KEYS, marker)))
+    assert (read.live, read.observed_seq, read.version) == (live, 9, 1)
+
+
+@pytest.mark.parametrize("count", [1, 6_000])
+def test_the_manifest_of_a_large_pack_is_a_row(table: SqliteTable, count: int) -> None:
+    entries = [
+        PackEntry(memory_id(), 1, hashlib.sha256(str(n).encode()).hexdigest(), n % 300, "fact") for n in range(count)
+    ]
+    shown, left_out = tuple(entries[: count // 2]), tuple(entries[count // 2 :])
+    layers = {"global": shown, "local": ()}
+    manifest = PackManifest("s1", 1, "initial", NOW, "a" * 64, 9, "b" * 64, layers, left_out)
+    assert rows.read_manifest(kept(table, rows.put_manifest(KEYS, manifest))) == manifest
+
+
+@pytest.mark.parametrize("count", [1, 4_000])
+def test_a_job_says_of_all_its_facts_what_became_of_them(table: SqliteTable, count: int) -> None:
+    """A conversation of years that is brought in at once is one job."""
+    criteria = {"pii": "clear", "provenance": True, "importance": True, "novelty": True, "contradiction": "new"}
+    fact = {"decision": "stored", "criteria": criteria, "reason": "It is new, and important enough."}
+    result = {"facts": [{**fact, "id": memory_id()} for _ in range(count)]}
+    state = {"touched": [memory_id() for _ in range(count)]}
+    job = Job("job_01KKBH9", "observe", "done", NOW, "ada", "s1", result=result, state=state)
+    item = kept(table, rows.put_job(KEYS, job))
+    read = rows.read_job(item)
+    assert (read.result, read.state) == (result, state)
+    idem = IdempotencyKey("POST /v1/x", "k1", "sha")
+    stored = kept(table, idempotency.done(KEYS, idem, StoredReply(200, {"result": result}), AT))
+    assert idempotency.replay(stored, idem, AT) == StoredReply(200, {"result": result})
