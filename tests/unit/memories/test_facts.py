@@ -313,6 +313,26 @@ def test_a_deleted_fact_leaves_nothing_of_its_words(world: World) -> None:
     assert keep(world, LYON).decision == "stored"
 
 
+def test_a_place_that_was_left_and_taken_meanwhile_is_not_taken_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who says it has read whose place it was, and stands still before it reads that fact."""
+    first = row(keep(world, LYON))
+    read, others = world.table.get_many, list[StoredFact]()
+
+    def late(keys: Any) -> Any:
+        if world.user().keys.memory(first.id) in keys:
+            monkeypatch.undo()
+            delete_memory(world.user(), first.id, None)
+            others.append(keep(world, LYON))
+        return read(keys)
+
+    monkeypatch.setattr(world.table, "get_many", late)
+    again = keep(world, LYON)
+    assert [row(again).id] == [row(other).id for other in others]
+    assert [fact.id for fact in facts(world.user())] == [row(again).id]
+
+
 def test_the_category_is_searched_by_and_a_summarys_fields_are_not(world: World) -> None:
     kept = row(keep(world, LYON))
     assert update_memory(world.user(), kept.id, MemoryChange({"category": "BIOGRAPHY"}), None).rev == 2

@@ -3,7 +3,6 @@ each of its revisions, the one in force among them, with the text; and what an o
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -16,7 +15,7 @@ from neve.domain.records import Document, EmbeddingState
 from neve.ports import Delete, Expect, Item, Key, ObjectStore, Put, StoreUnavailable, Version, WriteOp
 from neve.store.keys import UserKeys, recent_key
 from neve.store.pins import pin_ops
-from neve.store.rows import due_keys, expectation
+from neve.store.rows import due_keys, expectation, version_of
 
 LONGEST_ROW_TEXT = 300 * 1024
 """Bytes of a text in UTF-8 that a row holds; a row has at most 400 KB (*limit*, DynamoDB). Longer ones are objects."""
@@ -53,9 +52,9 @@ def put_head(keys: UserKeys, document: Document) -> Put:
 
 
 def first_version(document: Document) -> int:
-    """Of a head where none is: a number of 48 bits that no other document and no other rev has. A head that is made
-    anew at a path, by a move back or behind a deletion, has no version that somebody has read there before."""
-    return int.from_bytes(hashlib.sha256(f"{document.id} {document.rev}".encode()).digest()[:6], "big") + 1
+    """Of a head where none is, and of the row of what an outside system calls it: a path comes back by a move, and
+    behind a deletion."""
+    return version_of(document.id, document.rev)
 
 
 def put_revision(keys: UserKeys, document: Document) -> Put:
@@ -95,7 +94,7 @@ def written_ops(keys: UserKeys, before: Document | None, after: Document, source
     old, new = (source_of(keys, one) if one else None for one in (before, after))
     if new is not None and new != old and (source is None or source["id"] != after.id):
         item: Item = {"pk": new.pk, "sk": new.sk, "type": SOURCE, "id": _id(after)}
-        ops.append(Put(item, expectation(source["version"] if source else 0)))
+        ops.append(Put(item, expectation(source["version"] if source else 0), first=first_version(after)))
     if old is not None and old != new:
         ops.append(Delete(old, Expect.ANY))
     return ops + pin_ops(keys, before, after)

@@ -6,6 +6,7 @@ long."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from dataclasses import astuple, replace
@@ -70,6 +71,13 @@ _retraction = TypeAdapter(Retraction)
 def expectation(version: int) -> Expectation:
     """What a write of a record that was read at ``version`` expects (0 = it was not there)."""
     return Version(version) if version else Expect.ABSENT
+
+
+def version_of(*names: object) -> int:
+    """At which a row begins that may come back after it was deleted: a number of 48 bits for what it is made of. Nobody
+    who has read the row that stood there before takes this one for it."""
+    said = " ".join(map(str, names))
+    return int.from_bytes(hashlib.sha256(said.encode()).digest()[:6], "big") + 1
 
 
 def _item(key: Key, type_: str, attributes: dict[str, Any]) -> Item:
@@ -330,7 +338,7 @@ def put_fingerprint(keys: UserKeys, memory: Memory, current: Item | None) -> Put
     """That ``memory`` is the fact that says this. ``current``: the row as it was read; only one of several writers of
     the same statement gets past it."""
     item = _item(keys.fingerprint(memory.fingerprint), "fingerprint", {"memory_id": memory.id})
-    return Put(item, expectation(current["version"] if current else 0))
+    return Put(item, expectation(current["version"] if current else 0), first=version_of(memory.id))
 
 
 # --- packs --------------------------------------------------------------------------------------
