@@ -198,6 +198,19 @@ def _one_look() -> list[Patch]:
     return [(index_events, "CONTEXTS", 1), (index_events, "EmbedAgain", _Never)]
 
 
+def _notes_first() -> list[Patch]:
+    cls = index_events._Vectors
+    note = cls._note
+
+    def first(self: Any, span: Any, seen: Any, written: Any, lacking_from: Any) -> Any:
+        noted = note(self, span, seen, written, lacking_from)
+        if noted.after is None:
+            note(self, span, noted.before, written, lacking_from)
+        return noted
+
+    return [(cls, "_note", first)]
+
+
 class _Never(Exception):
     pass
 
@@ -439,6 +452,7 @@ ABLATIONS = _by_name(
         ),
         Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
         Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
+        Ablation("vectors noted", "noting vectors behind their last write", "utterances", 300, _notes_first),
         Ablation("generation", "the generation that a list is read in", "retractions", 100, _every_generation),
         Ablation(
             "erasing",

@@ -145,6 +145,26 @@ LONG = Workload(
         visibility_s=(15.0, 75.0),
     ),
 )
+UTTERANCES = replace(
+    CHAT,
+    name="utterances",
+    weights={"append": 1},
+    clients=(3, 4),
+    steps=(8, 16),
+    tenants=("t1",),
+    sessions=("s1",),
+    temper=Temper(
+        harsh=(0.0,),
+        skew_s=(0.0,),
+        worker_s=(None,),
+        think_s=(20.0, 60.0),
+        latency_s=(0.05,),
+        visibility_s=(360.0,),
+        often={"stall": 0.04, "table_refused": 0.08, "search_refused": 0.08},
+    ),
+)
+"""Words that come in while a worker stands still with the vectors of those before them, and then finds a store that
+refuses it."""
 OPERATORS = Workload(
     "operators",
     {"append": 6, "read_log": 1, "open": 2, "create": 3, "delete": 1, "recall": 1, "observe": 1, "list": 1},
@@ -408,7 +428,7 @@ PROMPTS = Workload(
 
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
-    *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES),
+    *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -416,7 +436,7 @@ WORKLOADS = {workload.name: workload for workload in _ALL}
 ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
-    *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, CHURN, RECANTED, MOVES),
+    *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -3,7 +3,7 @@ indexed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,16 +12,17 @@ import pytest
 from neve.domain.memories.passages import PASSAGE_TOKENS
 from neve.domain.records import EventType
 from neve.domain.tokens import estimate
-from neve.ports import Message, Owner, Passage
+from neve.ports import Message, Owner, Passage, QueueName
 from neve.store import rows
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
+from neve.usecases.indexing.embed_rows import embed_rows
 from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.indexing.utterances import event_id, event_place, utterance_of, utterance_passages
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.retract_events import Retract, retract_events
 from tests.unit.domain_rows import event, image, text_block, tool_call
 from tests.unit.indexing.test_embed_rows import embed_calls, fail, usage
-from tests.unit.recall_world import RecallWorld
+from tests.unit.recall_world import RecallWorld, told
 
 
 @pytest.fixture
@@ -183,11 +184,11 @@ def test_a_retraction_that_is_told_again_writes_its_neighbours_at_the_same_rev(
     world.say("line 1", "line 2", "line 3")
     world.pump()
     retract_events(world.user().of_session("s1"), Retract(2, 2, "edited"))
-    told = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
+    messages = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
     versions = []
     for _ in range(2):
         written.clear()
-        assert world.words(told) == {}
+        assert world.words(messages) == {}
         versions.append({(passage.seq_from, passage.version) for passage in written})
     assert versions[0] == versions[1] and {seq for seq, _ in versions[0]} == {1, 3}
     assert min(rev for _, rev in versions[0]) > 1
@@ -230,6 +231,41 @@ def test_a_busy_embedder_sends_the_message_back(world: RecallWorld) -> None:
     fail(world)
     assert world.embed(messages) == {}
     assert embedded(world) == ((1, 2),)
+
+
+def says_more(world: RecallWorld) -> None:
+    world.say("tea three")
+
+
+def takes_back(world: RecallWorld) -> None:
+    retract_events(world.user().of_session("s1"), Retract(2, 2, "edited"))
+
+
+@pytest.mark.parametrize(("meanwhile", "found"), [(says_more, {1, 2}), (takes_back, {1})])
+def test_vectors_are_noted_when_they_stand_beside_the_newest_words(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[RecallWorld], None], found: set[int]
+) -> None:
+    """Words that come in, or leave, while a text is embedded find no vector to take along: a worker that fails before
+    it has written its vectors again leaves them to another one."""
+    world.say("tea one", "tea two")
+    assert world.words(world.dispatch()) == {}
+    first = world.taken(QueueName.EMBED)
+    embed_passages = world.inner_embedder.embed_passages
+
+    def beside_other_words(texts: Sequence[str]) -> list[bytes]:
+        monkeypatch.undo()
+        meanwhile(world)
+        assert world.words(world.dispatch()) == {}
+        world.faults.replace([{"target": "table", "fault": "error", "match": "#S#s1"}])  # the log cannot be read again
+        return embed_passages(texts)
+
+    monkeypatch.setattr(world.inner_embedder, "embed_passages", beside_other_words)
+    assert list(embed_rows(world, told(first))) == [0]
+    assert embedded(world) == ()
+    world.broken()
+    assert embed_rows(world, told(first)) == {}
+    assert embedded(world) == ((1, 2),)
+    assert set(world.found("tea", legs=("vector",))) == {event_id("s1", seq) for seq in found}
 
 
 def test_a_poison_utterance_does_not_keep_the_others_out(world: RecallWorld) -> None:

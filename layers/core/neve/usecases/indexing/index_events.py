@@ -162,11 +162,11 @@ def _beyond(table: Table, keys: SessionKeys, span: Span, wanted: int, *, reverse
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """The row before and after. ``takes_back``: of the user, by now."""
+    """The row before and after; ``after`` None: nothing was noted, what was written is to be written again first. Were
+    it noted already, nobody would come back when this worker fails in between."""
 
     before: IndexedRow
-    after: IndexedRow
-    takes_back: bool
+    after: IndexedRow | None
 
 
 def _noted(
@@ -174,11 +174,11 @@ def _noted(
     keys: SessionKeys,
     incarnation: int,
     written: Sequence[Passage],
-    change: Callable[[IndexedRow], IndexedRow],
+    change: Callable[[IndexedRow], IndexedRow | None],
 ) -> _Noted:
     """The row before and after the change, once ``written`` is in the index; it leaves it again if the user was erased
-    meanwhile. The user is checked with the first row only: an erasure takes the row away, and then the expected version
-    is not there. Raises UserErased."""
+    meanwhile. ``change`` returns None where it is to be written again. The user is checked with the first row only: an
+    erasure takes the row away, and then the expected version is not there. Raises UserErased."""
 
     def attempt() -> _Noted:
         found = ports.table.get_many([keys.head, keys.indexed])
@@ -191,22 +191,22 @@ def _noted(
             raise
         row = read_indexed(keys.session, found.get(keys.indexed))
         changed = change(row)
+        if changed is None or (head.takes_back and _overtaken(ports.table, keys, written)):
+            return _Noted(row, None)
         if changed == row:
-            return _Noted(row, row, head.takes_back)
+            return _Noted(row, row)
         put = changed.put(keys, ports.clock.now())
         ports.table.write([put] if row.version else [put, rows.check_head(keys, head)])
-        return _Noted(row, replace(changed, version=row.version + 1), head.takes_back)
+        return _Noted(row, replace(changed, version=row.version + 1))
 
     return transact(ports, attempt)
 
 
-def _overtaken(table: Table, keys: SessionKeys, noted: _Noted, written: Sequence[Passage]) -> bool:
+def _overtaken(table: Table, keys: SessionKeys, written: Sequence[Passage]) -> bool:
     """Whether words beside some of these were taken back while they were written: what was written is refused, and who
     took them back did not know of it."""
     revs = {keys.event(one.seq_from): one.version for one in written if one.seq_from is not None}
-    if not noted.takes_back or not revs:
-        return False
-    found = table.get_many(list(revs))
+    found = table.get_many(list(revs)) if revs else {}
     return any(item.get("rev", 1) != revs[key] and not item.get("taken_back") for key, item in found.items())
 
 
@@ -229,10 +229,12 @@ def _index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: S
         passages,
         lambda row: _without_vectors(row.with_words(last, now), model) if last > row.indexed_seq else row,
     )
+    if noted.after is None:
+        return False
     before, after = noted.before.indexed_seq, noted.after.indexed_seq
     if model.dimensions and after > before:
         _queue_vectors(ports, keys, incarnation, [(before + 1, after)])
-    return not _overtaken(ports.table, keys, noted, passages)
+    return True
 
 
 def _without_vectors(row: IndexedRow, model: IndexModel) -> IndexedRow:
@@ -264,11 +266,10 @@ class _Vectors:
         UserErased."""
         for _ in range(CONTEXTS):
             written, lacking_from = self._write(_said(self.ports.table, self.keys, self.head.incarnation, span))
-            noted = self._note(span, written, lacking_from)
-            moved = noted.before.indexed_seq != row.indexed_seq
-            if not moved and not _overtaken(self.ports.table, self.keys, noted, written):
+            noted = self._note(span, row, written, lacking_from)
+            if noted.after is not None:
                 return noted.after
-            row = noted.after
+            row = noted.before
         raise EmbedAgain
 
     def _write(self, said: _Said) -> tuple[list[Passage], int | None]:
@@ -290,8 +291,12 @@ class _Vectors:
             raise EmbedAgain
         return found
 
-    def _note(self, span: Span, written: Sequence[Passage], lacking_from: int | None) -> _Noted:
-        def noted(row: IndexedRow) -> IndexedRow:
+    def _note(self, span: Span, seen: IndexedRow, written: Sequence[Passage], lacking_from: int | None) -> _Noted:
+        """``seen``: read before what was written. Nothing is noted where further words came in since."""
+
+        def noted(row: IndexedRow) -> IndexedRow | None:
+            if row.indexed_seq != seen.indexed_seq:
+                return None
             moved = replace(row, indexed_seq=max(row.indexed_seq, span[1])) if self.anew else row
             return moved.with_vectors(span, lacking_from)
 
