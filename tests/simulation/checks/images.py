@@ -52,11 +52,12 @@ def what_a_deleted_event_showed_is_nowhere(run: Run) -> Found:
 
 def a_refused_append_is_not_in_the_log(run: Run) -> Found:
     """Where every try of it was. One that began before an erasure was done may be refused for that although it was
-    written: its answer was lost, and what it wrote is gone."""
+    written: its answer was lost, and what it wrote is gone. So may a repeat whose events were deleted meanwhile."""
     refused: dict[str, bool] = {}
     for did in run.history.of("append"):
         for said in did.given.events:
-            nowhere = did.outcome == "refused" and not before_erasure(run, did.keys, did.began_s)
+            nowhere = did.outcome == "refused" and did.code != "retracted"
+            nowhere = nowhere and not before_erasure(run, did.keys, did.began_s)
             refused[said.text] = nowhere and refused.get(said.text, True)
     for old, new in of_kind(run, "event"):
         text = said_in(new)
