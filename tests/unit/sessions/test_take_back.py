@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import EventType, Job, Kind, Memory, RetractReason, Status
+from neve.domain.records import EventType, Job, Kind, LiveRow, Memory, RetractReason, Status
 from neve.ports import ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
@@ -17,7 +17,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
+from neve.usecases.reflect.replace_rows import Replacement, in_place, replace_rows
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.retract_events import Retract, retract_events
 from neve.usecases.sessions.retract_job import after, note, retract_message
@@ -302,3 +302,15 @@ def test_a_deleted_image_is_gone_where_it_was_uploaded_to(world: World) -> None:
     assert done.result is not None and done.result["erased"]["images"] == 1
     assert world.objects.list(keys.images_prefix) == [keys.image_object("upl_2")]
     assert world.objects.list(keys.uploads_prefix) == [keys.upload_object("upl_2")]
+
+
+def test_a_row_that_is_read_again_stands_behind_all_that_begin_before_it() -> None:
+    """A fact that waited, and was said again at 8, stands where it was written; what a call said begins nowhere."""
+    seqs = {"first": 1, "again": 8, "second": 6, "fact": 10, "last": 12, "read": 7}
+    live = tuple(LiveRow(i, Kind.OBSERVATION, 1) for i in ("first", "again", "call", "second", "fact", "last"))
+    row = LiveRow("read", Kind.OBSERVATION, 1)
+    placed = [one.id for one in in_place(live, row, seqs)]
+    assert placed == ["first", "again", "call", "second", "read", "fact", "last"]
+    assert in_place((), row, seqs) == (row,)
+    assert in_place(live, row, {**seqs, "read": 13}) == (*live, row)
+    assert [one.id for one in in_place(live[3:], row, {**seqs, "read": 2})] == ["read", "second", "fact", "last"]

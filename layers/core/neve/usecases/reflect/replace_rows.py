@@ -367,7 +367,9 @@ def _insert(
 
 
 def in_place(live: tuple[LiveRow, ...], row: LiveRow, order: Mapping[str, int]) -> tuple[LiveRow, ...]:
-    """With the row before the first one that begins behind it; ``order``: seqs by id, of those that have one."""
-    behind = (i for i, other in enumerate(live) if order.get(other.id, 0) > order.get(row.id, 0))
-    place = next(behind, len(live))
+    """With the row before the first one that begins behind it, of those behind all that do not; ``order``: seqs by id,
+    of those that have one. A fact that waited and was said again stands where it was, and begins where it was said."""
+    seqs, own = [order.get(other.id, 0) for other in live], order.get(row.id, 0)
+    least = max((i for i, seq in enumerate(seqs) if 0 < seq <= own), default=-1) + 1
+    place = next((i for i in range(least, len(live)) if seqs[i] > own), len(live))
     return (*live[:place], row, *live[place:])
