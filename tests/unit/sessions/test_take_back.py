@@ -306,11 +306,19 @@ def test_a_deleted_image_is_gone_where_it_was_uploaded_to(world: World) -> None:
 
 def test_a_row_that_is_read_again_stands_behind_all_that_begin_before_it() -> None:
     """A fact that waited, and was said again at 8, stands where it was written; what a call said begins nowhere."""
-    seqs = {"first": 1, "again": 8, "second": 6, "fact": 10, "last": 12, "read": 7}
-    live = tuple(LiveRow(i, Kind.OBSERVATION, 1) for i in ("first", "again", "call", "second", "fact", "last"))
+    seqs = {"first": 1, "again": 8, "second": 6, "fact": 10, "late": 2, "last": 12, "read": 7}
+    facts = {"again", "call", "fact", "late"}
+    ids = ("first", "again", "call", "second", "fact", "last", "late")
+    live = tuple(LiveRow(i, Kind.FACT if i in facts else Kind.OBSERVATION, 1) for i in ids)
     row = LiveRow("read", Kind.OBSERVATION, 1)
     placed = [one.id for one in in_place(live, row, seqs)]
-    assert placed == ["first", "again", "call", "second", "read", "fact", "last"]
+    assert placed == ["first", "again", "call", "second", "read", "fact", "last", "late"]
     assert in_place((), row, seqs) == (row,)
     assert in_place(live, row, {**seqs, "read": 13}) == (*live, row)
-    assert [one.id for one in in_place(live[3:], row, {**seqs, "read": 2})] == ["read", "second", "fact", "last"]
+    assert [one.id for one in in_place(live[3:], row, {**seqs, "read": 2})] == [
+        "read",
+        "second",
+        "fact",
+        "last",
+        "late",
+    ]
