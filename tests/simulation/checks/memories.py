@@ -105,8 +105,8 @@ def a_rev_never_goes_back(run: Run) -> Found:
 
 
 def readers_see_a_replacement_whole(run: Run) -> Found:
-    """Its sources or its rows, never of both, and of neither only what was deleted, corrected or replaced once more, or
-    is being erased. A retraction may leave no rows."""
+    """Its sources or its rows, never of both, and of neither only what was deleted, corrected or replaced once more,
+    or is being erased. A retraction may leave no rows."""
     jobs = _replacements(run)
     replaced = {i for job in jobs for i in job["state"]["old"]}
     for job in jobs:
@@ -119,7 +119,7 @@ def readers_see_a_replacement_whole(run: Run) -> Found:
                 yield f"{did.who} {did.what} at {did.began_s:.1f} saw {sorted(seen & old)} and {sorted(seen & new)}"
             elif new and did.what == "list_memories" and not seen & (new | old) and not new & replaced:
                 missing = sorted(i for i in old if _was_there(run, did, i))
-                if missing and all(_was_there(run, did, i, in_force=True) for i in new) and not _is_erased(run, did):
+                if missing and all(_was_there(run, did, i, holding=True) for i in new) and not _is_erased(run, did):
                     yield f"{did.who} list at {did.began_s:.1f} did not see {missing}, nor what replaced them"
 
 
@@ -132,16 +132,15 @@ def a_source_is_replaced_once(run: Run) -> Found:
             taken |= set(job["state"]["old"])
 
 
-def _was_there(run: Run, did: Did, memory_id: str, *, in_force: bool = False) -> bool:
-    """From before the call began until after it ended: written, and not deleted. ``in_force``: nor superseded, as a
-    fact is by the next one."""
+def _was_there(run: Run, did: Did, memory_id: str, *, holding: bool = False) -> bool:
+    """From before the call began until after it ended: written, and not deleted. ``holding``: nor superseded."""
     key, there = did.keys.memory(memory_id), False
     for written in run.cloud.table.log:
         if written.key == key:
             if written.at_s > did.ended_s:
                 break
-            stands = written.new is not None and (not in_force or written.new["status"] == Status.ACTIVE)
-            there = stands and (there or written.at_s < did.began_s)
+            gone = written.new is None or (holding and written.new["status"] == Status.SUPERSEDED)
+            there = not gone and (there or written.at_s < did.began_s)
     return there
 
 

@@ -124,7 +124,10 @@ class ScriptedObserver:
         if random.random() < 0.2:
             return Observed(False, (), self.name, used_memory_ids=cited, usage=USAGE)
         last = random.choice(seqs) if random.random() < 0.2 else seqs[-1]
-        whose, _, label = event_text(given.events[0]).split()[:3]
+        words = event_text(given.events[0]).split()
+        if not words:  # erased between the marker and the log: whatever is answered, nothing is written
+            return Observed(False, (), self.name, used_memory_ids=cited, usage=USAGE)
+        whose, _, label = words[:3]
         line = ObservedLine(f"🟡 {whose} {label} was heard from {seqs[0]} to {last}", seqs[0], last)
         covered = None if last == seqs[-1] else last
         facts = tuple(_facts(given, whose))

@@ -156,6 +156,25 @@ def test_tool_events_are_stepped_over(world: RecallWorld, written: list[Passage]
     assert indexed_seq(world) == 3
 
 
+@pytest.mark.parametrize(("calls", "together"), [(7, False), (15, False), (40, True), (19, True)])
+def test_vectors_come_in_whatever_their_order_and_the_calls_of_tools_between(
+    world: RecallWorld, written: list[Passage], calls: int, together: bool
+) -> None:
+    """Words that come in behind an utterance may be found sooner than its vector."""
+    call = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})
+    asked, answered = NewEvent(EventType.USER_MESSAGE, "find tea"), NewEvent(EventType.ASSISTANT_RESPONSE, "found")
+    vectors: list[list[Message]] = []
+    for events in [[asked], [*[call] * calls, answered]] if together else [[asked], [call] * calls, [answered]]:
+        append_events(world.user("ann").of_session("s1"), events)
+        assert world.words(world.dispatch()) == {}
+        vectors.append(world.taken(QueueName.EMBED))
+    for messages in reversed(vectors):
+        assert embed_rows(world, told(messages)) == {}
+    newest = {passage.seq_from: passage for passage in sorted(written, key=lambda one: one.document_version)}
+    assert around(newest[1]) == {1: "assistant: found"} and around(newest[calls + 2]) == {-1: "user: find tea"}
+    assert all(passage.vector is not None for passage in newest.values())
+
+
 def test_a_lost_message_is_made_up_for_by_the_next_one(world: RecallWorld, written: list[Passage]) -> None:
     world.say("line 1", "line 2")
     world.dispatch()

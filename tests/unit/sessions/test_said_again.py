@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import pairwise, permutations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -312,6 +312,53 @@ def test_a_correction_that_was_said_twice_holds_until_both_are_gone(
     for (session, seq), reason, holds in zip(moved, reasons, (BUS, TRAIN), strict=True):
         begin(world, seq, session, reason)()
         assert [one.text for one in facts(world)] == [holds]
+
+
+@pytest.mark.parametrize("reason", ["edited", "deleted"])
+@pytest.mark.parametrize("order", [*permutations((2, 1, 0))])
+def test_what_was_before_corrections_comes_back_behind_all_of_them(
+    world: World, order: Sequence[int], reason: RetractReason
+) -> None:
+    tell(world, new(TEA))
+    said = [TEA, TRAIN, BUS, "User walks."]
+    seqs = [tell(world, f"{text} :: updates {before}") for before, text in pairwise(said)]
+    gone: set[int] = set()
+    for one in order:
+        begin(world, seqs[one], reason=reason)()
+        gone.add(one)
+        last = max({0, 1, 2} - gone, default=-1)
+        assert [fact.text for fact in facts(world)] == [said[last + 1]]
+
+
+@pytest.mark.parametrize("reason", ["edited", "deleted"])
+@pytest.mark.parametrize("order", [*permutations(("train", "bus", "again"))])
+def test_who_says_a_correction_again_stands_for_what_it_had_replaced(
+    world: World, order: Sequence[str], reason: RetractReason
+) -> None:
+    """The correction does not come back beside it, and is gone then; nothing else knows what was before."""
+    tell(world, new(TEA))
+    seqs = {
+        "train": (tell(world, f"{TRAIN} :: updates {TEA}"), "s1"),
+        "bus": (tell(world, f"{BUS} :: updates {TRAIN}"), "s1"),
+        "again": (tell(world, new(TRAIN), "s2"), "s2"),
+    }
+    for one in order:
+        begin(world, *seqs[one], reason)()
+    assert [fact.text for fact in facts(world)] == [TEA]
+
+
+def test_what_a_person_says_again_stands_for_what_it_had_replaced(world: World) -> None:
+    tell(world, new(TEA))
+    train = tell(world, f"{TRAIN} :: updates {TEA}")
+    bus = tell(world, f"{BUS} :: updates {TRAIN}")
+    before = {fact.text: fact.id for fact in facts(world, Status.SUPERSEDED)}
+    stored = store_fact(world.user(), FactCandidate(TRAIN, "PREFERENCE", Provenance("human_edit")), via="api")
+    assert stored.memory is not None
+    begin(world, bus)()
+    [fact] = facts(world)
+    assert (fact.id, fact.supersedes) == (stored.memory.id, (before[TRAIN], before[TEA]))
+    begin(world, train)()
+    assert [one.id for one in facts(world)] == [fact.id], "a person has said it"
 
 
 def test_what_stands_twice_already_is_known_of_the_one_that_says_it(world: World) -> None:

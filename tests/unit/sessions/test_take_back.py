@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from neve.domain.observe.facts import ProposedFact
-from neve.domain.records import EventType, Job, Kind, Memory, RetractReason, Status
+from neve.domain.records import EventType, Job, Kind, LiveRow, Memory, RetractReason, Status
 from neve.ports import ContentRefused, ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
@@ -21,7 +21,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect.replace_rows import Replacement, replace_rows
+from neve.usecases.reflect.replace_rows import Replacement, in_place, replace_rows
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.retract_events import Retract, retract_events
 from neve.usecases.sessions.retract_job import after, note, retract_message
@@ -384,3 +384,23 @@ def test_a_summary_that_no_model_wrote_says_why(world: World) -> None:
     result = job_of(world, message).result
     assert (result["summary"], result["summary_reason"]) == ("rewritten", "the observer refused to read these events")
     assert report is not None and report.summary_refused
+
+
+def test_a_row_that_is_read_again_stands_behind_all_that_begin_before_it() -> None:
+    """A fact that waited, and was said again at 8, stands where it was written; what a call said begins nowhere."""
+    seqs = {"first": 1, "again": 8, "second": 6, "fact": 10, "late": 2, "last": 12, "read": 7}
+    facts = {"again", "call", "fact", "late"}
+    ids = ("first", "again", "call", "second", "fact", "last", "late")
+    live = tuple(LiveRow(i, Kind.FACT if i in facts else Kind.OBSERVATION, 1) for i in ids)
+    row = LiveRow("read", Kind.OBSERVATION, 1)
+    placed = [one.id for one in in_place(live, row, seqs)]
+    assert placed == ["first", "again", "call", "second", "read", "fact", "last", "late"]
+    assert in_place((), row, seqs) == (row,)
+    assert in_place(live, row, {**seqs, "read": 13}) == (*live, row)
+    assert [one.id for one in in_place(live[3:], row, {**seqs, "read": 2})] == [
+        "read",
+        "second",
+        "fact",
+        "last",
+        "late",
+    ]

@@ -92,8 +92,8 @@ class _Told:
         status, seen = status_at(fact, self.gen), seen | {memory_id}
         if memory_id in self.put_away or status is not Status.SUPERSEDED:
             return True
-        copies = [one.id for one in self.last.values() if memory_id in one.supersedes and one.text == fact.text]
-        return any(self.holds(i, seen) for i in (*copies, fact.superseded_by or ""))
+        named = [one.id for one in self.last.values() if memory_id in one.supersedes]
+        return any(self.holds(i, seen) for i in (*named, fact.superseded_by or ""))
 
 
 def _is_gone(run: Run, keys: UserKeys, said: Statement) -> bool:

@@ -35,7 +35,8 @@ class Consequences:
     ``MOST_FACTS`` that come back, the others leave and come back when these have.
 
     Before all that: ``changed``, facts whose list of statements is to become another one, by id, with the statements
-    that join it; those of the session that are taken back leave it. ``kept``: touched facts that something else has
+    that join it; those of the session that are taken back leave it. ``inherited``: what those of
+    them that say what does not come back name as replaced from then on. ``kept``: touched facts that something else has
     replaced, as they stand by other statements in the same words, which an erasure leaves of them. ``asked``: sessions
     whose spans were needed."""
 
@@ -45,6 +46,7 @@ class Consequences:
     touched: frozenset[str]
     more: bool = False
     changed: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
+    inherited: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kept: tuple[Memory, ...] = ()
     asked: frozenset[str] = frozenset()
 
@@ -109,6 +111,7 @@ class _Weighing:
     known: dict[str, bool] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     joining: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
+    inherited: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def weighed(self) -> Consequences:
         touched = [memory for memory in self.memories.values() if self._touched(memory)]
@@ -131,7 +134,8 @@ class _Weighing:
         ids = frozenset(memory.id for memory in touched)
         outcome = Consequences(tuple(leave), _in_order(back.values()), _in_order(again.values()), ids, more)
         kept = self._kept(memory for memory in touched if not self._shown(memory))
-        return replace(outcome, changed=self._changed(), kept=tuple(kept), asked=frozenset(self.asked))
+        outcome = replace(outcome, changed=self._changed(), inherited=self.inherited)
+        return replace(outcome, kept=tuple(kept), asked=frozenset(self.asked))
 
     def _shown(self, memory: Memory) -> bool:
         return visible(memory.born_gen, memory.died_gen, self.gen) and status_at(memory, self.gen) in _SHOWN
@@ -180,10 +184,10 @@ class _Weighing:
         return {**shorter, **self.joining}
 
     def _join(self, fact: Memory, holder: Memory) -> None:
-        """That what was said of a fact that does not come back is known of the one that says it."""
-        missing = with_room_for(holder, statements_of(fact), fact.text)
-        if missing:
-            self.joining[holder.id] = missing
+        """That what was said of a fact that does not come back, and what it had replaced, is known of the one that says
+        it: nothing else is looked at when that one leaves."""
+        self.joining[holder.id] = with_room_for(holder, statements_of(fact), fact.text)
+        self.inherited[holder.id] = tuple(i for i in named_by(fact) if i not in (holder.id, *holder.supersedes))
 
     # --- what is behind ---------------------------------------------------------------------------
 
@@ -238,6 +242,12 @@ class _Weighing:
         if one.id == fact.id or _statement(one) != _statement(fact):
             return False
         return status_at(one, self.gen) is not Status.RESOLVED
+
+
+def named_by(source: Memory) -> tuple[str, ...]:
+    """What takes the place of a memory names this as replaced: it, and for a fact what it had replaced itself, to which
+    no chain of rows leads where whatever had replaced the fact has left."""
+    return (source.id, *source.supersedes) if source.kind is Kind.FACT else (source.id,)
 
 
 def _statement(memory: Memory) -> str:

@@ -4,20 +4,26 @@ words from the passages beside them, which carry their neighbours'."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from neve.domain.records import Retraction, Span, Spans
 from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import Put, Version, WordsPorts, WriteOp
+from neve.ports import Item, Passage, Put, Table, Version, WordsPorts, WriteOp
 from neve.store import rows
-from neve.store.keys import SessionKeys
-from neve.store.partitions import all_rows
+from neve.store.keys import LAST_SEQ, SessionKeys
+from neve.store.partitions import PAGE, all_rows
 from neve.store.transact import transact
 from neve.usecases.erase.incarnation import UserErased, still_there
-from neve.usecases.indexing.index_events import REINDEXED_BEFORE, OutOfTime, steps, utterances_around
-from neve.usecases.indexing.utterances import ROLES, Utterance, event_id, utterance_passages
+from neve.usecases.indexing.index_events import (
+    LOOK_BACK,
+    REINDEXED_BEFORE,
+    OutOfTime,
+    steps,
+    utterances_around,
+)
+from neve.usecases.indexing.utterances import ROLES, event_id, utterance_of, utterance_passages
 from neve.usecases.indexing.vectors.user_vectors import known_vectors, passage_texts
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 
@@ -88,32 +94,55 @@ def _write_neighbours(
 ) -> None:
     """Their words change although they do not, so their passages get another rev: those of the old one are refused from
     then on."""
-    hole = next((span for span in retracted if span[0] <= retraction.seq_from <= span[1]), retraction.span)
-    around = _around(ports, keys, incarnation, hole, retracted)
-    before = [said for said in around if said.seq < hole[0]][-REINDEXED_BEFORE:]
-    behind = [said for said in around if said.seq > hole[1]][:REINDEXED_BEFORE]
-    beside = {said.seq for said in (*before, *behind)}
-    for seq in beside:
+    first, last = next((span for span in retracted if span[0] <= retraction.seq_from <= span[1]), retraction.span)
+    log = _Log(ports.table, keys, incarnation, retracted)
+    sides = [seqs for seqs in (log.beside(first - 1, -1), log.beside(last + 1, 1)) if seqs]
+    for seq in (seq for seqs in sides for seq in seqs):
         transact(ports, partial(_raise_rev, ports, keys, incarnation, seq, retraction))
-    current = _around(ports, keys, incarnation, hole, retracted)
-    passages = utterance_passages(current, beside)
+    passages = [passage for seqs in sides for passage in log.passages(seqs)]
     model = ports.search.model()
     known = known_vectors(ports.table, keys, model, passage_texts(passages)) if model.dimensions else {}
     if passages:
         ports.search.upsert(keys.owner, [replace(one, vector=known.get(one.text)) for one in passages])
 
 
-def _around(
-    ports: WordsPorts, keys: SessionKeys, incarnation: int, hole: Span, retracted: Spans
-) -> Sequence[Utterance]:
-    """What was said just before a hole in the log, and just behind it."""
-    first, last = hole
-    found = [
-        *utterances_around(ports.table, keys, incarnation, first, first - 1),
-        *utterances_around(ports.table, keys, incarnation, last + 1, last),
-    ]
-    by_seq = {said.seq: said for said in found if not holds(retracted, said.seq)}
-    return [by_seq[seq] for seq in sorted(by_seq)]
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """What is left of a session's log."""
+
+    table: Table
+    keys: SessionKeys
+    incarnation: int
+    retracted: Spans
+
+    def beside(self, edge: int, way: int) -> list[int]:
+        """Seqs of the utterances that may carry words from the other side of ``edge``, the nearest first, however many
+        events of tools stand between. ``way``: -1 before it, 1 behind it."""
+        found: list[int] = []
+        at, limit = self._stepped_over(edge, way), LOOK_BACK
+        while at > 0 and len(found) < REINDEXED_BEFORE:
+            between = self.keys.events(1, at) if way < 0 else self.keys.events(at, LAST_SEQ)
+            items = self.table.query(self.keys.log, between=between, reverse=way < 0, limit=limit).items
+            if not items:
+                break
+            found += [item["seq"] for item in items if self._is_left(item)]
+            at, limit = self._stepped_over(items[-1]["seq"] + way, way), PAGE
+        return found[:REINDEXED_BEFORE]
+
+    def _stepped_over(self, at: int, way: int) -> int:
+        """The next seq that no retraction holds."""
+        hole = next((span for span in self.retracted if span[0] <= at <= span[1]), None)
+        return at if hole is None else hole[way > 0] + way
+
+    def _is_left(self, item: Item) -> bool:
+        if item["incarnation"] != self.incarnation or holds(self.retracted, item["seq"]):
+            return False
+        return utterance_of(self.keys.session, rows.read_event(item)) is not None
+
+    def passages(self, seqs: Sequence[int]) -> list[Passage]:
+        """As whoever indexes just those writes them."""
+        around = utterances_around(self.table, self.keys, self.incarnation, min(seqs), max(seqs))
+        return utterance_passages([said for said in around if not holds(self.retracted, said.seq)], seqs)
 
 
 def _raise_rev(ports: WordsPorts, keys: SessionKeys, incarnation: int, seq: int, retraction: Retraction) -> None:

@@ -8,12 +8,12 @@ and take the vectors along that they have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.records import UserHead
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
+from neve.ports import MOST_FOLLOWING, IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
 from neve.store import rows
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import all_rows
@@ -29,7 +29,10 @@ BATCH_SIZE = 50
 """Events of one step; what is indexed is noted after each."""
 LOOK_BACK, LOOK_AHEAD = 20, 8
 """Events that are read on either side to find the neighbours, two utterances each way and theirs. Between them there
-may be what tools said; behind more of that than this, a neighbour is left out."""
+may be what tools said; before more of that than this, a neighbour is left out."""
+REACH = BATCH_SIZE + LOOK_BACK
+"""So far ahead of an utterance whoever wrote the words behind it may have found it (*follows*). As many events are read
+ahead where fewer hold no two utterances: who finds fewer neighbours than the index has does not get a vector in."""
 REINDEXED_BEFORE = 2
 """Utterances before the new ones whose own neighbours are new."""
 CONTEXTS = 5
@@ -116,7 +119,7 @@ class _Said:
 
 def _said(table: Table, keys: SessionKeys, incarnation: int, span: Span) -> _Said:
     first, last = span
-    utterances = list(utterances_around(table, keys, incarnation, first, last))
+    utterances = utterances_around(table, keys, incarnation, first, last)
     before = [said.seq for said in utterances if said.seq < first][-REINDEXED_BEFORE:]
     within = [said.seq for said in utterances if first <= said.seq <= last]
     passages = utterance_passages(utterances, {*before, *within})
@@ -126,7 +129,7 @@ def _said(table: Table, keys: SessionKeys, incarnation: int, span: Span) -> _Sai
     )
 
 
-def utterances_around(table: Table, keys: SessionKeys, incarnation: int, first: int, last: int) -> Iterator[Utterance]:
+def utterances_around(table: Table, keys: SessionKeys, incarnation: int, first: int, last: int) -> Sequence[Utterance]:
     """Those of the events ``first`` to ``last``, and of some on either side; what was taken back stands in nobody's
     way."""
     page = BATCH_SIZE + LOOK_BACK + LOOK_AHEAD
@@ -140,7 +143,15 @@ def utterances_around(table: Table, keys: SessionKeys, incarnation: int, first: 
             *found,
             *_beyond(table, keys, (ends + 1, LAST_SEQ), LOOK_AHEAD - len(behind)),
         ]
-    for item in found:
+    said = list(_uttered(keys, incarnation, found))
+    left = [item["seq"] for item in found if item["seq"] > last and not item.get("taken_back")]
+    if len(left) >= LOOK_AHEAD and sum(one.seq > last for one in said) < MOST_FOLLOWING:
+        said += _uttered(keys, incarnation, _beyond(table, keys, (left[-1] + 1, LAST_SEQ), REACH - LOOK_AHEAD))
+    return said
+
+
+def _uttered(keys: SessionKeys, incarnation: int, items: Iterable[Item]) -> Iterator[Utterance]:
+    for item in items:
         said = utterance_of(keys.session, rows.read_event(item))
         if said and item["incarnation"] == incarnation:
             yield said

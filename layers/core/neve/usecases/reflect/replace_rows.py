@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from neve.domain.errors import not_found
 from neve.domain.memories.supersede import superseded
-from neve.domain.records import Job, LiveRow, Memory, Scope, Statement, Status, UserHead
+from neve.domain.records import Job, Kind, LiveRow, Memory, Scope, Statement, Status, UserHead
 from neve.domain.times import iso
 from neve.ports import Check, Conflict, Delete, Item, Version, WriteOp, key_of
 from neve.scope import UserScope
@@ -367,7 +367,10 @@ def _insert(
 
 
 def in_place(live: tuple[LiveRow, ...], row: LiveRow, order: Mapping[str, int]) -> tuple[LiveRow, ...]:
-    """With the row before the first one that begins behind it; ``order``: seqs by id, of those that have one."""
-    behind = (i for i, other in enumerate(live) if order.get(other.id, 0) > order.get(row.id, 0))
-    place = next(behind, len(live))
+    """With the row before the first one that begins behind it, of those behind all others that do not; ``order``: seqs
+    by id, of those that have one. A fact is no measure: where it was said last, it need not stand."""
+    seqs, own = [order.get(other.id, 0) for other in live], order.get(row.id, 0)
+    measures = (i for i, other in enumerate(live) if other.kind is not Kind.FACT)
+    least = max((i for i in measures if 0 < seqs[i] <= own), default=-1) + 1
+    place = next((i for i in range(least, len(live)) if seqs[i] > own), len(live))
     return (*live[:place], row, *live[place:])

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from neve.domain.memories.said_again import said_once_more, with_room_for, without_taken_back
+from neve.domain.memories.taken_back import named_by
 from neve.domain.observe.text import observed_date, time_of_day
 from neve.domain.records import EmbeddingState, Job, Kind, Memory, Retraction, Scope, Status
 from neve.domain.times import iso
@@ -60,9 +61,6 @@ def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_
     now = scope.ports.clock.now()
     sources = [_as_said(scope, source, seen) for source in seen.outcome.back]
     copies = [_copy(source, f"mem_{scope.ports.ids.ulid(now)}", iso(now)) for source in sources]
-    if retraction.erases:  # which may take the rows away that say what was replaced before
-        before = {memory.id: memory.supersedes for memory in sources if memory.kind is Kind.FACT}
-        copies = [replace(one, supersedes=(*one.supersedes, *before.get(one.supersedes[0], ()))) for one in copies]
 
     def beside() -> list[WriteOp]:
         noted = rows.put_job(scope.keys, _noted(seen, retraction, read(scope, job_id), restored=len(copies)))
@@ -96,15 +94,16 @@ def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) ->
 
 
 def _change_statements(scope: SessionScope, incarnation: int, seen: Weighed) -> None:
-    """Of facts that stay: what is taken back leaves their lists, in place, and what another one knew joins them.
-    Readers see no more of it than a count. Raises UserErased."""
+    """Of facts that stay: what is taken back leaves their lists, in place, and what another one knew joins them, and
+    what that one had replaced. Readers see a count and names. Raises UserErased."""
     own = {scope.session: seen.sessions[scope.session].retracted}
 
     def changed(memory: Memory) -> Memory:
         left = without_taken_back(memory, own)
         for said in with_room_for(left, seen.outcome.changed[memory.id], memory.text):
             left = said_once_more(left, said)
-        return left
+        inherited = (i for i in seen.outcome.inherited.get(memory.id, ()) if i not in left.supersedes)
+        return replace(left, supersedes=(*left.supersedes, *inherited))
 
     ids = list(seen.outcome.changed)
     for start in range(0, len(ids), BATCH):
@@ -174,7 +173,7 @@ def _copy(source: Memory, identifier: str, now: str) -> Memory:
     return replace(
         source,
         id=identifier,
-        supersedes=(source.id,),
+        supersedes=named_by(source),
         status=source.status if source.status in (Status.INBOX, Status.RESOLVED) else Status.ACTIVE,
         superseded_by=None,
         superseded_at=None,

@@ -1,0 +1,99 @@
+"""The index worker on a retraction: whose passages carry words of what was taken back, and what they carry then
+(docs/rules/retract.md#index)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from neve.domain.records import EventType
+from neve.ports import Message, Owner, Passage
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.retract_events import Retract, retract_events
+from tests.unit.recall_world import RecallWorld
+
+CALL = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})
+Said = dict[int, dict[int, str]]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.open()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def context(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> Said:
+    """By seq, what its passage in the index carries of its neighbours, by distance."""
+    versions: dict[int, int] = {}
+    carried: Said = {}
+    upsert = world.index.upsert
+
+    def remembering(owner: Owner, passages: Sequence[Passage]) -> None:
+        upsert(owner, passages)
+        for one in passages:
+            assert one.seq_from is not None
+            if one.document_version >= versions.get(one.seq_from, 0):
+                versions[one.seq_from] = one.document_version
+                carried[one.seq_from] = {near.distance: near.text.partition(": ")[2] for near in one.neighbours}
+
+    monkeypatch.setattr(world.index, "upsert", remembering)
+    return carried
+
+
+def append(world: RecallWorld, *events: str | int, together: bool = False) -> None:
+    """What a user says, or so many calls of tools; each indexed before the next, or all ``together``."""
+    for given in events:
+        new = [CALL] * given if isinstance(given, int) else [NewEvent(EventType.USER_MESSAGE, given)]
+        append_events(world.user().of_session("s1"), new)
+        if not together:
+            world.pump()
+    world.pump()
+
+
+def take_back(world: RecallWorld, first: int, last: int) -> list[Message]:
+    """The messages of the retraction, which were worked off."""
+    retract_events(world.user().of_session("s1"), Retract(first, last, "deleted"))
+    told = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
+    assert world.words(told) == {}
+    return told
+
+
+def test_a_passage_behind_a_hole_keeps_the_words_behind_it(world: RecallWorld, context: Said) -> None:
+    append(world, "one", 1, "three", 1, "five", 1, "seven", 2, "ten")
+    assert context[5] == {-2: "one", -1: "three", 1: "seven", 2: "ten"}
+    take_back(world, 1, 1)
+    assert context[3] == {1: "five", 2: "seven"}
+    assert context[5] == {-1: "three", 1: "seven", 2: "ten"}
+
+
+def test_a_passage_before_a_hole_keeps_the_words_before_it(world: RecallWorld, context: Said) -> None:
+    append(world, "one", 5, "seven", 5, "thirteen", 5, "nineteen", 5, "twenty-five")
+    take_back(world, 25, 25)
+    assert context[13] == {-2: "one", -1: "seven", 1: "nineteen"}
+    assert context[19] == {-2: "seven", -1: "thirteen"}
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("calls", [7, 8, 15, 19, 40, 60])
+def test_words_leave_passages_behind_many_calls_of_tools(
+    world: RecallWorld, context: Said, calls: int, together: bool
+) -> None:
+    append(world, "one", calls, "two", calls, "three", together=together)
+    middle = calls + 2
+    take_back(world, middle, middle)
+    assert "two" not in str(context[1]) and "two" not in str(context[middle + calls + 1])
+
+
+def test_words_leave_passages_on_the_other_side_of_what_was_taken_back_before(
+    world: RecallWorld, context: Said
+) -> None:
+    append(world, "one", 6, "secret", *("other", 2) * 12, "last", together=True)
+    take_back(world, 9, 44)
+    assert context[45][-1] == "secret" and context[8][1] == "last"
+    take_back(world, 8, 8)
+    assert (context[1], context[45]) == ({1: "last"}, {-1: "one"})
