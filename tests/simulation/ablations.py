@@ -453,7 +453,7 @@ ABLATIONS = _by_name(
         Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
         Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
         Ablation("vectors noted", "noting vectors behind their last write", "utterances", 300, _notes_first),
-        Ablation("generation", "the generation that a list is read in", "retractions", 100, _every_generation),
+        Ablation("generation", "the generation that a list is read in", "retractions", 300, _every_generation),
         Ablation(
             "erasing",
             "refusing what is written for a user who is being erased",
@@ -556,7 +556,7 @@ ABLATIONS = _by_name(
             "waiting filing",
             "noting which jobs wait for a retraction",
             "recanted",
-            100,
+            300,
             lambda: [(file_session, "wait_for_retraction", lambda *_: True)],
         ),
         Ablation("night jobs", "the job id that follows from run and user", "nights", 300, _another_job_each_time),

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.places import create_index, switch_alias
 from neve.domain.records import EmbeddingState
 from neve.ports import (
+    Delete,
     EmbeddingRetryable,
     EmbeddingUnavailable,
     IndexModel,
@@ -28,10 +30,12 @@ from neve.ports import (
     Passage,
     SearchIndex,
     StoreUnavailable,
+    key_of,
 )
 from neve.store import rows
 from neve.store.tenants import TenantRow, put_tenant
-from neve.usecases.indexing.index_events import EmbedAgain
+from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
+from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.indexing.reindex import Reindexed, reindex
 from neve.usecases.indexing.utterances import event_id
 from neve.usecases.memories.delete_memory import delete_memory
@@ -132,8 +136,12 @@ def _opensearch(folder: Path) -> Iterator[Engine]:
 @pytest.fixture(params=[_sqlite, _opensearch], ids=["sqlite", "opensearch"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     with request.param(tmp_path) as made:
-        made.world.rows.write([put_tenant(TenantRow(made.world.tenant.id, made.world.ago()))])
+        enter_tenant(made.world)
         yield made
+
+
+def enter_tenant(world: RecallWorld) -> None:
+    world.rows.write([put_tenant(TenantRow(world.tenant.id, world.ago()))])
 
 
 class TurnsAway:
@@ -219,6 +227,44 @@ def test_what_changes_while_the_new_index_is_filled_is_made_up_for(engine: Engin
     assert engine.by_vector("assistant brave")[0] == event_id("s1", 4)
     assert world.memory(engine.by_vector("cat purrs", user="eve")[0], "eve").text == "The cat purrs"
     assert (engine.indexed(), engine.indexed("bob"), engine.indexed("eve")) == (3 + 4, 0, 1)
+
+
+def test_vectors_that_only_the_old_index_got_are_made_for_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the same model. The embedder is down while the new index is filled; before the switch the workers come round
+    again. A row does not say which index has its vectors."""
+    with _sqlite(tmp_path) as engine, closing(SqliteSearchIndex(tmp_path / "old.db", NEXT)) as old:
+        world = engine.world
+        enter_tenant(world)
+        world.search = old
+        engine.change_model()
+        kayak = world.remember("The kayak is blue")
+        world.open()
+        world.say("we rowed", "well done")
+        engine.pump()
+
+        def down(*_: object) -> list[bytes]:
+            raise EmbeddingUnavailable("down")
+
+        def meanwhile() -> None:
+            monkeypatch.undo()
+            world.clock.freeze(world.clock.now() + timedelta(hours=1))  # the embedder's back-off is over
+            index_memories(world, world.user().keys, {kayak: world.memory(kayak).rev})
+            index_vectors(world, world.user().of_session("s1").keys, 1, [(1, 2)])
+            assert world.memory(kayak).embedding_state is EmbeddingState.READY
+
+        monkeypatch.setattr(engine.embedder, "embed_passages", down)
+        forget_vectors(world)
+        engine.reindex(meanwhile)
+        assert engine.by_vector("kayak blue") == [kayak]
+        assert engine.by_vector("user we rowed")[0] == event_id("s1", 1)
+
+
+def forget_vectors(world: RecallWorld) -> None:
+    """Those that are kept by their texts: a new index takes them from there."""
+    kept = world.rows.query(world.user().keys.vectors, limit=100).items
+    world.rows.write([Delete(key_of(item)) for item in kept])
 
 
 def test_a_row_on_its_way_to_the_old_index_still_gets_there(engine: Engine) -> None:

@@ -87,9 +87,10 @@ def index_vectors(ports: IndexingPorts, keys: SessionKeys, incarnation: int, spa
         return
 
 
-def index_events_anew(ports: IndexingPorts, keys: SessionKeys, incarnation: int, seqs: Span) -> None:
+def index_events_anew(ports: IndexingPorts, keys: SessionKeys, incarnation: int, seqs: Span) -> int | None:
     """For an index that lacks them: words and vectors of the events ``seqs``, first to last, which are noted as
-    indexed. Raises EmbedAgain and StoreUnavailable."""
+    indexed. The first that has no vector there, because the embedder did not work. Raises EmbedAgain and
+    StoreUnavailable."""
     found = ports.table.get_many([keys.head, keys.indexed])
     head, row = rows.read_head(found.get(keys.head)), read_indexed(keys.session, found.get(keys.indexed))
     try:
@@ -97,7 +98,8 @@ def index_events_anew(ports: IndexingPorts, keys: SessionKeys, incarnation: int,
         for step in steps(seqs):
             row = _Vectors(ports, keys, head, anew=True).index(step, row)
     except UserErased:
-        return
+        return None
+    return row.without_vectors_from
 
 
 def steps(span: Span) -> Iterator[Span]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic
@@ -35,17 +35,23 @@ def index_memory_words(
 
 
 def index_memories(
-    ports: IndexingPorts,
-    keys: UserKeys,
-    revs: Mapping[str, int],
-    *,
-    anew: bool = False,
-    shelf: Shelf[Any] = MEMORIES,
+    ports: IndexingPorts, keys: UserKeys, revs: Mapping[str, int], *, shelf: Shelf[Any] = MEMORIES
 ) -> Mapping[str, EmbedAgain]:
     """Words and vectors. The ids that are to be told again, and why: their text could not be embedded for now, or the
-    worker ends before; until then they are found by keyword only. ``anew``: for an index that lacks them, whatever is
-    noted in the rows; one that has another rev by now is left to its own message. Raises StoreUnavailable."""
-    return _Batch(ports, keys, revs, shelf, anew).run()
+    worker ends before; until then they are found by keyword only. Raises StoreUnavailable."""
+    return _Batch(ports, keys, revs, shelf).run()
+
+
+def index_memories_anew(
+    ports: IndexingPorts, keys: UserKeys, revs: Mapping[str, int], *, shelf: Shelf[Any] = MEMORIES
+) -> Collection[str]:
+    """The same for an index that lacks them, whatever is noted in the rows; one that has another rev by now is left to
+    its own message. The ids of those that have no vectors there, because the embedder did not work. Raises EmbedAgain,
+    StoreUnavailable."""
+    batch = _Batch(ports, keys, revs, shelf, anew=True)
+    if batch.run():
+        raise EmbedAgain
+    return batch.failed
 
 
 def _forget(search: SearchIndex, keys: UserKeys, ids: Iterable[str], revs: Mapping[str, int]) -> None:
@@ -133,6 +139,7 @@ class _Batch(Generic[R]):
     shelf: Shelf[R]
     anew: bool = False
     again: dict[str, EmbedAgain] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
 
     def run(self) -> dict[str, EmbedAgain]:
         found, head_item = self.shelf.find_with(self.ports.table, self.keys, list(self.revs), self.keys.head)
@@ -183,6 +190,8 @@ class _Batch(Generic[R]):
             identifier = str(row.id)
             now = again.get(identifier)
             state = self._state(row, to_index.get(identifier, []), found)
+            if state is EmbeddingState.FAILED:
+                self.failed.add(identifier)
             if now is None:
                 _forget_written(self.ports.search, self.keys, row, self.revs)
             elif state is EmbeddingState.PENDING:

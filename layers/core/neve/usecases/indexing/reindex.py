@@ -20,8 +20,8 @@ from neve.store.keys import INDEXED, MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
 from neve.usecases.documents.list_documents import heads_below
 from neve.usecases.indexing.by_kind import SHELVES
-from neve.usecases.indexing.index_events import EmbedAgain, index_events_anew
-from neve.usecases.indexing.index_memories import NEVER_RECALLED, index_memories
+from neve.usecases.indexing.index_events import index_events_anew
+from neve.usecases.indexing.index_memories import NEVER_RECALLED, index_memories_anew
 from neve.usecases.indexing.indexed_row import IndexedRow, read_indexed
 from neve.usecases.indexing.shelves import Kind
 from neve.usecases.tenants.directory import all_tenants, users_of
@@ -49,10 +49,13 @@ Tell = Callable[[Reindexed], object]
 
 @dataclass(frozen=True)
 class _Seen:
-    """One user as it was filled in: the revs of each shelf, and how far each session's log was indexed."""
+    """One user as it was filled in: the revs of each shelf, and how far each session's log was indexed, with vectors.
+    ``lacking``: ids of rows whose vectors were not. The index in use may get them before the switch, and the row does
+    not say which index has them."""
 
     incarnation: int
     revs: Mapping[Kind, Mapping[str, int]] = field(default_factory=dict)
+    lacking: frozenset[str] = frozenset()
     logs: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -123,11 +126,9 @@ class _Filling:
             kind: {i: one.rev for i, one in self._rows(owner, kind).items() if one.rev_at is None} for kind in KINDS
         }
         logs = {row.session: row.indexed_seq for row in self._logs(owner)}
-        for kind, revs in settled.items():
-            self._index(owner, kind, revs)
-        for session, last in logs.items():
-            self._index_log(owner, head, session, 1, last)
-        return _Seen(head.incarnation, settled, logs)
+        lacking = {i for kind, revs in settled.items() for i in self._index(owner, kind, revs)}
+        whole = {session: self._index_log(owner, head, session, 1, last) for session, last in logs.items()}
+        return _Seen(head.incarnation, settled, frozenset(lacking), whole)
 
     def make_up(self, owner: UserKeys, before: _Seen) -> None:
         """Bring what was filled in to what the rows say now."""
@@ -140,30 +141,37 @@ class _Filling:
         for kind in KINDS:
             now, seen = self._rows(owner, kind), before.revs.get(kind, {})
             gone = {i: rev for i, rev in seen.items() if i not in now}
-            changed = {i: one.rev for i, one in now.items() if seen.get(i) != one.rev or _lacks_something(one)}
+            changed = {
+                i: one.rev
+                for i, one in now.items()
+                if seen.get(i) != one.rev or i in before.lacking or _lacks_something(one)
+            }
             self._index(owner, kind, gone | changed)
         for row in self._logs(owner):
             first = min(before.logs.get(row.session, 0) + 1, row.without_vectors_from or row.indexed_seq + 1)
             self._index_log(owner, head, row.session, first, row.indexed_seq)
 
-    def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> None:
-        """Raises EmbedAgain."""
+    def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> set[str]:
+        """The ids of those without vectors. Raises EmbedAgain."""
         shelf, size = SHELVES[kind]
+        lacking: set[str] = set()
         for part in _parts(list(revs), size):
             told = {identifier: revs[identifier] for identifier in part}
-            if self._patiently(partial(index_memories, self.into, owner, told, anew=True, shelf=shelf)):
-                raise EmbedAgain
+            lacking.update(self._patiently(partial(index_memories_anew, self.into, owner, told, shelf=shelf)))
             self.done.memories += len(part) if kind == "memory" else 0
             self.done.documents += len(part) if kind == "document" else 0
             self.tell(self.done)
+        return lacking
 
-    def _index_log(self, owner: UserKeys, head: UserHead, session: str, first: int, last: int) -> None:
-        """Raises EmbedAgain."""
-        if first <= last:
-            log = owner.of_session(session)
-            self._patiently(lambda: index_events_anew(self.into, log, head.incarnation, (first, last)))
-            self.done.logs += 1
-            self.tell(self.done)
+    def _index_log(self, owner: UserKeys, head: UserHead, session: str, first: int, last: int) -> int:
+        """Up to which seq the new index has the vectors, too. Raises EmbedAgain."""
+        if first > last:
+            return last
+        log = owner.of_session(session)
+        lacking = self._patiently(lambda: index_events_anew(self.into, log, head.incarnation, (first, last)))
+        self.done.logs += 1
+        self.tell(self.done)
+        return last if lacking is None else min(last, lacking - 1)
 
     def _patiently(self, work: Callable[[], T]) -> T:
         """An index that is being filled may turn writes away for a while. Raises StoreUnavailable after a minute."""
