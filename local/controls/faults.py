@@ -284,9 +284,8 @@ class FaultyEmbedder:
     def languages(self) -> tuple[str, ...]:
         return self._inner.languages
 
-    def load(self) -> None:
-        if isinstance(self._inner, Loads):
-            self._inner.load()
+    def load(self) -> bool:
+        return isinstance(self._inner, Loads) and self._inner.load()
 
     def embed_query(self, text: str) -> bytes:
         with self._calls.recording("embed", operation="query", texts=[text]):
@@ -312,9 +311,8 @@ class FaultyTokenEncoder:
     def model(self) -> str:
         return self._inner.model
 
-    def load(self) -> None:
-        if isinstance(self._inner, Loads):
-            self._inner.load()
+    def load(self) -> bool:
+        return isinstance(self._inner, Loads) and self._inner.load()
 
     def encode_query(self, text: str) -> bytes:
         _strike_encoder(self._faults, "late", [text])

@@ -15,8 +15,6 @@ from neve.config import Settings, SettingsError
 from neve.ports import EmbeddingUnavailable, Ports
 
 LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
-WORTH_TELLING_MS = 1.0
-"""Less than this is an encoder that is there."""
 _installed: list[Ports] = []
 _cold_start_ms: list[float] = []
 
@@ -25,8 +23,8 @@ _cold_start_ms: list[float] = []
 class Loads(Protocol):
     """An embedder that has something to load before its first text."""
 
-    def load(self) -> None:
-        """Once; others wait for it. Raises EmbeddingUnavailable."""
+    def load(self) -> bool:
+        """Once; others wait for it. False when it was there already. Raises EmbeddingUnavailable."""
 
 
 def install(ports: Ports) -> None:
@@ -74,17 +72,16 @@ def ready(engines: Ports, *, late: bool = False) -> float | None:
     encoder too, which no other call waits for. Never raises."""
     began = time.perf_counter()
     try:
-        _load_encoder(engines)
+        waited = _load_encoder(engines)
         if late and isinstance(engines.token_encoder, Loads):
-            engines.token_encoder.load()
+            waited = engines.token_encoder.load() or waited
     except EmbeddingUnavailable:
         return None  # the vector leg says so, or the rerank stage
     waited_ms = (time.perf_counter() - began) * 1000
     if _cold_start_ms:
         return _cold_start_ms.pop() + waited_ms
-    return waited_ms if waited_ms >= WORTH_TELLING_MS else None
+    return waited_ms if waited else None
 
 
-def _load_encoder(engines: Ports) -> None:
-    if isinstance(engines.embedder, Loads):
-        engines.embedder.load()
+def _load_encoder(engines: Ports) -> bool:
+    return isinstance(engines.embedder, Loads) and engines.embedder.load()

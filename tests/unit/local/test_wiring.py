@@ -25,10 +25,11 @@ class Encoder:
     def __init__(self, *, broken: bool = False) -> None:
         self.loads, self._broken = 0, broken
 
-    def load(self) -> None:
+    def load(self) -> bool:
         self.loads += 1
         if self._broken:
             raise EmbeddingUnavailable("not installed")
+        return self.loads == 1
 
 
 def prepared(monkeypatch: pytest.MonkeyPatch, encoder: Encoder, **environment: str) -> AwsPorts:
@@ -69,8 +70,9 @@ def test_only_a_call_that_needs_the_token_encoder_waits_for_it(monkeypatch: pyte
     ports = prepared(monkeypatch, Encoder())
     wiring.ready(ports)
     assert tokens.loads == 0
-    wiring.ready(ports, late=True)
+    assert wiring.ready(ports, late=True) is not None
     assert tokens.loads == 1
+    assert wiring.ready(ports, late=True) is None, "however long it took to see that it is there"
 
 
 def test_the_token_encoder_is_of_the_layer_that_is_named(tmp_path: Path) -> None:

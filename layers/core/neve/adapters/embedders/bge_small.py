@@ -49,10 +49,12 @@ class BgeSmall:
     def languages(self) -> tuple[str, ...]:
         return ("en",)
 
-    def load(self) -> None:
+    def load(self) -> bool:
         """See ``wiring.Loads``: the first run of the session costs more than the next ones, so it is made here."""
-        if self._encoder is None:
-            self._ready().encode("")
+        if self._encoder is not None:
+            return False
+        self._ready().encode("")
+        return True
 
     def embed_query(self, text: str) -> bytes:
         encoder = self._ready()

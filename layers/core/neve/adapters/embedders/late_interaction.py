@@ -41,10 +41,12 @@ class LateInteraction:
     def model(self) -> str:
         return MODEL_TAG
 
-    def load(self) -> None:
+    def load(self) -> bool:
         """See ``wiring.Loads``."""
-        if self._encoder is None:
-            self._ready().query("")
+        if self._encoder is not None:
+            return False
+        self._ready().query("")
+        return True
 
     def encode_query(self, text: str) -> bytes:
         encoder = self._ready()
