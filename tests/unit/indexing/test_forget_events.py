@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 
@@ -16,14 +15,6 @@ from tests.unit.recall_world import RecallWorld
 
 CALL = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})
 Said = dict[int, dict[int, str]]
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    yield made
-    made.close()
 
 
 @pytest.fixture

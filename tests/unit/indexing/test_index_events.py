@@ -3,9 +3,8 @@ indexed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -23,14 +22,6 @@ from neve.usecases.sessions.retract_events import Retract, retract_events
 from tests.unit.domain_rows import event, image, text_block, tool_call
 from tests.unit.indexing.test_embed_rows import embed_calls, fail, usage
 from tests.unit.recall_world import RecallWorld, told
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-
-import pytest
+from collections.abc import Sequence
 
 from neve.ports import Owner, Passage, QueueName, Source
 from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.unit.indexing.test_embed_rows import embed_calls, usage
 from tests.unit.recall_world import RecallWorld
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    yield made
-    made.close()
 
 
 def spans(world: RecallWorld) -> list[tuple[int, int]]:

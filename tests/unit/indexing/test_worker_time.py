@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from neve.observing import SecondsLeft
@@ -17,14 +14,6 @@ from tests.unit.indexing.test_embed_rows import embed_calls, usage
 from tests.unit.recall_world import RecallWorld, told
 
 TIMEOUT_S = 60.0
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    yield made
-    made.close()
 
 
 def time_for(world: RecallWorld, calls: int) -> SecondsLeft:

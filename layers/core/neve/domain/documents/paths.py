@@ -24,9 +24,8 @@ def normal_path(text: str) -> str:
     """In NFC, as it is stored. Raises ValueError with ``PATH_RULE``."""
     path = unicodedata.normalize("NFC", text)
     first, *segments = path.split("/")
-    if first or not 1 <= len(segments) <= MOST_SEGMENTS or not all(map(_is_segment, segments)):
-        raise ValueError(PATH_RULE)
-    if len(path.encode()) > MOST_BYTES:
+    whole = not first and 1 <= len(segments) <= MOST_SEGMENTS and all(map(_is_segment, segments))
+    if not whole or len(path.encode()) > MOST_BYTES:
         raise ValueError(PATH_RULE)
     return path
 

@@ -35,10 +35,10 @@ class Consequences:
     ``MOST_FACTS`` that come back, the others leave and come back when these have.
 
     Before all that: ``changed``, facts whose list of statements is to become another one, by id, with the statements
-    that join it; those of the session that are taken back leave it. ``inherited``: what those of
-    them that say what does not come back name as replaced from then on. ``kept``: touched facts that something else has
-    replaced, as they stand by other statements in the same words, which an erasure leaves of them. ``asked``: sessions
-    whose spans were needed."""
+    that join it; those of the session that are taken back leave it. ``inherited``: what those of them that say what
+    does not come back name as replaced from then on. ``kept``: touched facts that something else has replaced, as they
+    stand by other statements in the same words, which an erasure leaves of them. ``asked``: sessions whose spans were
+    needed."""
 
     leave: tuple[Memory, ...]
     back: tuple[Memory, ...]

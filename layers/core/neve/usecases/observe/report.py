@@ -18,12 +18,11 @@ _COUNTED = ("facts_left_out", "facts_not_read")
 class ObservationReport:
     """It becomes the job's result. ``unobservable``: ``{seq, reason}`` of the events that were refused alone;
     ``images_left_out``: seqs of the events that were read without their images; ``facts``: what became of each, as
-    ``told`` says it; ``facts_left_out``: how many had no room; ``facts_not_read``: how many an answer had
-    that were not of the form. ``left_off_at``: where the worker had
-    no time for one more pass, as a name for that place; None when nothing is left to read. ``summary_refused``:
-    of the compaction that followed; ``not_reflected``: why a reflection was due and not done; ``reflection_left_out``:
-    how many rows of one had no room. ``redacted``: personal
-    data in the observer's answers, by class. ``told``: how many of both lists an earlier worker of the job has logged;
+    ``told`` says it; ``facts_left_out``: how many had no room; ``facts_not_read``: how many an answer had that were not
+    of the form. ``left_off_at``: where the worker had no time for one more pass, as a name for that place; None when
+    nothing is left to read. ``summary_refused``: of the compaction that followed; ``not_reflected``: why a reflection
+    was due and not done; ``reflection_left_out``: how many rows of one had no room. ``redacted``: personal data in the
+    observer's answers, by class. ``told``: how many of both lists an earlier worker of the job has logged;
     ``facts_told``: the same of the facts left out, of those decided, and of those not read; ``counted``: so much of
     ``redacted``."""
 

@@ -145,14 +145,14 @@ def _gathered(scope: UserScope, session: str | None, head: UserHead, marker: Ses
 
 def _filled(walk: _Walk, local: _Local, found: Mapping[Key, Item], documents: PinnedTexts) -> PackInputs:
     """The rows that fit; then, in the room of those that are said already, the next ones."""
-    inputs = replace(_inputs(walk.rows(found), local.rows(), documents), no_room=local.no_room)
+    inputs = _inputs(walk.rows(found), local.rows(), documents)
     for _ in range(FILLINGS if inputs.repeated else 0):
         before = len(inputs.global_rows) + len(inputs.local_rows)
         wider = _inputs(walk.beside(inputs), local.beside(inputs), documents)
         if len(wider.global_rows) + len(wider.local_rows) == before or not wider.fit(walk.scope):
             break  # nothing more fits, or what was said already is said no more, and has no room
-        inputs = replace(wider, no_room=local.no_room)
-    return inputs
+        inputs = wider
+    return replace(inputs, no_room=local.no_room)
 
 
 def _inputs(best_first: Sequence[Memory], local_rows: tuple[Memory, ...], documents: PinnedTexts) -> PackInputs:

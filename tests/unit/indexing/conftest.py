@@ -1,0 +1,18 @@
+"""The world of most tests here; a file whose world is another one has its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.recall_world import RecallWorld
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.open()
+    yield made
+    made.close()
