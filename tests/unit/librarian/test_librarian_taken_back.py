@@ -325,6 +325,23 @@ def test_a_message_that_comes_again_takes_nothing_back_again(world: LibraryWorld
     assert (world.text(SARAH), len(shown(world)), len(summaries(world))) == ("Travels along.", 2, 1)
 
 
+def test_a_worker_whose_job_another_one_has_ended_stops(world: LibraryWorld) -> None:
+    """The other one found nothing filed; a librarian came behind it, and only then the slow one looked."""
+    message, ended, get_many = retract(world, 3), list[Job](), world.table.get_many
+
+    def meanwhile(keys: Any) -> Any:
+        if world.session.keys.filing in keys:
+            del world.table.get_many
+            ended.append(work(world, message))
+            filed(world, change("create", SARAH, "Travels along.", seqs=(1,)))
+        return get_many(keys)
+
+    world.table.get_many = meanwhile  # type: ignore[method-assign]
+    job = work(world, message)
+    assert [one.status for one in ended] == ["done"]
+    assert (job, texts(world, SARAH)) == (ended[0], ["Travels along."])
+
+
 def test_a_proposal_that_waits_is_asked_for_again(world: LibraryWorld) -> None:
     filed(world, change("create", SARAH, "Snores, perhaps.", certainty="low", seqs=(3,)))
     assert len(proposals(world)) == 1

@@ -21,6 +21,10 @@ REPLACED, UNFILED, SUMMARY, ERASED, PACK = "replaced", "unfiled", "summary", "er
 """Steps of the job that are noted in its state when they are done."""
 
 
+class JobEnded(Exception):
+    """Another worker has ended the job: whoever still works at it has nothing left to do."""
+
+
 def retract_message(item: Item) -> Message:
     """Of a job's row that ``rows.put_queued_job`` has stored."""
     keys = SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])
@@ -54,11 +58,11 @@ def after(job: Job, step: str, result: dict[str, Any] | None = None, **state: An
 
 
 def note(scope: SessionScope, job_id: str, change: Callable[[Job], Job]) -> Job:
-    """The job as it is after the change; one that another worker has ended stays as it is. Raises UserErased."""
+    """The job as it is after the change. Raises UserErased, JobEnded."""
 
     def attempt() -> Job:
         job = read(scope, job_id)
-        changed = job if job.status == "done" else change(job)
+        changed = change(job)
         if changed != job:
             scope.ports.table.write([rows.put_job(scope.keys, changed)])
             return replace(changed, version=job.version + 1)
@@ -68,8 +72,11 @@ def note(scope: SessionScope, job_id: str, change: Callable[[Job], Job]) -> Job:
 
 
 def read(scope: SessionScope, job_id: str) -> Job:
-    """Raises UserErased when its row is gone."""
+    """Raises UserErased when its row is gone, JobEnded."""
     item = scope.ports.table.get(scope.keys.job(job_id))
     if item is None:
         raise UserErased
-    return rows.read_job(item)
+    job = rows.read_job(item)
+    if job.status == "done":
+        raise JobEnded
+    return job

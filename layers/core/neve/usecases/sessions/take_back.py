@@ -27,7 +27,7 @@ from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_taken_back import replace_taken_back
 from neve.usecases.sessions.memory_lag import leave_if_caught_up
-from neve.usecases.sessions.retract_job import ERASED, KIND, PACK, SUMMARY, after, is_done, note, read
+from neve.usecases.sessions.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
 
 ERASE_S = 30.0
 """Of a worker's time, for an erasure to begin (*chosen*): one that is cut off begins anew, with what is left."""
@@ -41,15 +41,11 @@ def take_back(
     report = ObservationReport()
     work = _TakingBack(scope, body["incarnation"], body["job_id"], report, seconds_left)
     try:
-        if read(scope, work.job_id).status != "done":
-            work.run(work.retraction(body["retraction"]))
+        work.go_on(body["retraction"])
     except UserErased:
         return None
-    except ModelRefused as refusal:
-        finish_job(scope, work.job_id, KIND, "failed", read(scope, work.job_id).result | refused(refusal))
-    except (OutOfTime, NoTimeToSummarise):
-        job = read(scope, work.job_id)
-        report.left_off_at = f"{len(job.state.get('done', ()))}.{job.state.get('again', [])[:1]}"
+    except JobEnded:
+        pass
     return report
 
 
@@ -61,14 +57,26 @@ class _TakingBack:
     report: ObservationReport
     seconds_left: SecondsLeft
 
-    def retraction(self, retraction_id: str) -> Retraction:
+    def go_on(self, retraction_id: str) -> None:
+        """Raises UserErased, JobEnded."""
+        read(self.scope, self.job_id)
+        try:
+            self._run(self._retraction(retraction_id))
+        except ModelRefused as refusal:
+            result = read(self.scope, self.job_id).result | refused(refusal)
+            finish_job(self.scope, self.job_id, KIND, "failed", result)
+        except (OutOfTime, NoTimeToSummarise):
+            job = read(self.scope, self.job_id)
+            self.report.left_off_at = f"{len(job.state.get('done', ()))}.{job.state.get('again', [])[:1]}"
+
+    def _retraction(self, retraction_id: str) -> Retraction:
         """Raises UserErased."""
         item = self.scope.ports.table.get(self.scope.keys.retraction(retraction_id))
         if item is None:
             raise UserErased
         return rows.read_retraction(item)
 
-    def run(self, retraction: Retraction) -> None:
+    def _run(self, retraction: Retraction) -> None:
         """What must go goes first; no model is needed for it."""
         replace_taken_back(self.scope, self.incarnation, retraction, self.job_id)
         unfile(self.scope, self.incarnation, retraction, self.job_id)
