@@ -73,10 +73,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
         if report is None:
             return
         if report.left_off_at is not None:
-            standing = _standing(ports, body, report.left_off_at)
-            # the queue drops an id that it has seen: one that got nowhere needs another
-            moved = report.left_off_at != body.get(STANDS, {}).get("at")
-            _send_again(ports, queue, record, standing, f"{body['job_id']}.{report.left_off_at}" if moved else None)
+            _send_again(ports, queue, record, _standing(ports, body, report.left_off_at))
         _tell(queue, body.get(FIELD, record.message_id), report)
 
     # one processor a call: it holds the state of its batch
@@ -96,13 +93,11 @@ def _standing(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, An
     return {**body, STANDS: {"at": place, "since": iso(since)}}
 
 
-def _send_again(
-    ports: Ports, queue: QueueName, record: SQSRecord, body: dict[str, Any], dedup_id: str | None = None
-) -> None:
-    """Without a dedup id a fresh one is made, because the queue drops those that it has seen. Raises
-    StoreUnavailable."""
+def _send_again(ports: Ports, queue: QueueName, record: SQSRecord, body: dict[str, Any]) -> None:
+    """Its dedup id names the message that it takes the place of. Two workers of one message send it once; what it leads
+    to has another id, wherever it stands: the queue drops those that it has seen. Raises StoreUnavailable."""
     group = record.attributes["MessageGroupId"]
-    ports.queue.send(queue, [again(body, group, dedup_id or ports.ids.token())])
+    ports.queue.send(queue, [again(body, group, f"{record.message_id}.again")])
 
 
 def _tell(queue: QueueName, correlation_id: str, report: ObservationReport) -> None:

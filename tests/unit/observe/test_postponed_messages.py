@@ -36,9 +36,12 @@ from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.observe.job import observation_message
 from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
 from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.read_sessions import SessionView, get_session
+from neve.usecases.sessions.retract_events import Retract, retract_events
+from neve.usecases.sessions.retract_job import retract_message
 from neve.worker import STANDS
 from tests.unit.api_world import installed
 from tests.unit.world import World, kept
@@ -340,7 +343,7 @@ def test_a_pass_that_was_overtaken_finds_nothing_left(world: World, line: Line) 
 
 @pytest.mark.parametrize("name", QUEUES)
 def test_a_worker_without_time_hands_its_job_on(world: World, line: Line, name: str) -> None:
-    """Its message is sent again under the job's id and the place that it has come to, and the job runs on."""
+    """Its message is sent again under the id of the one that it takes the place of, and the job runs on."""
     world.say("I moved to Nice", "Lovely", "I keep bees", "Good")
     job = ask(world, name)
     world.observer.answers = [kept("🟡 moved", 1, 2, covered_to=2), kept("🟡 bees", 3, 4)]
@@ -351,7 +354,7 @@ def test_a_worker_without_time_hands_its_job_on(world: World, line: Line, name: 
     assert line.counts(name) == (1, 0, 0)
 
     assert line.step(name)
-    assert line.delivered[1].attributes["MessageDeduplicationId"] == f"{job.id}.2"
+    assert line.delivered[1].attributes["MessageDeduplicationId"] == f"{line.delivered[0].id}.again"
     assert line.counts(name) == (0, 0, 0)
     done = find_job(world.scope, job.id)
     assert done is not None
@@ -376,6 +379,35 @@ def test_one_that_workers_without_time_pass_on_is_not_lost(
     assert (world.observer.passes, status(world, job)) == ([], "running")
     assert line.step(name)
     assert (len(world.memories()), status(world, job), line.counts(name)) == (1, "done", (0, 0, 0))
+
+
+def test_nor_is_one_that_finds_its_session_busy_in_between(
+    world: World, line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A retraction: without time, busy, and without time at the same place again, while the queue remembers the first
+    message of that place."""
+    world.say("I moved to Nice", "Lovely", "I keep bees", "Good")
+    scope = world.user("ann").of_session("s1")
+    world.observer.answers = [kept("🟡 moved, bees", 1, 4)]
+    observe_session(scope, 1, ObservationReport())
+    job_id = retract_events(scope, Retract(3, 4, "edited")).job_id
+    line.queue.send(QueueName.COMPACT, [retract_message(world.table.get(scope.keys.job(job_id)) or {})])
+
+    def without_time() -> None:
+        with monkeypatch.context() as late:
+            late.setattr(LambdaContext, "get_remaining_time_in_millis", lambda _: 19_000)
+            assert line.step("compact")
+
+    without_time()
+    token = busy(world)
+    assert line.step("compact")
+    free(world, token)
+    without_time()
+    assert line.counts("compact") == (1, 0, 0)
+    assert line.step("compact")
+    found = find_job(world.scope, job_id)
+    assert found is not None
+    assert (found.status, line.counts("compact")) == ("done", (0, 0, 0))
 
 
 def test_a_message_of_an_erased_user_is_not_put_off(world: World, line: Line) -> None:
