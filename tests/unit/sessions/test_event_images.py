@@ -18,7 +18,7 @@ from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.create_upload import create_upload
-from neve.usecases.sessions.event_images import name_images, remove_images, store_images
+from neve.usecases.sessions.event_images import name_images, store_images
 from neve.usecases.sessions.list_events import list_events
 from tests.unit.world import World
 
@@ -237,19 +237,6 @@ def test_an_upload_that_a_deletion_took_along_stays_gone_and_the_append_is_answe
     world.table.before_write = deleted
     assert append_events(scope, [photo(upload_id=upload_id)]).seqs == [1]
     assert images(world) == []
-
-
-@pytest.mark.parametrize(
-    ("looks", "stored", "removed"),
-    [([set()], [], {"a", "b"}), ([{"a"}, {"a"}], ["a"], {"b"}), ([{"a"}, set(), set()], [], {"a", "b"})],
-)
-def test_what_is_shown_when_it_is_removed_comes_back_while_it_is_shown(
-    looks: list[set[str]], stored: list[str], removed: set[str]
-) -> None:
-    """Nobody; somebody; somebody whose event is deleted, too."""
-    left, answers = {"a", "b"}, iter(looks)
-    gone = remove_images({"a", "b"}, lambda names: names & next(answers, set()), left.discard, left.add)
-    assert (sorted(left), gone) == (stored, removed)
 
 
 def test_an_append_without_images_reads_once(world: World) -> None:

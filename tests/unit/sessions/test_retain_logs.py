@@ -132,8 +132,9 @@ def test_a_long_log_goes_in_batches_and_a_killed_worker_is_followed(
 
 
 def test_an_image_that_is_shown_again_stays(world: RecallWorld, session: SessionScope) -> None:
+    """In the same session, and in another one."""
     keys = session.keys
-    names = [keys.image_object("once"), keys.image_object("again")]
+    names = [keys.image_object(name) for name in ("once", "again", "elsewhere")]
     for name in names:
         world.objects.put(name, b"png", content_type="image/png")
 
@@ -142,10 +143,13 @@ def test_an_image_that_is_shown_again_stays(world: RecallWorld, session: Session
 
     world.say("First.", "Noted.")
     world.say("Second.", "Noted.")
-    for seq, objects in ((1, names), (3, names[1:])):
-        event = rows.read_event(world.rows.get(keys.event(seq)) or {})
-        world.rows.write([replace(rows.put_event(keys, replace(event, content=shown(*objects)), 1), expect=Expect.ANY)])
+    other = world.user().of_session("s2").keys
+    world.open(session="s2")
+    world.say("Third.", "Noted.", session="s2")
+    for at, seq, objects in ((keys, 1, names), (keys, 3, names[1:2]), (other, 1, names[2:])):
+        event = rows.read_event(world.rows.get(at.event(seq)) or {})
+        world.rows.write([replace(rows.put_event(at, replace(event, content=shown(*objects)), 1), expect=Expect.ANY)])
     cover(world, session, 1, 2)
     world.clock.move(days=31)
     sweep(world)
-    assert world.objects.list(keys.images_prefix) == names[1:]
+    assert world.objects.list(keys.images_prefix) == sorted(names[1:])

@@ -56,6 +56,7 @@ _BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
 """Sort before and behind every sign of a path, which unlike an id may hold any letter, and a space."""
 _NO_VECTORS, _NO_WORDS = "V#", "W#"
 _PACK_FILE = ".json"
+_ASIDE = "aside/"
 _RANK_TOP, _RANK_DIGITS = 10**16, 17
 LAST_SEQ = 9_999_999_999
 DUE_SHARDS = 8
@@ -222,6 +223,11 @@ def deleted_memory_id(row: Key) -> str:
 def image_name(object_key: str) -> str:
     """The last part of an ``image_object``."""
     return object_key.rpartition("/")[2]
+
+
+def images_aside(image: str) -> str:
+    """Prefix of what is laid aside of the images of the user whose ``image_object`` it is."""
+    return f"{image.rpartition('/')[0]}/{_ASIDE}"
 
 
 def pack_version_of(object_key: str) -> int:
@@ -576,6 +582,10 @@ class UserKeys(Keys):
 
     def image_object(self, name: str) -> str:
         return f"{self.images_prefix}{name}"
+
+    def image_aside(self, image: str, token: str) -> str:
+        """A copy of an ``image_object``, while it is removed."""
+        return f"{images_aside(image)}{token}/{image_name(image)}"
 
     @property
     def uploads_prefix(self) -> str:

@@ -14,6 +14,7 @@ from neve.domain.sessions.images import MAX_IMAGE_BYTES
 from neve.domain.sessions.transcript import images_of
 from neve.ports import StoreUnavailable
 from neve.scope import SessionScope
+from neve.usecases.sessions.image_objects import read_image
 
 IMAGE_BYTES = MAX_IMAGE_BYTES
 """Of all images of one prompt together: the largest that an append takes can be shown. In base64 it is 5 MiB."""
@@ -101,7 +102,7 @@ def _fitting(scope: SessionScope, names: Sequence[str], room: int) -> dict[str, 
     """``names``: one for each time that it is shown. Raises StoreUnavailable."""
     fitting: dict[str, bytes] = {}
     for name in dict.fromkeys(names):
-        body = scope.ports.objects.get(name)
+        body = read_image(scope.ports.objects, name)
         if body is None or len(body) * names.count(name) > room:
             continue
         room -= len(body) * names.count(name)

@@ -13,7 +13,7 @@ from neve.store.documents import read_document, text_of
 from neve.store.partitions import all_rows
 from neve.usecases.documents.document_passages import document_passages
 from neve.usecases.erase.delete_rows import delete_rows
-from neve.usecases.erase.still_used import Used, used_elsewhere
+from neve.usecases.erase.still_used import used_elsewhere
 
 READ_TOGETHER = 25
 """Revisions of 300 KB at most."""
@@ -31,8 +31,7 @@ def erase_vectors_of(
     def leaving(session: str, seq: int) -> bool:
         return session == scope.session and retraction.seq_from <= seq <= retraction.seq_to
 
-    used = used_elsewhere(scope, Used(texts, set()), leaving, memories, frozenset(revisions))
-    return erase_vectors(scope, texts - used.texts)
+    return erase_vectors(scope, texts - used_elsewhere(scope, texts, leaving, memories, frozenset(revisions)))
 
 
 def texts_of_revision(scope: UserScope, revision: Document) -> set[str]:

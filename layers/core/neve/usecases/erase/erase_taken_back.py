@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
 from neve.domain.records import EventType, Kind, Memory, PackEntry, Retraction
-from neve.domain.sessions.images import START_BYTES, image_type
 from neve.domain.sessions.transcript import images_of
 from neve.ports import Delete, Item, Put, StoreUnavailable, Version, WriteOp, key_of
 from neve.scope import SessionScope
@@ -22,11 +21,11 @@ from neve.usecases.compact.artifacts import path_of
 from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.erase.erase_revisions import erase_vectors, stored_revisions
 from neve.usecases.erase.incarnation import still_there
-from neve.usecases.erase.still_used import Used, texts_of_event, texts_of_memory, used_elsewhere
+from neve.usecases.erase.still_used import texts_of_event, texts_of_memory, used_elsewhere
 from neve.usecases.indexing.utterances import event_id
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.purge_versions import purge_versions
-from neve.usecases.sessions.event_images import remove_images
+from neve.usecases.sessions.image_objects import remove_images
 
 T = TypeVar("T")
 
@@ -106,9 +105,8 @@ class _Erasing:
         scope, events = self.scope, [rows.read_event(item) for item in items]
         texts = {text for event in events for text in texts_of_event(scope.session, event)}
         images = {block["object"] for event in events for block in images_of(event) if "object" in block}
-        used = used_elsewhere(scope, Used(texts, images), self._leaving)
-        self._erase_vectors(texts - used.texts)
-        self._erase_images(images - used.images)
+        self._erase_vectors(texts - used_elsewhere(scope, texts, self._leaving))
+        self.receipt.images += len(remove_images(scope, images, self._leaving, sent=True))
         results = [event.seq for event in events if event.event_type is EventType.TOOL_RESULT]
         documents = [scope.keys.document(path_of(scope, self.incarnation, seq)) for seq in results]
         documents = list(scope.ports.table.get_many(documents)) if documents else []
@@ -118,25 +116,6 @@ class _Erasing:
             transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
         self.receipt.events += len(items)
         self.receipt.documents += len(documents)
-
-    def _erase_images(self, names: Set[str]) -> None:
-        """Those of them that somebody else of the user does not show meanwhile."""
-        objects, keys = self.scope.ports.objects, self.scope.keys
-        bodies = {name: body for name in sorted(names) if (body := objects.get(name)) is not None}
-
-        def used(some: Set[str]) -> Set[str]:
-            return used_elsewhere(self.scope, Used(set(), set(some)), self._leaving).images
-
-        def remove(name: str) -> None:
-            objects.delete(name)
-            objects.delete(keys.sent_as(name))
-
-        def restore(name: str) -> None:
-            if name in bodies:
-                media_type = image_type(bodies[name][:START_BYTES]) or "application/octet-stream"
-                objects.put_new(name, bodies[name], content_type=media_type)
-
-        self.receipt.images += len(remove_images(names, used, remove, restore))
 
     def _leaving(self, session: str, seq: int) -> bool:
         return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
@@ -167,8 +146,8 @@ class _Erasing:
     def _erase_memories(self, ids: Sequence[str]) -> None:
         memories = list(self._memories(ids))
         texts = {text for memory in memories for text in texts_of_memory(memory)}
-        used = used_elsewhere(self.scope, Used(texts, set()), self._leaving, self.touched)
-        self._erase_vectors(texts - used.texts)
+        used = used_elsewhere(self.scope, texts, self._leaving, self.touched)
+        self._erase_vectors(texts - used)
         for batch in _batched(memories, BATCH // 2):
             transact(self.scope.ports, partial(self._delete, [memory.id for memory in batch]))
         # also about those that an earlier worker deleted before it died

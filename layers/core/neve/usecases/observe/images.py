@@ -11,6 +11,7 @@ from neve.domain.records import Event
 from neve.domain.sessions.transcript import images_of
 from neve.ports import ObjectStore
 from neve.usecases.observe.refusals import IMAGE_LEFT_OUT
+from neve.usecases.sessions.image_objects import read_image
 
 REQUEST_BYTES = 20_000_000
 """Of the images of one request, in base64 (*limit*: Anthropic takes requests of 32 MB, and an image of 5 MB; the worker
@@ -64,7 +65,7 @@ class _Inlining:
     def _block(self, block: dict[str, Any]) -> dict[str, Any]:
         if "object" not in block:
             return block
-        body = self.objects.get(block["object"])
+        body = read_image(self.objects, block["object"])
         if body is None:
             return {"type": "text", "text": "[image no longer stored]"}
         data = base64.b64encode(body).decode()

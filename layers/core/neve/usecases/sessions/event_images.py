@@ -8,20 +8,16 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
 from neve.domain.sessions.images import MAX_IMAGE_BYTES, START_BYTES, image_type
-from neve.domain.sessions.transcript import images_of
-from neve.ports import ObjectStart, ObjectStore, StoreUnavailable, key_of
+from neve.ports import ObjectStart, ObjectStore, StoreUnavailable
 from neve.scope import UserScope
-from neve.store import rows
-from neve.store.keys import EVENT, SESSION, session_of
-from neve.store.partitions import all_rows
+from neve.usecases.sessions.image_objects import remove_images
 
 Content = str | list[dict[str, Any]]
 
@@ -106,9 +102,7 @@ class StoredImages:
         self._remove(self.brought)
 
     def _remove(self, images: Sequence[NewImage]) -> None:
-        objects, by_name = self.scope.ports.objects, {image.name: image for image in images}
-        used = partial(_named_by_events, self.scope)
-        remove_images(by_name.keys() - used(by_name.keys()), used, objects.delete, lambda n: by_name[n].store(objects))
+        remove_images(self.scope, {image.name for image in images}, sent=False)
 
 
 def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:
@@ -125,26 +119,6 @@ def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:
         StoredImages(scope, brought, []).take_away()
         raise
     return StoredImages(scope, brought, borrowed)
-
-
-def remove_images(
-    names: Set[str],
-    used: Callable[[Set[str]], Set[str]],
-    remove: Callable[[str], object],
-    restore: Callable[[str], object],
-) -> Set[str]:
-    """Removes what a look has found unused; what was gone for good. Whoever is written between the look and the
-    removal gets it back, and nobody does who is gone by then; one that is written later finds it gone (``keep``)."""
-    gone, back = names, frozenset[str]()
-    while gone:
-        for name in sorted(gone):
-            remove(name)
-        again = used(gone)
-        for name in sorted(again):
-            restore(name)
-        gone = again - used(again)
-        back = (back | again) - gone
-    return names - back
 
 
 def _named(scope: UserScope, block: dict[str, Any], field: str) -> NewImage:
@@ -170,18 +144,6 @@ def _check(found: ObjectStart, declared: str, field: str) -> None:
         raise invalid(field, f"is no image: its first bytes are those of no {declared}")
     if kind != declared:
         raise invalid(field, f"is {kind}, not {declared}")
-
-
-def _named_by_events(scope: UserScope, names: Set[str]) -> set[str]:
-    """Those of ``names`` that an event of any of the user's sessions shows. Reads all of them, as far as it has to."""
-    table, keys, found = scope.ports.table, scope.keys, set[str]()
-    for session in all_rows(table, keys.partition, prefix=SESSION) if names else ():
-        log = keys.of_session(session_of(key_of(session)) or "").log
-        for item in all_rows(table, log, prefix=EVENT):
-            found |= {block["object"] for block in images_of(rows.read_event(item)) if block.get("object") in names}
-            if len(found) == len(names):
-                return found
-    return found
 
 
 def too_large(field: str, size: int) -> NeveError:

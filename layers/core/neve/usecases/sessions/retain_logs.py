@@ -24,6 +24,7 @@ from neve.store.tenants import TenantRow, read_tenant
 from neve.store.transact import transact
 from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.indexing.utterances import utterance_of
+from neve.usecases.sessions.image_objects import remove_images
 
 RETENTION = "retain"
 SESSIONS_AT_ONCE = 200
@@ -126,22 +127,14 @@ def _forget(scope: SessionScope, events: list[Event]) -> None:
             ports.search.trim(keys.owner, said.id, keep=0, version=event.rev)
             model = ports.search.model().tag
             vectors += [keys.tokens_of(said.id), *(keys.vector(fingerprint(text), model) for text in said.texts)]
-    for name in _images(events) - _images_behind(scope, events):
-        ports.objects.delete(name)
+    expired = {event.seq for event in events}
+    remove_images(scope, _images(events), lambda session, seq: session == scope.session and seq in expired, sent=False)
     delete_rows(ports.table, list(dict.fromkeys(vectors)))
 
 
 def _images(events: Iterable[Event]) -> set[str]:
     contents = (event.content for event in events if isinstance(event.content, list))
     return {block["object"] for content in contents for block in content if "object" in block}
-
-
-def _images_behind(scope: SessionScope, events: list[Event]) -> set[str]:
-    """Objects that are named by their content, which a later event of the session may show again."""
-    if not _images(events):
-        return set()
-    log = all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(events[-1].seq + 1))
-    return _images(map(rows.read_event, log))
 
 
 def _remove(scope: SessionScope, expired: _Expired) -> None:

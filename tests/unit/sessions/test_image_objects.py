@@ -1,0 +1,144 @@
+"""The object of an image goes when the last event that shows it does, and not before
+(docs/rules/sessions.md#images)."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from neve.domain.records import EventType
+from neve.ports import Expect
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.usecases.observe.images import with_images
+from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.image_objects import read_image, remove_images
+from tests.unit.world import World
+
+PNG = b"\x89PNG\r\n\x1a\n"
+BLOCK = {"type": "image", "media_type": "image/png"}
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Event 1 of ``s1`` shows an image."""
+    world = World.make(tmp_path)
+    world.open()
+    world.open(session="s2")
+    show(world.user().of_session("s1"))
+    yield world
+    world.table.close()
+
+
+def show(scope: SessionScope) -> None:
+    block = {**BLOCK, "data": base64.b64encode(PNG).decode()}
+    append_events(scope, [NewEvent(EventType.USER_MESSAGE, [block])])
+
+
+def hide(scope: SessionScope) -> None:
+    """The session's first event, as its deletion leaves it."""
+    event = rows.read_event(scope.ports.table.get(scope.keys.event(1)) or {})
+    hidden = replace(event, content="", erased=True)
+    scope.ports.table.write([replace(rows.put_event(scope.keys, hidden, 1), expect=Expect.ANY)])
+
+
+def stored(world: World) -> list[str]:
+    return world.objects.list(world.user().keys.images_prefix)
+
+
+def first(session: str, seq: int) -> bool:
+    return (session, seq) == ("s1", 1)
+
+
+def before_deletion(world: World, work: Callable[[], None]) -> None:
+    """Once, between the look and the removal."""
+    delete = world.objects.delete
+
+    def meddled(key: str) -> None:
+        del world.objects.delete
+        work()
+        delete(key)
+
+    world.objects.delete = meddled  # type: ignore[method-assign]
+
+
+def test_it_goes_with_the_last_event_that_shows_it(world: World) -> None:
+    [name] = stored(world)
+    assert remove_images(world.user(), {name}, sent=False) == frozenset()
+    assert stored(world) == [name]
+    assert remove_images(world.user(), {name}, first, sent=False) == {name}
+    assert stored(world) == []
+
+
+def test_who_shows_it_between_the_look_and_the_removal_keeps_it(world: World) -> None:
+    [name] = stored(world)
+    before_deletion(world, lambda: show(world.user().of_session("s2")))
+    assert remove_images(world.user(), {name}, first, sent=False) == frozenset()
+    assert stored(world) == [name]
+
+
+def test_but_not_who_is_deleted_by_then(world: World) -> None:
+    [name] = stored(world)
+    other, copy = world.user().of_session("s2"), world.objects.copy
+
+    def deleted_behind(source: str, target: str) -> bool:
+        done = copy(source, target)
+        if target == name:
+            hide(other)
+        return done
+
+    before_deletion(world, lambda: show(other))
+    world.objects.copy = deleted_behind  # type: ignore[method-assign]
+    assert remove_images(world.user(), {name}, first, sent=False) == {name}
+    assert stored(world) == []
+
+
+@pytest.mark.parametrize("deletions", [1, 2])
+def test_what_was_shown_meanwhile_outlives_a_worker_that_dies(world: World, deletions: int) -> None:
+    """Behind the removal, and behind the second look."""
+    [name] = stored(world)
+    delete, left = world.objects.delete, iter(range(deletions))
+
+    def dying(key: str) -> None:
+        if next(left, None) is None:
+            raise Killed
+        if key == name:
+            show(world.user().of_session("s2"))
+        delete(key)
+        if deletions == 1:
+            raise Killed
+
+    world.objects.delete = dying  # type: ignore[method-assign]
+    with pytest.raises(Killed):
+        remove_images(world.user(), {name}, first, sent=True)
+    del world.objects.delete
+    assert read_image(world.objects, name) == PNG
+    assert remove_images(world.user(), {name}, first, sent=True) == frozenset()
+    assert stored(world) == [name]
+    assert remove_images(world.user(), {name}, lambda *_: True, sent=True) == {name}
+    assert stored(world) == []
+
+
+def test_a_pass_is_shown_what_was_laid_aside(world: World) -> None:
+    """By an append that was refused, and died as it took its image away."""
+    [name] = stored(world)
+    world.objects.copy(name, world.user().keys.image_aside(name, "t"))
+    world.objects.delete(name)
+    event = rows.read_event(world.table.get(world.user().of_session("s1").keys.event(1)) or {})
+    shown = with_images(world.objects, event)
+    assert shown.content == [{**BLOCK, "data": base64.b64encode(PNG).decode()}]
+    assert name in stored(world)
+
+
+def test_what_is_gone_is_gone(world: World) -> None:
+    [name] = stored(world)
+    world.objects.delete(name)
+    assert read_image(world.objects, name) is None
