@@ -97,7 +97,8 @@ def _facts(given: PassInput, whose: str) -> Iterator[ProposedFact]:
 def _shown(given: PassInput) -> Iterator[tuple[str, bytes]]:
     """What was said, and each image beside it."""
     for event in given.events:
-        yield from ((event_text(event), b64decode(block["data"])) for block in images_of(event) if "data" in block)
+        said = event_text(event).partition("\n")[0]  # what stands behind it says that an image is gone
+        yield from ((said, b64decode(block["data"])) for block in images_of(event) if "data" in block)
 
 
 class ScriptedObserver:

@@ -88,3 +88,16 @@ def test_words_leave_passages_on_the_other_side_of_what_was_taken_back_before(
     assert context[45][-1] == "secret" and context[8][1] == "last"
     take_back(world, 8, 8)
     assert (context[1], context[45]) == ({1: "last"}, {-1: "one"})
+
+
+def test_who_came_after_the_retraction_keeps_its_rev(world: RecallWorld, context: Said) -> None:
+    """A worker that was taken for dead goes on, raises revs, and dies before it writes: nobody would come behind it."""
+    keys = world.user().of_session("s1").keys
+    append(world, "one", "two", "three")
+    told = take_back(world, 2, 2)
+    append(world, "four")
+    before = {seq: (world.rows.get(keys.event(seq)) or {}).get("rev") for seq in (1, 3, 4)}
+    assert world.words(told) == {}
+    assert {seq: (world.rows.get(keys.event(seq)) or {}).get("rev") for seq in (1, 3, 4)} == before
+    assert before[3] is not None and before[4] is None
+    assert context[4] == {-1: "three", -2: "one"}

@@ -135,7 +135,6 @@ def test_a_pass_is_shown_what_was_laid_aside(world: World) -> None:
     event = rows.read_event(world.table.get(world.user().of_session("s1").keys.event(1)) or {})
     shown = with_images(world.objects, event)
     assert shown.content == [{**BLOCK, "data": base64.b64encode(PNG).decode()}]
-    assert name in stored(world)
 
 
 def test_what_is_gone_is_gone(world: World) -> None:

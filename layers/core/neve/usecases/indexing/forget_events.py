@@ -95,7 +95,7 @@ def _write_neighbours(
     """Their words change although they do not, so their passages get another rev: those of the old one are refused from
     then on."""
     first, last = next((span for span in retracted if span[0] <= retraction.seq_from <= span[1]), retraction.span)
-    log = _Log(ports.table, keys, incarnation, retracted)
+    log = _Log(ports.table, keys, incarnation, retracted, retraction.log_to)
     sides = [seqs for seqs in (log.beside(first - 1, -1), log.beside(last + 1, 1)) if seqs]
     for seq in (seq for seqs in sides for seq in seqs):
         transact(ports, partial(_raise_rev, ports, keys, incarnation, seq, retraction))
@@ -108,12 +108,13 @@ def _write_neighbours(
 
 @dataclass(frozen=True, slots=True)
 class _Log:
-    """What is left of a session's log."""
+    """What is left of a session's log. ``to``: who was appended behind it is indexed without what was taken back."""
 
     table: Table
     keys: SessionKeys
     incarnation: int
     retracted: Spans
+    to: int | None
 
     def beside(self, edge: int, way: int) -> list[int]:
         """Seqs of the utterances that may carry words from the other side of ``edge``, the nearest first, however many
@@ -136,6 +137,8 @@ class _Log:
 
     def _is_left(self, item: Item) -> bool:
         if item["incarnation"] != self.incarnation or holds(self.retracted, item["seq"]):
+            return False
+        if self.to is not None and item["seq"] > self.to:
             return False
         return utterance_of(self.keys.session, rows.read_event(item)) is not None
 

@@ -6,7 +6,7 @@ copy aside until then: should it die in between, the next one to look for the im
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Set
 
 from neve.domain.sessions.transcript import images_of
 from neve.ports import ObjectStore, key_of
@@ -19,10 +19,10 @@ Leaving = Callable[[str, int], bool]
 
 
 def read_image(objects: ObjectStore, name: str) -> bytes | None:
-    """None where it is gone. What somebody who died had laid aside is put back. Raises StoreUnavailable."""
+    """None where it is gone, also from where somebody who died had laid it aside. Raises StoreUnavailable."""
     body = objects.get(name)
-    if body is None and _put_back(objects, {name}):
-        body = objects.get(name)
+    if body is None:
+        body = next((objects.get(copy) for copy in _laid_aside(objects, {name})), None)
     return body
 
 
@@ -54,7 +54,9 @@ def remove_images(scope: UserScope, images: Set[str], leaving: Leaving = _nobody
     if not images:
         return frozenset()
     objects, keys = scope.ports.objects, scope.keys
-    left_aside = _put_back(objects, images)
+    left_aside = _laid_aside(objects, images)
+    for copy in left_aside:
+        objects.copy(copy, keys.image_object(image_name(copy)))
     going = images - shown_images(scope, images, leaving)
     aside = {name: keys.image_aside(name, scope.ports.ids.token()) for name in sorted(going)}
     for name, copy in aside.items():
@@ -75,11 +77,7 @@ def remove_images(scope: UserScope, images: Set[str], leaving: Leaving = _nobody
     return going - back
 
 
-def _put_back(objects: ObjectStore, images: Iterable[str]) -> list[str]:
-    """The copies, which stay, of those of ``images`` that somebody had begun to remove."""
-    wanted = {image_name(name): name for name in images}
-    prefixes = {images_aside(name) for name in wanted.values()}
-    found = [copy for prefix in prefixes for copy in objects.list(prefix) if image_name(copy) in wanted]
-    for copy in found:
-        objects.copy(copy, wanted[image_name(copy)])
-    return found
+def _laid_aside(objects: ObjectStore, images: Set[str]) -> list[str]:
+    """The copies of those of ``images`` that somebody began to remove."""
+    prefixes, names = {images_aside(image) for image in images}, {image_name(image) for image in images}
+    return [copy for prefix in sorted(prefixes) for copy in objects.list(prefix) if image_name(copy) in names]
