@@ -91,7 +91,7 @@ def test_words_leave_passages_on_the_other_side_of_what_was_taken_back_before(
 
 
 def test_who_came_after_the_retraction_keeps_its_rev(world: RecallWorld, context: Said) -> None:
-    """A worker that was taken for dead goes on, raises revs, and dies before it writes: nobody would come behind it."""
+    """A worker that was taken for dead goes on behind the one that did its work."""
     keys = world.user().of_session("s1").keys
     append(world, "one", "two", "three")
     told = take_back(world, 2, 2)

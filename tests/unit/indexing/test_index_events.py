@@ -11,7 +11,7 @@ import pytest
 from neve.domain.memories.passages import PASSAGE_TOKENS
 from neve.domain.records import EventType
 from neve.domain.tokens import estimate
-from neve.ports import Message, Owner, Passage, QueueName
+from neve.ports import Message, Owner, Passage, QueueName, StoreUnavailable
 from neve.store import rows
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.indexing.embed_rows import embed_rows
@@ -188,20 +188,30 @@ def test_messages_that_come_again_or_late_do_nothing(world: RecallWorld, written
 
 
 def test_a_retraction_that_is_told_again_writes_its_neighbours_at_the_same_rev(
-    world: RecallWorld, written: list[Passage]
+    world: RecallWorld, written: list[Passage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two workers that have the message, one may die between the rev and the passages."""
+    """Of two workers that have the message, one may die behind the rev. Once it is done, nothing is written."""
     world.say("line 1", "line 2", "line 3")
     world.pump()
     retract_events(world.user().of_session("s1"), Retract(2, 2, "edited"))
     messages = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
-    versions = []
-    for _ in range(2):
+    upsert = world.index.upsert
+
+    def told_again() -> set[tuple[int | None, int]]:
         written.clear()
-        assert world.words(messages) == {}
-        versions.append({(passage.seq_from, passage.version) for passage in written})
-    assert versions[0] == versions[1] and {seq for seq, _ in versions[0]} == {1, 3}
-    assert min(rev for _, rev in versions[0]) > 1
+        world.words(messages)
+        return {(passage.seq_from, passage.version) for passage in written}
+
+    def dying(owner: Owner, passages: Sequence[Passage]) -> None:
+        upsert(owner, passages)
+        raise StoreUnavailable("search", "the answer was lost")
+
+    with monkeypatch.context() as first:
+        first.setattr(world.index, "upsert", dying)
+        versions = told_again()
+    assert told_again() == versions and {seq for seq, _ in versions} == {1, 3}
+    assert min(rev for _, rev in versions) > 1
+    assert told_again() == set()
 
 
 def test_a_long_log_is_indexed_in_steps(world: RecallWorld, written: list[Passage]) -> None:

@@ -417,9 +417,9 @@ RetractReason = Literal["edited", "deleted", "branched"]
 class Retraction:
     """That events ``seq_from`` to ``seq_to`` of a session were taken back (row ``RET#``), in which ``epoch`` its
     history goes on, and the job that sees to what was made of them. ``to_end``: the call named no end, so that it meant
-    what there was. ``fresh``: those of the events that no earlier retraction had taken back. ``log_to``: how far the
-    log went then; None in rows of before it was noted. ``forgotten_to``: up to here they are out of the search
-    index."""
+    what there was. ``fresh``: those of the events that no earlier retraction had taken back. ``forgotten_to``: up to
+    here they are out of the search index. ``raised``: seqs of those beside them that got another rev for it.
+    ``forgotten``: the passages of these are written, too."""
 
     id: str
     session_id: str
@@ -431,8 +431,9 @@ class Retraction:
     created_at: str
     to_end: bool = False
     fresh: Spans = ()
-    log_to: int | None = None
     forgotten_to: int = 0
+    raised: tuple[int, ...] = ()
+    forgotten: bool = False
     version: int = 0
 
     @property

@@ -45,7 +45,7 @@ def forget_events(
                 raise OutOfTime
             _forget(ports, keys, incarnation, step, beyond=retraction.epoch + 1)
             transact(ports, partial(_note, ports, keys, retraction_id, incarnation, step[1]))
-        _write_neighbours(ports, keys, incarnation, retraction, retracted)
+        _Neighbours(ports, keys, incarnation, retraction, retracted).forget()
     except UserErased:
         return
 
@@ -64,13 +64,18 @@ def _forget(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span, 
 
 def _note(ports: WordsPorts, keys: SessionKeys, retraction_id: str, incarnation: int, forgotten_to: int) -> None:
     """Raises Conflict, UserErased."""
-    item = ports.table.get(keys.retraction(retraction_id))
-    if item is None:
-        raise UserErased
-    retraction = rows.read_retraction(item)
+    retraction = _read(ports.table, keys, retraction_id)
     if retraction.forgotten_to < forgotten_to:
         noted = replace(retraction, forgotten_to=forgotten_to)
         ports.table.write([rows.put_retraction(keys, noted, incarnation)])
+
+
+def _read(table: Table, keys: SessionKeys, retraction_id: str) -> Retraction:
+    """Raises UserErased."""
+    item = table.get(keys.retraction(retraction_id))
+    if item is None:
+        raise UserErased
+    return rows.read_retraction(item)
 
 
 def _mark(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span) -> None:
@@ -89,32 +94,88 @@ def _mark(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span) ->
 # --- neighbours -----------------------------------------------------------------------------------
 
 
-def _write_neighbours(
-    ports: WordsPorts, keys: SessionKeys, incarnation: int, retraction: Retraction, retracted: Spans
-) -> None:
+@dataclass
+class _Neighbours:
     """Their words change although they do not, so their passages get another rev: those of the old one are refused from
-    then on."""
-    first, last = next((span for span in retracted if span[0] <= retraction.seq_from <= span[1]), retraction.span)
-    log = _Log(ports.table, keys, incarnation, retracted, retraction.log_to)
-    sides = [seqs for seqs in (log.beside(first - 1, -1), log.beside(last + 1, 1)) if seqs]
-    for seq in (seq for seqs in sides for seq in seqs):
-        transact(ports, partial(_raise_rev, ports, keys, incarnation, seq, retraction))
-    passages = [passage for seqs in sides for passage in log.passages(seqs)]
-    model = ports.search.model()
-    known = known_vectors(ports.table, keys, model, passage_texts(passages)) if model.dimensions else {}
-    if passages:
-        ports.search.upsert(keys.owner, [replace(one, vector=known.get(one.text)) for one in passages])
+    then on. Each gets one once for each retraction, and none once their passages are written: who had been taken for
+    dead would leave a rev behind for which nobody writes."""
+
+    ports: WordsPorts
+    keys: SessionKeys
+    incarnation: int
+    retraction: Retraction
+    retracted: Spans
+
+    def forget(self) -> None:
+        while not self._forgotten():
+            pass
+
+    def _forgotten(self) -> bool:
+        """False where another worker has raised one since: then its passages are written, too."""
+        first, last = next(
+            (span for span in self.retracted if span[0] <= self.retraction.seq_from <= span[1]), self.retraction.span
+        )
+        log = _Log(self.ports.table, self.keys, self.incarnation, self.retracted)
+        beside = {*log.beside(first - 1, -1), *log.beside(last + 1, 1)}
+        for seq in sorted(beside):
+            transact(self.ports, partial(self._raise_rev, seq))
+        noted = _read(self.ports.table, self.keys, self.retraction.id)
+        if noted.forgotten:
+            return True
+        beside.update(noted.raised)
+        sides = [sorted(seq for seq in beside if seq < first), sorted(seq for seq in beside if seq > last)]
+        self._write([passage for seqs in sides if seqs for passage in log.passages(seqs)])
+        return transact(self.ports, partial(self._note, noted.raised))
+
+    def _raise_rev(self, seq: int) -> None:
+        """Raises Conflict, UserErased."""
+        table, keys = self.ports.table, self.keys
+        own = keys.retraction(self.retraction.id)
+        found = table.get_many([keys.head, keys.event(seq), own])
+        head, item = rows.read_head(found.get(keys.head)), found.get(keys.event(seq))
+        still_there(head, self.incarnation)
+        if own not in found:
+            raise UserErased
+        retraction = rows.read_retraction(found[own])
+        if item is None or item.get("taken_back") or retraction.forgotten or seq in retraction.raised:
+            return
+        # retractions are not always handled in the order of their epochs
+        raised = item | {"rev": max(retraction.epoch + 1, item.get("rev", 1) + 1)}
+        retraction = replace(retraction, raised=(*retraction.raised, seq))
+        table.write(
+            [
+                rows.check_head(keys, head),
+                Put(raised, Version(item["version"])),
+                rows.put_retraction(keys, retraction, self.incarnation),
+            ]
+        )
+
+    def _write(self, passages: list[Passage]) -> None:
+        if not passages:
+            return
+        ports, model = self.ports, self.ports.search.model()
+        known = known_vectors(ports.table, self.keys, model, passage_texts(passages)) if model.dimensions else {}
+        ports.search.upsert(self.keys.owner, [replace(one, vector=known.get(one.text)) for one in passages])
+
+    def _note(self, raised: tuple[int, ...]) -> bool:
+        """Raises Conflict, UserErased."""
+        retraction = _read(self.ports.table, self.keys, self.retraction.id)
+        if retraction.raised != raised:
+            return False
+        if not retraction.forgotten:
+            done = replace(retraction, forgotten=True)
+            self.ports.table.write([rows.put_retraction(self.keys, done, self.incarnation)])
+        return True
 
 
 @dataclass(frozen=True, slots=True)
 class _Log:
-    """What is left of a session's log. ``to``: who was appended behind it is indexed without what was taken back."""
+    """What is left of a session's log."""
 
     table: Table
     keys: SessionKeys
     incarnation: int
     retracted: Spans
-    to: int | None
 
     def beside(self, edge: int, way: int) -> list[int]:
         """Seqs of the utterances that may carry words from the other side of ``edge``, the nearest first, however many
@@ -138,24 +199,9 @@ class _Log:
     def _is_left(self, item: Item) -> bool:
         if item["incarnation"] != self.incarnation or holds(self.retracted, item["seq"]):
             return False
-        if self.to is not None and item["seq"] > self.to:
-            return False
         return utterance_of(self.keys.session, rows.read_event(item)) is not None
 
     def passages(self, seqs: Sequence[int]) -> list[Passage]:
         """As whoever indexes just those writes them."""
         around = utterances_around(self.table, self.keys, self.incarnation, min(seqs), max(seqs))
         return utterance_passages([said for said in around if not holds(self.retracted, said.seq)], seqs)
-
-
-def _raise_rev(ports: WordsPorts, keys: SessionKeys, incarnation: int, seq: int, retraction: Retraction) -> None:
-    """Once for each retraction: of two workers that have its message, the one whose passages count may be either.
-    Raises Conflict, UserErased."""
-    found = ports.table.get_many([keys.head, keys.event(seq)])
-    head, item = rows.read_head(found.get(keys.head)), found.get(keys.event(seq))
-    still_there(head, incarnation)
-    if item is None or item.get("taken_back") or item.get("beside") == retraction.id:
-        return
-    # retractions are not always handled in the order of their epochs
-    raised = item | {"rev": max(retraction.epoch + 1, item.get("rev", 1) + 1), "beside": retraction.id}
-    ports.table.write([rows.check_head(keys, head), Put(raised, Version(item["version"]))])

@@ -170,7 +170,6 @@ class _Retract:
             created_at=iso(now),
             to_end=self.wanted.to_seq is None,
             fresh=tuple(without(span, session.head.retracted)),
-            log_to=session.head.last_seq,
         )
 
     def _operations(self, session: _Session, retraction: Retraction, now: datetime) -> list[WriteOp]:
