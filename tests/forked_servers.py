@@ -13,15 +13,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import local.aws.full_stack  # noqa: F401  # with what it imports
 from local import __main__ as service
 from local.functions import Functions
-from local.running import LAST_OUTPUT, LOOK_S, START_S, STOP_S, DidNotStart
+from local.running import LAST_OUTPUT, LOOK_S, MODEL_KEY, START_S, STOP_S, DidNotStart, EmbedderName, StackName
 from local.template import ROOT, own_template
 from neve.domain.observe.answer import observation_schema
 from neve.domain.words import characters, chunks, parts, plain_words
@@ -69,22 +71,30 @@ class ForkedServers:
 
     def __init__(self) -> None:
         paths = os.pathsep.join([str(ROOT / "layers" / "core"), str(ROOT)])
+        inherited = {name: value for name, value in os.environ.items() if name != MODEL_KEY}
         self._forking = subprocess.Popen(
             [sys.executable, "-m", __name__],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
+            env={**inherited, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
 
-    def start(self, data: Path) -> ForkedServer:
-        """On embedded engines, under test controls; returns when it answers. Raises DidNotStart."""
+    def start(
+        self,
+        data: Path,
+        *,
+        stack: StackName = "embedded",
+        embedder: EmbedderName = "fixture",
+        env: Mapping[str, str] | None = None,
+    ) -> ForkedServer:
+        """Under test controls; returns when it answers. ``env`` is added to its environment. Raises DidNotStart."""
         ready, output = data.with_name(f"{data.name}.ready.json"), data.with_name(f"{data.name}.log")
         ready.unlink(missing_ok=True)
-        arguments = ["--data", str(data), "--port", "0", "--embedder", "fixture", "--test-controls"]
-        pid = self._fork([*arguments, "--ready-file", str(ready)], output)
+        arguments = ["--data", str(data), "--port", "0", "--stack", stack, "--embedder", embedder, "--test-controls"]
+        pid = self._fork([*arguments, "--ready-file", str(ready)], output, env or {})
         end = time.monotonic() + START_S
         while not ready.exists():
             if not is_alive(pid) or time.monotonic() > end:
@@ -105,8 +115,8 @@ class ForkedServers:
         self._forking.wait()
         self._forking.stdout.close()
 
-    def _fork(self, arguments: list[str], output: Path) -> int:
-        return int(self._ask({"arguments": arguments, "output": str(output)}))
+    def _fork(self, arguments: list[str], output: Path, env: Mapping[str, str]) -> int:
+        return int(self._ask({"arguments": arguments, "output": str(output), "env": dict(env)}))
 
     def _ask(self, what: dict[str, Any]) -> Any:
         assert self._forking.stdin is not None and self._forking.stdout is not None
@@ -189,6 +199,7 @@ def _serve(given: dict[str, Any]) -> None:
     output = os.open(given["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for stream, file in zip(STANDARD_STREAMS, (os.open(os.devnull, os.O_RDONLY), output, output), strict=True):
         os.dup2(file, stream)
+    os.environ.update(given["env"])
     sys.argv[1:] = given["arguments"]
     code = 1
     try:

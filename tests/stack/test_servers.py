@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from http.client import HTTPConnection
-from itertools import chain
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -81,16 +81,16 @@ def test_they_listen_on_loopback_only(running: RunningServers) -> None:
 
 
 def test_they_start_again_where_they_were_and_the_others_stay(running: RunningServers) -> None:
+    """Stopped and killed in turn; how each finds what it kept after either is the next test."""
     urls, pids = dict(running.urls), dict(running.pids)
-    for name, kill in (("stopped", False), ("killed", True)):
-        _write(urls, name)
-        for server in Server:
-            running.restart(server, kill=kill)
-            assert dict(running.urls) == urls
-            assert not is_alive(pids[server])
-            pids[server] = running.pids[server]
-            assert dict(running.pids) == pids, "another server than the one named was touched"
-        _check_written(urls, name)
+    _write(urls, "restarted")
+    for server, kill in zip(Server, cycle((False, True)), strict=False):
+        running.restart(server, kill=kill)
+        assert dict(running.urls) == urls
+        assert not is_alive(pids[server])
+        pids[server] = running.pids[server]
+        assert dict(running.pids) == pids, "another server than the one named was touched"
+    _check_written(urls, "restarted")
 
 
 def test_they_find_everything_at_the_next_start_after_a_stop_and_after_a_kill(

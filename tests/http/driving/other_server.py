@@ -8,6 +8,7 @@ from pathlib import Path
 
 from local.api_client import ApiClient
 from local.running import EmbedderName, RunningServer, StackName, start_server
+from tests.forked_servers import ForkedServer, forked_servers
 from tests.http.driving.controls import Controls
 from tests.servers import servers_for
 
@@ -20,10 +21,15 @@ def running_server(
     embedder: EmbedderName = "fixture",
     env: Mapping[str, str] | None = None,
     own_servers: bool = False,
-) -> Iterator[RunningServer]:
-    """Stopped in the end. ``own_servers``: not those of the run; it starts them itself, as for a user."""
+) -> Iterator[RunningServer | ForkedServer]:
+    """Stopped in the end. ``env``: of a process that has it from its beginning. ``own_servers``: it does not use those
+    of the run, but starts some itself, as for a user."""
     shared = {} if own_servers else servers_for(stack)
-    server = start_server(data, embedder=embedder, test_controls=True, stack=stack, env={**shared, **(env or {})})
+    server: RunningServer | ForkedServer
+    if env is None:
+        server = forked_servers().start(data, stack=stack, embedder=embedder, env=shared)
+    else:
+        server = start_server(data, embedder=embedder, test_controls=True, stack=stack, env={**shared, **env})
     try:
         yield server
     finally:

@@ -21,9 +21,9 @@ from local.engine.search.search_index import SqliteSearchIndex
 from local.recovery.search_swap import file_beside, put_in_place
 from local.reindex import __main__ as command
 from local.reindex.__main__ import reindex_folder
-from local.running import start_server
 from local.template import ROOT, read_template
 from neve.ports import EmbeddingUnavailable, IndexModel, Owner, StoreUnavailable
+from tests.forked_servers import forked_servers
 
 NONE = IndexModel("none", 0)
 TEXTS = ("The kayak is blue", "The tent is green", "The stove is red")
@@ -34,7 +34,7 @@ ANN = Owner("local", "ann")
 def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a service that was stopped: three memories, indexed with the fixture's vectors."""
     path = tmp_path_factory.mktemp("used") / "data"
-    server = start_server(path, embedder="fixture", test_controls=True)
+    server = forked_servers().start(path)
     try:
         with closing(ApiClient(server.base_url, server.key)) as client:
             for text in TEXTS:
