@@ -215,7 +215,8 @@ _VERSIONS_OF_A_REV = 2 * (MOST_FOLLOWING + 1)
 
 
 def removal_version(rev: int) -> int:
-    """The document version of a removal: above every document of the rev, below those of the next."""
+    """The document version of a removal: that of the newest document of the rev, below those of the next one. A row
+    that is gone for good is removed as its next rev, so that nothing of its last one comes back."""
     return _VERSIONS_OF_A_REV * (rev + 1) - 1
 
 

@@ -158,9 +158,31 @@ def test_a_deleted_row_that_is_imported_again_is_recalled_at_once_and_later(
         assert world.found("green tea") == [tea]
         world.pump()
         assert world.memory(tea).rev_at is None
-        assert world.memory(tea).rev == 3 + times
+        assert world.memory(tea).rev == 3 + 2 * times, "a deletion is a rev of its own"
         assert world.found("green tea") == [tea]
         assert indexed(world) == 1
+
+
+def test_a_worker_that_comes_behind_a_deletion_brings_nothing_back(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had read the row before, and dies behind its write: nobody looks at the row again."""
+    written: list[Passage] = []
+    upsert = world.index.upsert
+
+    def watching(owner: Owner, passages: Sequence[Passage]) -> None:
+        written.extend(passages)
+        upsert(owner, passages)
+
+    with monkeypatch.context() as watched:
+        watched.setattr(world.index, "upsert", watching)
+        tea = world.remember("Ann likes green tea")
+        world.pump()
+    assert {passage.vector is not None for passage in written} == {False, True}
+    delete_memory(world.user("ann"), tea, None)
+    world.pump()
+    upsert(world.user("ann").keys.owner, written)
+    assert (indexed(world), world.found("green tea")) == (0, [])
 
 
 def test_without_an_embedder_rows_are_indexed_by_their_words(tmp_path: Path) -> None:

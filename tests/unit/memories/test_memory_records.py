@@ -167,14 +167,14 @@ def test_an_import_keeps_ids_and_times_and_repeats_to_nothing(world: World) -> N
     )
 
 
-def test_what_is_imported_after_its_deletion_goes_on_from_its_last_rev(world: World) -> None:
+def test_what_is_imported_after_its_deletion_goes_on_behind_the_rev_of_that(world: World) -> None:
     line = ImportedRow("likes tea", Kind.NOTE, id=ID)
     import_memories(world.user("ann"), [line])
     update_memory(world.user("ann"), ID, MemoryChange({"text": "likes milk"}), None)
     delete_memory(world.user("ann"), ID, [2])
     import_memories(world.user("bob"), [line])
     assert import_memories(world.user("ann"), [line, ImportedRow("other", Kind.NOTE)]).conflicting == []
-    assert [m.rev for m in list_memories(world.user("ann"), MemoryFilter(), 10, None)[0]] == [3, 1]
+    assert [m.rev for m in list_memories(world.user("ann"), MemoryFilter(), 10, None)[0]] == [4, 1]
     assert get_memory(world.user("bob"), ID).rev == 1
     with pytest.raises(NeveError, match="precondition_failed"):
         delete_memory(world.user("ann"), ID, [2])

@@ -55,8 +55,10 @@ def index_memories_anew(
 
 
 def _forget(search: SearchIndex, keys: UserKeys, ids: Iterable[str], revs: Mapping[str, int]) -> None:
+    """Of rows that are gone, as a rev of its own: the newest document of a rev has the version of its removal, and a
+    worker that was taken for dead would bring it back."""
     for identifier in ids:
-        search.trim(keys.owner, identifier, keep=0, version=revs[identifier])
+        search.trim(keys.owner, identifier, keep=0, version=revs[identifier] + 1)
 
 
 def _forget_written(search: SearchIndex, keys: UserKeys, row: R, revs: Mapping[str, int]) -> None:

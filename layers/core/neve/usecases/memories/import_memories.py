@@ -63,7 +63,7 @@ class ImportReport:
 
 def import_memories(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportReport:
     """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order. A row that
-    was deleted comes back with the rev after its last one.
+    was deleted comes back with the rev after that of its deletion.
 
     A row of a session that exists joins its local layer; without a session it is global. Raises
     pii_blocked, before anything is imported, erasing, user_closed."""
@@ -193,8 +193,9 @@ def _imported(trust: Trust | None) -> Trust:
 
 
 def _after_deletions(scope: UserScope, fresh: Mapping[str, Memory]) -> list[Memory]:
-    """The rows, those of deleted ids with a rev above their last one: the search index refuses what is below the
-    deletion that it was told of. Read after the rows were seen missing, so that no deletion is overlooked."""
+    """The rows, those of deleted ids with a rev above that of their deletion, which is one above their last one: the
+    search index refuses what is below. Read after the rows were seen missing, so that no deletion is overlooked."""
     deleted = scope.keys.deleted_memory
     found = scope.ports.table.get_many([deleted(i) for i in fresh])
-    return [replace(memory, rev=rows.deleted_rev(found.get(deleted(i))) + 1) for i, memory in fresh.items()]
+    left = {i: found.get(deleted(i)) for i in fresh}
+    return [replace(memory, rev=rows.deleted_rev(left[i]) + 2) if left[i] else memory for i, memory in fresh.items()]

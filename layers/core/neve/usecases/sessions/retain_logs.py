@@ -124,7 +124,7 @@ def _forget(scope: SessionScope, events: list[Event]) -> None:
     for event in events:
         said = utterance_of(scope.session, event)
         if said is not None:
-            ports.search.trim(keys.owner, said.id, keep=0, version=event.rev)
+            ports.search.trim(keys.owner, said.id, keep=0, version=event.rev + 1)
             model = ports.search.model().tag
             vectors += [keys.tokens_of(said.id), *(keys.vector(fingerprint(text), model) for text in said.texts)]
     expired = {event.seq for event in events}
