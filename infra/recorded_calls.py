@@ -28,7 +28,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("es:ESHttpGet", "search"): "as for admin",
         ("es:ESHttpPut", "search"): "as for index",
         ("sqs:SendMessage", "queue/jobs"): "hands on what it has no time for",
-        ("s3:PutObject", "bucket/images/*"): "lays aside an image of a log whose time is over, until it has looked again",
+        ("s3:PutObject", "bucket/images/*"): "lays an image aside whose log's time is over",
     },
     "pack": {
         ("s3:ListBucket", "bucket"): "asked for by S3 itself, to answer 404 for a missing object",
