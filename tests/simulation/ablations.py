@@ -514,7 +514,7 @@ ABLATIONS = _by_name(
             "retracted sources",
             "judging a reflection by its sources",
             "retractions",
-            150,
+            400,
             lambda: [(taken_back._Weighing, "_is_touched", _by_its_own_range)],
         ),
         Ablation(
@@ -529,7 +529,7 @@ ABLATIONS = _by_name(
             "writing the passages anew that stood beside what was taken back",
             "retractions",
             60,
-            lambda: [(forget_events, "_write_neighbours", _nothing)],
+            lambda: [(forget_events._Neighbours, "forget", _nothing)],
         ),
         Ablation(
             "place of a copy",
