@@ -9,14 +9,14 @@ from dataclasses import replace
 from neve.domain.memories.passages import passages_of
 from neve.domain.observe.text import fingerprint
 from neve.domain.records import Event, Memory
-from neve.ports import key_of
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import read_document, text_of
-from neve.store.keys import DOCUMENT_REV, EVENT, MEMORY, SESSION, session_of
+from neve.store.keys import DOCUMENT_REV, MEMORY
 from neve.store.partitions import all_rows
 from neve.usecases.documents.document_passages import document_passages
 from neve.usecases.indexing.utterances import utterance_of
+from neve.usecases.sessions.image_objects import user_events
 
 
 def texts_of_event(session: str, event: Event) -> Iterator[str]:
@@ -62,9 +62,6 @@ def _everything(
             continue
         whole = replace(revision, text=text_of(scope.ports.objects, revision))
         yield {fingerprint(passage.text) for passage in document_passages(whole)}
-    sessions = [session_of(key_of(item)) for item in all_rows(table, keys.partition, prefix=SESSION)]
-    for session in filter(None, sessions):
-        for item in all_rows(table, keys.of_session(session).log, prefix=EVENT):
-            event = rows.read_event(item)
-            if not event.erased and not leaving(session, event.seq):
-                yield set(texts_of_event(session, event))
+    for session, event in user_events(scope):
+        if not event.erased and not leaving(session, event.seq):
+            yield set(texts_of_event(session, event))

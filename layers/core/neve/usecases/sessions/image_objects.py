@@ -6,8 +6,9 @@ copy aside until then: should it die in between, the next one to look for the im
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
 
+from neve.domain.records import Event
 from neve.domain.sessions.transcript import images_of
 from neve.ports import ObjectStore, key_of
 from neve.scope import UserScope
@@ -33,16 +34,22 @@ def _nobody(_session: str, _seq: int) -> bool:
 def shown_images(scope: UserScope, images: Set[str], leaving: Leaving = _nobody) -> set[str]:
     """Those of ``images`` that an event of any of the user's sessions shows, but none that is ``leaving``, by session
     and seq. Reads all of them, as far as it has to. Raises StoreUnavailable."""
-    table, keys, found = scope.ports.table, scope.keys, set[str]()
-    for row in all_rows(table, keys.partition, prefix=SESSION) if images else ():
-        session = session_of(key_of(row)) or ""
-        for item in all_rows(table, keys.of_session(session).log, prefix=EVENT):
-            if not leaving(session, item["seq"]):
-                blocks = images_of(rows.read_event(item))
-                found |= {block["object"] for block in blocks if block.get("object") in images}
-            if len(found) == len(images):
-                return found
+    found = set[str]()
+    for session, event in user_events(scope) if images else ():
+        if not leaving(session, event.seq):
+            found |= {block["object"] for block in images_of(event) if block.get("object") in images}
+        if len(found) == len(images):
+            break
     return found
+
+
+def user_events(scope: UserScope) -> Iterator[tuple[str, Event]]:
+    """The events of all sessions, each with its session. Raises StoreUnavailable."""
+    table, keys = scope.ports.table, scope.keys
+    sessions = [session_of(key_of(row)) for row in all_rows(table, keys.partition, prefix=SESSION)]
+    for session in filter(None, sessions):
+        for item in all_rows(table, keys.of_session(session).log, prefix=EVENT):
+            yield session, rows.read_event(item)
 
 
 def remove_images(scope: UserScope, images: Set[str], leaving: Leaving = _nobody, *, sent: bool) -> Set[str]:
