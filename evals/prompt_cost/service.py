@@ -98,7 +98,7 @@ class Service:
         """The pack as it would be if it were built at this moment."""
         scope = tenant_scope(self._engines, TENANT).of_user(USER).of_session(SESSION)
         assert isinstance(scope, SessionScope)
-        inputs, _ = gather_pack(scope)
+        inputs = gather_pack(scope)[0]
         return inputs.text()
 
     def _send(self, method: str, path: str, body: Any, status: int) -> dict[str, Any]:

@@ -55,7 +55,11 @@ def summaries(world: LibraryWorld) -> list[Any]:
 
 
 def filing(world: LibraryWorld) -> Filing:
-    return read_filing("s1", world.table.get(world.session.keys.filing))
+    return filing_of(world, "s1")
+
+
+def filing_of(world: LibraryWorld, session: str) -> Filing:
+    return read_filing(session, world.table.get(world.user().of_session(session).keys.filing))
 
 
 def shown(world: LibraryWorld) -> list[list[int]]:
@@ -206,8 +210,8 @@ def test_a_session_that_two_retractions_move_back_keeps_its_account(
     first, second = retract(world, 3), retract(world, 1, session=other)
     met: list[str] = []
 
-    def meeting(scope: Any, path: str, revs: Any) -> Any:
-        gone = delete_document(scope, path, revs)
+    def meeting(scope: Any, path: str, *of: Any) -> Any:
+        gone = delete_document(scope, path, *of)
         if path == OSLO and not met:
             met.append(path)
             take_back(other, second)
@@ -222,6 +226,61 @@ def test_a_session_that_two_retractions_move_back_keeps_its_account(
     world.file()
     assert shown(world)[-1] == [1, 2]
     assert "# A trip to Oslo" in str(world.text(OSLO))
+
+
+@pytest.mark.parametrize("edit", ["edited", "deleted"])
+def test_another_conversation_takes_the_place_of_a_deleted_document(
+    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch, edit: RetractReason
+) -> None:
+    """It has the same title and day, and is filed between the deletion and the note of it: it keeps its document, and
+    what is left of the first one gets one of its own."""
+    other = another_conversation(world)
+    filed(world, change("create", SARAH, "Snores.", seqs=(3,)))
+
+    def meeting(scope: Any, path: str, *of: Any) -> Any:
+        gone = delete_document(scope, path, *of)
+        if path == OSLO and filing_of(world, "s2").document_path is None:
+            file_other(world, other)
+        return gone
+
+    monkeypatch.setattr("neve.usecases.librarian.unfile.delete_document", meeting)
+    work(world, retract(world, 3, None, edit))
+    assert (filing(world).document_path, filing_of(world, "s2").document_path) == (None, OSLO)
+    world.observer.filings = [answer()]
+    world.file()
+    apart = str(filing(world).document_path)
+    assert apart.startswith(f"{OSLO}-") and "# A trip to Oslo" in str(world.text(apart))
+    assert (world.rev(OSLO), [one.provenance.session_id for one in world.revisions(OSLO)]) == (1, ["s2"])
+
+
+def test_a_document_that_took_the_place_of_a_touched_one_is_not_deleted(
+    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person deleted that one, and another conversation was filed there: the same path and the same rev."""
+    other = another_conversation(world)
+    filed(world, change("create", SARAH, "Snores.", seqs=(3,)))
+
+    def late(scope: Any, path: str, *of: Any) -> Any:
+        if path == OSLO and filing_of(world, "s2").document_path is None:
+            delete_document(scope, path, None)
+            file_other(world, other)
+        return delete_document(scope, path, *of)
+
+    monkeypatch.setattr("neve.usecases.librarian.unfile.delete_document", late)
+    job = work(world, retract(world, 3))
+    assert (job.status, world.rev(OSLO)) == ("done", 1)
+    assert [one.provenance.session_id for one in world.revisions(OSLO)] == ["s2"]
+
+
+def another_conversation(world: LibraryWorld) -> Any:
+    world.open(session="s2")
+    world.say("Oslo it is.", "Fine.", session="s2")
+    return world.user().of_session("s2")
+
+
+def file_other(world: LibraryWorld, other: Any) -> None:
+    world.observer.filings = [answer()]
+    file_session(other, {"incarnation": 1, "job_id": "job_2", "kind": "librarian"})
 
 
 def test_what_a_person_wrote_stays(world: LibraryWorld) -> None:

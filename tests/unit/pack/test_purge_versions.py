@@ -15,7 +15,7 @@ from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.purge_versions import purge_versions
+from neve.usecases.pack.purge_versions import drop_unserved, purge_versions
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
 from tests.unit.world import World
@@ -123,3 +123,90 @@ def test_one_that_breaks_off_is_taken_up_again(
     assert view.manifest.trigger == "initial", "nobody is served what was to go"
     assert purge_versions(session, "s1", [3]) == 1
     assert "00000003.json" not in stored(session)
+
+
+# --- what a build leaves --------------------------------------------------------------------------
+
+
+class Died(Exception):
+    """In place of a process that is gone."""
+
+
+def died_before_its_pointer(world: World, session: SessionScope) -> str:
+    """Id of a memory that only its object says."""
+    told = remember(world, "lives in Lisbon")
+
+    def dies() -> None:
+        raise Died
+
+    world.table.before_write = dies
+    with pytest.raises(Died):
+        build_pack(session, "horizon")
+    return told
+
+
+def pack_objects(world: World) -> list[bytes]:
+    names = world.objects.list(world.user("ann").keys.packs_prefix)
+    return [world.objects.get(name) or b"" for name in names]
+
+
+def test_a_deletion_takes_what_a_dead_build_left_of_any_session(world: World, session: SessionScope) -> None:
+    """No version of that session holds it, and none of any other."""
+    world.open(session="s2")
+    build_pack(world.user("ann").of_session("s2"), "initial")
+    build_pack(session, "initial")
+    gone = died_before_its_pointer(world, session)
+    assert b"Lisbon" in b"".join(pack_objects(world))
+    assert delete_memory(world.user("ann"), gone, None, purge_packs=True).purged_packs == []
+    assert b"Lisbon" not in b"".join(pack_objects(world))
+    assert (versions(session), stored(session)) == ([1], ["00000001.json"])
+    assert build_pack(session, "horizon").manifest.pack_version == 1, "the same text"
+
+
+def test_so_does_a_repeat_of_a_deletion_that_broke_off(
+    world: World, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_pack(session, "initial")
+    gone = died_before_its_pointer(world, session)
+    with monkeypatch.context() as broken:
+
+        def fails(_: str) -> None:
+            raise StoreUnavailable("objects", "down")
+
+        broken.setattr(world.objects, "list", fails)
+        with pytest.raises(StoreUnavailable):
+            delete_memory(world.user("ann"), gone, None, purge_packs=True)
+    with pytest.raises(NeveError, match="memory_not_found"):
+        delete_memory(world.user("ann"), gone, None, purge_packs=True)
+    assert b"Lisbon" not in b"".join(pack_objects(world))
+
+
+def test_a_build_that_has_read_what_is_deleted_neither_serves_nor_leaves_it(
+    world: World, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stores its object when the deletion is over; no version of its session was touched by that."""
+    build_pack(session, "initial")
+    gone = remember(world, "lives in Lisbon")
+    put_new, met = world.objects.put_new, list[str]()
+
+    def late(name: str, *of: object, **more: object) -> bool:
+        if not met:
+            met.append(name)
+            delete_memory(world.user("ann"), gone, None, purge_packs=True)
+        return put_new(name, *of, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(world.objects, "put_new", late)
+    built = build_pack(session, "horizon")
+    assert met and "Lisbon" not in built.text
+    assert b"Lisbon" not in b"".join(pack_objects(world))
+
+
+def test_what_another_build_has_made_its_own_is_not_dropped(world: World, session: SessionScope) -> None:
+    three_versions(world, session)
+    drop_unserved(session, 3)
+    assert stored(session)[-1] == "00000003.json" and read_pack(session).state == "ready"
+    session.ports.objects.put(session.keys.pack_object(4), b"{}", content_type="application/json")
+    drop_unserved(session, 4)
+    assert stored(session)[-1] == "00000003.json"
+    remember(world, "likes milk")
+    assert build_pack(session, "horizon").manifest.pack_version == 5, "nobody can still point to the one before"

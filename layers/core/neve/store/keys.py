@@ -55,7 +55,7 @@ and sorts before every ULID."""
 _BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
 """Sort before and behind every sign of a path, which unlike an id may hold any letter, and a space."""
 _NO_VECTORS, _NO_WORDS = "V#", "W#"
-_PACK_FILE = ".json"
+_PACKS_OF, _PACK_FILE = "s.", ".json"
 _ASIDE = "aside/"
 _RANK_TOP, _RANK_DIGITS = 10**16, 17
 LAST_SEQ = 9_999_999_999
@@ -233,6 +233,11 @@ def images_aside(image: str) -> str:
 def pack_version_of(object_key: str) -> int:
     """The version of a ``pack_object``. Raises ValueError for another object."""
     return int(object_key.rpartition("/")[2].removesuffix(_PACK_FILE))
+
+
+def pack_session_of(object_key: str) -> str:
+    """The session of a ``pack_object``."""
+    return object_key.rsplit("/", 2)[1].removeprefix(_PACKS_OF)
 
 
 def _kept_id(memory_id: str) -> str:
@@ -686,7 +691,7 @@ class SessionKeys(UserKeys):
     # objects
     @property
     def session_packs_prefix(self) -> str:
-        return f"{self.packs_prefix}s.{self.session}/"
+        return f"{self.packs_prefix}{_PACKS_OF}{self.session}/"
 
     def pack_object(self, version: int) -> str:
         return f"{self.session_packs_prefix}{version:08d}{_PACK_FILE}"

@@ -71,11 +71,12 @@ class Filed:
 @dataclass(frozen=True, slots=True)
 class Filing:
     """How far a session is filed (row ``SESF#``): the cursor, and what was made of the session so far. ``memory_id``
-    and ``document_id``: its summary as a memory and as a document, with the fingerprint and the rev at which the
-    librarian left them. ``left_out``: what of the log had been taken back before it was read; ``read_to``: how far it
-    was ever read, also where the cursor has been moved back since. ``last_filing``: the name that the last commit gave
-    itself, and ``result`` what it said of itself. ``waiting``: id and kind of the jobs that end when what is taken back
-    has left, and the session is filed again."""
+    and ``document_id``: its summary as a memory and as a document, with the fingerprint and the path and rev at which
+    the librarian left them; a path alone names none, because another conversation may have taken it since.
+    ``left_out``: what of the log had been taken back before it was read; ``read_to``: how far it was ever read, also
+    where the cursor has been moved back since. ``last_filing``: the name that the last commit gave itself, and
+    ``result`` what it said of itself. ``waiting``: id and kind of the jobs that end when what is taken back has left,
+    and the session is filed again."""
 
     session_id: str
     filed_seq: int = 0
@@ -83,6 +84,7 @@ class Filing:
     account: Account | None = None
     memory_id: str | None = None
     memory_fingerprint: str | None = None
+    document_id: str | None = None
     document_path: str | None = None
     document_rev: int | None = None
     left_out: Spans = ()

@@ -33,11 +33,16 @@ class DeletedDocuments:
     more: bool = False
 
 
-def delete_document(scope: UserScope, path: str, if_match: Collection[int] | None) -> Document:
-    """What it was, without its text. The rows go in one transaction, above some 90 revisions the oldest before; the
-    change stream takes it out of the search index, and until then hydration hides it. Raises document_not_found,
-    precondition_failed, erasing, user_closed, StoreUnavailable."""
-    delete = _Delete(scope, path, if_match, scope.ports.ids.token())
+def delete_document(
+    scope: UserScope, path: str, if_match: Collection[int] | None, document_id: str | None = None
+) -> Document:
+    """What it was, without its text. ``document_id``: which one it has to be, as far as the caller knows: a path that
+    was freed is soon another's, and revs begin anew.
+
+    The rows go in one transaction, above some 90 revisions the oldest before; the change stream takes it out of the
+    search index, and until then hydration hides it. Raises document_not_found, precondition_failed, erasing,
+    user_closed, StoreUnavailable."""
+    delete = _Delete(scope, path, if_match, document_id, scope.ports.ids.token())
     deleted = transact(scope.ports, delete.attempt)
     for name in delete.objects:
         scope.ports.objects.delete(name)
@@ -76,6 +81,7 @@ class _Delete:
     scope: UserScope
     path: str
     if_match: Collection[int] | None
+    document_id: str | None
     write_id: str
     tried: Document | None = None
     objects: tuple[str, ...] = ()
@@ -93,6 +99,8 @@ class _Delete:
             raise not_found("document", self.path)
         rows.writable(user)
         document = read_document(found[place])
+        if self.document_id not in (None, document.id):
+            raise not_found("document", self.path)
         check_rev(self.if_match, document, self.path)
         revisions = self._revisions(document)
         self.objects = tuple(dict.fromkeys(item["text_object"] for item in revisions if "text_object" in item))

@@ -14,7 +14,7 @@ from neve.domain.sessions.transcript import images_of
 from neve.ports import Delete, Item, Put, StoreUnavailable, Version, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.keys import PACK, SUMMARY
+from neve.store.keys import SUMMARY
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.compact.artifacts import path_of
@@ -24,7 +24,7 @@ from neve.usecases.erase.incarnation import still_there
 from neve.usecases.erase.still_used import texts_of_event, texts_of_memory, used_elsewhere
 from neve.usecases.indexing.utterances import event_id
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.purge_versions import purge_versions
+from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
 from neve.usecases.sessions.image_objects import remove_images
 
 T = TypeVar("T")
@@ -89,7 +89,8 @@ class _Erasing:
         self._erase_summaries()
         self._erase_packs()
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.touched)))
-        self.receipt.left += len(self._packs()) + sum(1 for _ in stored_revisions(self.scope, self.revisions))
+        self.receipt.left += len(packs_with(self.scope, self._holds))
+        self.receipt.left += sum(1 for _ in stored_revisions(self.scope, self.revisions))
         return self.receipt
 
     # --- events ---------------------------------------------------------------------------------
@@ -208,23 +209,17 @@ class _Erasing:
 
     # --- packs ----------------------------------------------------------------------------------
 
-    def _packs(self) -> dict[str, set[int]]:
-        """Versions that hold one of the memories or revisions, by session."""
-        held: dict[str, set[int]] = {}
-        for item in all_rows(self.scope.ports.table, self.scope.keys.partition, prefix=PACK):
-            manifest = rows.read_manifest(item)
-            if any(self._holds(entry) for entries in manifest.layers.values() for entry in entries):
-                held.setdefault(manifest.session_id, set()).add(manifest.pack_version)
-        return held
-
     def _holds(self, entry: PackEntry) -> bool:
         return entry.id in self.touched | self.kept or (entry.id, entry.rev) in self.revisions
 
     def _erase_packs(self) -> None:
-        """A version that a build has left without its manifest goes with the others of its session."""
-        for session, versions in self._packs().items():
-            self.receipt.packs += purge_versions(self.scope, session, versions)
-            self.receipt.rebuilt += [session] if self._built_anew(session) else []
+        """Of any session of the user."""
+        if not (self.touched or self.kept or self.revisions):
+            return
+        purged = purge_packs_with(self.scope, self._holds)
+        self.receipt.packs += len(purged)
+        sessions = dict.fromkeys(session for session, _ in purged)
+        self.receipt.rebuilt += [session for session in sessions if self._built_anew(session)]
 
     def _built_anew(self, session: str) -> bool:
         """Where the served version has gone; else the next read of the session builds it."""

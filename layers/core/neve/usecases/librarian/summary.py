@@ -147,7 +147,7 @@ class SessionSummary:
 
     def _document(self, found: Mapping[Key, Item], filing: Filing) -> tuple[Filing, tuple[WriteOp, ...]]:
         path, before = self._place(found, filing)
-        if filing.document_path is not None and before is None:
+        if filing.document_id is not None and before is None:
             return filing, ()  # a person has deleted or moved it
         text = as_document(self.account, self._date)
         if before is not None and before.rev != filing.document_rev:
@@ -171,7 +171,8 @@ class SessionSummary:
         except NeveError:  # superseded, or no longer to be edited: a person's decision
             return filing, ()
         document = planned.written.document
-        return replace(filing, document_path=document.path, document_rev=document.rev), planned.ops
+        left = replace(filing, document_id=document.id, document_path=document.path, document_rev=document.rev)
+        return left, planned.ops
 
     def _wanted(self, path: str, change: DocumentChange, before: Document | None) -> WantedWrite:
         new_id = f"doc_{self.scope.ports.ids.ulid(self.scope.ports.clock.now())}"
@@ -181,8 +182,9 @@ class SessionSummary:
         """Where it is, or will be: the path of another conversation is left to it."""
         free = (path for path in self._paths if self.scope.keys.document(path) not in found)
         path = filing.document_path or next(free, self._paths[-1])
-        item = found.get(self.scope.keys.document(path)) if filing.document_path else None
-        return path, read_document(item) if item else None
+        item = found.get(self.scope.keys.document(path))
+        there = read_document(item) if item else None
+        return path, there if there and there.id == filing.document_id else None
 
     @property
     def _paths(self) -> list[str]:

@@ -79,7 +79,7 @@ class _Plan:
 
     @property
     def emptied(self) -> set[str]:
-        return {one.path for one in self.documents if not one.left}
+        return {one.id for one in self.documents if not one.left}
 
     def noted(self, job: Job) -> Job:
         """With what an earlier worker has found: its part may be done."""
@@ -199,7 +199,7 @@ class _Unfiling:
     def _delete(self, seen: _Touched) -> bool:
         """False where it is not what it was."""
         try:
-            delete_document(self.scope, seen.path, (seen.rev,))
+            delete_document(self.scope, seen.path, (seen.rev,), seen.id)
         except NeveError as error:
             if error.code in ("precondition_failed", "document_not_found"):
                 return False
@@ -243,9 +243,9 @@ class _Unfiling:
             return
         filing = read_filing(session, found.get(scope.keys.filing))
         # the retraction of another session may have moved it back meanwhile, which kept the place of a missing document
-        path = filing.document_path
-        gone = path is not None and path in job.state["emptied"] and scope.keys.document(path) not in found
-        moved = self._moved_back(session, spans, found) if gone or filing.holds_any(spans) else None
+        moved = self._moved_back(session, spans, found)
+        if moved is not None and moved.document_id == filing.document_id and not filing.holds_any(spans):
+            moved = None
         freed = replace(moved or filing, waiting=())
         ops: list[WriteOp] = [] if freed == filing else [put_filing(scope.keys, freed)]
         again, told = set(job.state["sessions"]), dict[str, Any]()
@@ -268,6 +268,7 @@ class _Unfiling:
         still_there(rows.read_head(found.get(keys.head)), self.incarnation)
         filing = read_filing(session, found.get(keys.filing))
         beside = [keys.memory(filing.memory_id)] if filing.memory_id else []
+        beside += [keys.document_place(filing.document_id)] if filing.document_id else []
         beside += [keys.document(filing.document_path)] if filing.document_path else []
         return found | (self.scope.ports.table.get_many(beside) if beside else {})
 
@@ -282,13 +283,12 @@ class _Unfiling:
         item = found.get(keys.memory(filing.memory_id)) if filing.memory_id else None
         if item and session == self.scope.session and is_touched(rows.read_memory(item), session, spans):
             moved = replace(moved, memory_id=None, memory_fingerprint=None)
-        if filing.document_path is not None:
-            moved = self._with_document(moved, found.get(keys.document(filing.document_path)))
-        return moved
-
-    def _with_document(self, filing: Filing, item: Item | None) -> Filing:
-        if item is None:
-            emptied = filing.document_path in read(self.scope, self.job_id).state["emptied"]
-            return replace(filing, document_path=None, document_rev=None) if emptied else filing
-        head = read_document(item)
-        return replace(filing, document_rev=head.rev) if head.provenance.by == "assistant" else filing
+        if filing.document_id is None:
+            return moved
+        if keys.document_place(filing.document_id) not in found:
+            emptied = filing.document_id in read(self.scope, self.job_id).state["emptied"]
+            return replace(moved, document_id=None, document_path=None, document_rev=None) if emptied else moved
+        item = found.get(keys.document(str(filing.document_path)))
+        head = read_document(item) if item else None
+        left_by_us = head is not None and head.id == filing.document_id and head.provenance.by == "assistant"
+        return replace(moved, document_rev=head.rev) if head and left_by_us else moved

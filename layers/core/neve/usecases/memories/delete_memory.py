@@ -3,27 +3,21 @@ that was asked for (docs/rules/memories.md#delete)."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from neve.domain.errors import NeveError
 from neve.domain.ids import is_own_memory_id
-from neve.domain.records import Memory
+from neve.domain.records import Memory, PackEntry
 from neve.ports import Delete, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import PACK
-from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.memories.fact_place import leave_place
 from neve.usecases.memories.memory_to_change import memory_to_change
-from neve.usecases.pack.purge_versions import purge_versions
+from neve.usecases.pack.purge_versions import PackVersion, packs_with, purge_packs_with
 from neve.usecases.reflect.derived_memories import derived_memories
-
-PackVersion = tuple[str, int]
-"""Session id and version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +53,7 @@ def delete_memory(
         if refusal.code != "memory_not_found" or not purge_packs:
             raise
         return _purged_later(scope, memory_id, refusal)
-    held = _packs_with(scope, {memory_id, *gone})
-    if purge_packs:
-        _purge(scope, held)
+    held = _packs(scope, {memory_id, *gone}, purge_packs)
     return Deleted(
         memory_id,
         in_packs=[] if purge_packs else held,
@@ -90,19 +82,19 @@ def _delete_if_there(scope: UserScope, memory_id: str) -> None:
 
 def _purged_later(scope: UserScope, memory_id: str, refusal: NeveError) -> Deleted:
     """The memory is gone by now, its packs may not be. Raises ``refusal`` when they are."""
-    held = _packs_with(scope, {memory_id})
+    held = _packs(scope, {memory_id}, purge=True)
     if not held:
         raise refusal
-    _purge(scope, held)
     return Deleted(memory_id, [], [], purged_packs=held)
 
 
-def _purge(scope: UserScope, held: Collection[PackVersion]) -> None:
-    by_session: defaultdict[str, list[int]] = defaultdict(list)
-    for session, version in held:
-        by_session[session].append(version)
-    for session, versions in by_session.items():
-        purge_versions(scope, session, versions)
+def _packs(scope: UserScope, ids: Collection[str], purge: bool) -> list[PackVersion]:
+    """The versions that hold one of them, or held."""
+
+    def is_one(entry: PackEntry) -> bool:
+        return entry.id in ids
+
+    return purge_packs_with(scope, is_one) if purge else packs_with(scope, is_one)
 
 
 @dataclass
@@ -143,12 +135,3 @@ class _Delete:
     def _is_done(self) -> bool:
         left = self.scope.ports.table.get(self.scope.keys.deleted_memory(self.memory_id))
         return left is not None and left.get("write_id") == self.write_id
-
-
-def _packs_with(scope: UserScope, ids: Collection[str]) -> list[PackVersion]:
-    held: list[PackVersion] = []
-    for item in all_rows(scope.ports.table, scope.keys.partition, prefix=PACK):
-        manifest = rows.read_manifest(item)
-        if any(entry.id in ids for entries in manifest.layers.values() for entry in entries):
-            held.append((manifest.session_id, manifest.pack_version))
-    return held

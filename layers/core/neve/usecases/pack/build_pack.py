@@ -10,13 +10,14 @@ import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from neve.domain.records import PackManifest, PackPointer, SessionEpoch, Trigger
+from neve.domain.records import PackManifest, PackPointer, SessionEpoch, Trigger, UserHead
 from neve.domain.times import iso
 from neve.ports import Conflict, StoreUnavailable
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.transact import transact
 from neve.usecases.pack.gather_pack import PackInputs, gather_pack
+from neve.usecases.pack.purge_versions import drop_unserved
 
 CONTENT_TYPE = "application/json"
 
@@ -78,7 +79,7 @@ def build_pack(scope: SessionScope, trigger: Trigger) -> BuiltPack:
 
 
 def _build_once(scope: SessionScope, trigger: Trigger) -> BuiltPack:
-    inputs, epoch = gather_pack(scope)
+    inputs, epoch, user = gather_pack(scope)
     now = scope.ports.clock.now()
     built = _render(inputs, epoch, trigger, now)
     current = epoch.pack
@@ -88,7 +89,11 @@ def _build_once(scope: SessionScope, trigger: Trigger) -> BuiltPack:
             replace(built.manifest, pack_version=current.pack_version, built_at=current.built_at), built.text
         )
     built = _store(scope, built)
-    _point(scope, epoch, built.manifest, now)
+    try:
+        _point(scope, user, epoch, built.manifest, now)
+    except Conflict:
+        _leave_nothing_deleted(scope, user, built.manifest.pack_version)
+        raise
     return built
 
 
@@ -122,10 +127,19 @@ def _store(scope: SessionScope, built: BuiltPack) -> BuiltPack:
         built = replace(built, manifest=replace(manifest, pack_version=manifest.pack_version + 1))
 
 
-def _point(scope: UserScope, epoch: SessionEpoch, manifest: PackManifest, now: datetime) -> None:
-    """Raises Conflict when the session's epoch row moved: the caller gathers again."""
+def _point(scope: UserScope, user: UserHead, epoch: SessionEpoch, manifest: PackManifest, now: datetime) -> None:
+    """Raises Conflict when the row of the session's epoch moved, or the user's, as with every deletion that purges: the
+    caller gathers again."""
     moved = replace(epoch, pack=pointer_to(manifest), rebuild_due=None, rebuild_failed_at=None)
-    scope.ports.table.write([rows.put_manifest(scope.keys, manifest), rows.put_epoch(scope.keys, moved, now)])
+    ops = [rows.put_manifest(scope.keys, manifest), rows.put_epoch(scope.keys, moved, now)]
+    scope.ports.table.write([rows.check_head(scope.keys, user), *ops])
+
+
+def _leave_nothing_deleted(scope: SessionScope, user: UserHead, version: int) -> None:
+    """The object that was just stored may hold what was deleted, behind the last look of whoever deleted it. Where only
+    the session's row moved it stays: builds that fence each other would never end."""
+    if rows.read_head(scope.ports.table.get(scope.keys.head)).version != user.version:
+        drop_unserved(scope, version)
 
 
 def _settle(scope: UserScope, epoch: SessionEpoch, now: datetime) -> None:

@@ -95,17 +95,17 @@ class PackInputs:
         return PackEntry(memory.id, memory.rev, memory.fingerprint, tokens, memory.kind)
 
 
-def gather_pack(scope: SessionScope) -> tuple[PackInputs, SessionEpoch]:
-    """The layers of a session, and its epoch row as it was read with them. Raises session_not_found,
-    StoreUnavailable."""
+def gather_pack(scope: SessionScope) -> tuple[PackInputs, SessionEpoch, UserHead]:
+    """The layers of a session, and the rows of its epoch and its user as they were read before them. Raises
+    session_not_found, StoreUnavailable."""
 
-    def gather() -> tuple[UserHead, tuple[PackInputs, SessionEpoch]]:
+    def gather() -> tuple[UserHead, tuple[PackInputs, SessionEpoch, UserHead]]:
         keys = scope.keys
         found = scope.ports.table.get_many([keys.head, keys.marker, keys.epoch])
         if keys.marker not in found or keys.epoch not in found:
             raise not_found("session", scope.session)
         head, marker = rows.read_head(found.get(keys.head)), rows.read_marker(found[keys.marker])
-        return head, (_gathered(scope, scope.session, head, marker), rows.read_epoch(found[keys.epoch]))
+        return head, (_gathered(scope, scope.session, head, marker), rows.read_epoch(found[keys.epoch]), head)
 
     return _of_one_generation(scope, gather)
 

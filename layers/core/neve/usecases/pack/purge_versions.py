@@ -3,16 +3,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
+from neve.domain.records import PackEntry, PackManifest
 from neve.ports import key_of
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.store.keys import pack_version_of
+from neve.store.keys import PACK, pack_session_of, pack_version_of
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.erase.delete_rows import delete_rows
+
+PackVersion = tuple[str, int]
+"""Session id and version."""
+Holds = Callable[[PackEntry], bool]
+
+
+def purge_packs_with(scope: UserScope, holds: Holds) -> list[PackVersion]:
+    """What there was of them in any session of the user; nobody stores another one. ``holds``: whether an entry is of
+    what has been deleted by now.
+
+    The user's row moves first, which fences every build that has read what was deleted. What objects without a manifest
+    there are then may hold it as well, and go with them. May be repeated. Raises StoreUnavailable, and 409
+    ``conflict``."""
+    transact(scope.ports, lambda: _move_user(scope))
+    names = scope.ports.objects.list(scope.keys.packs_prefix)
+    left = {(pack_session_of(name), pack_version_of(name)) for name in names}
+    held: list[PackVersion] = []
+    for manifest in _manifests(scope):
+        left.discard(_version_of(manifest))
+        held += [_version_of(manifest)] if _holds_any(manifest, holds) else []
+    for session in dict.fromkeys(session for session, _ in (*held, *sorted(left))):
+        purge_versions(scope, session, [version for one, version in held if one == session])
+    return held
+
+
+def packs_with(scope: UserScope, holds: Holds) -> list[PackVersion]:
+    """Raises StoreUnavailable."""
+    return [_version_of(one) for one in _manifests(scope) if _holds_any(one, holds)]
 
 
 def purge_versions(scope: UserScope, session_id: str, versions: Collection[int]) -> int:
@@ -38,6 +67,33 @@ def purge_versions(scope: UserScope, session_id: str, versions: Collection[int])
             scope.ports.objects.delete(name)
     delete_rows(scope.ports.table, [manifests[version] for version in wanted])
     return len(wanted)
+
+
+def drop_unserved(session: SessionScope, version: int) -> None:
+    """The object of a build that could not point to it, unless another build has made it its own. Raises
+    StoreUnavailable, and 409 ``conflict``."""
+    fenced = transact(session.ports, lambda: _fence(session, (), version))
+    if fenced is not None and session.ports.table.get(session.keys.pack(version)) is None:
+        session.ports.objects.delete(session.keys.pack_object(version))
+
+
+def _holds_any(manifest: PackManifest, holds: Holds) -> bool:
+    return any(holds(entry) for entries in manifest.layers.values() for entry in entries)
+
+
+def _version_of(manifest: PackManifest) -> PackVersion:
+    return manifest.session_id, manifest.pack_version
+
+
+def _manifests(scope: UserScope) -> Iterator[PackManifest]:
+    return map(rows.read_manifest, all_rows(scope.ports.table, scope.keys.partition, prefix=PACK))
+
+
+def _move_user(scope: UserScope) -> None:
+    """Raises Conflict."""
+    item = scope.ports.table.get(scope.keys.head)
+    if item is not None:
+        scope.ports.table.write([rows.put_head(scope.keys, rows.read_head(item))])
 
 
 def _stored_objects(session: SessionScope) -> dict[int, str]:
