@@ -453,7 +453,7 @@ ABLATIONS = _by_name(
         Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
         Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
         Ablation("vectors noted", "noting vectors behind their last write", "utterances", 300, _notes_first),
-        Ablation("generation", "the generation that a list is read in", "retractions", 300, _every_generation),
+        Ablation("generation", "the generation that a list is read in", "retractions", 500, _every_generation),
         Ablation(
             "erasing",
             "refusing what is written for a user who is being erased",
@@ -479,7 +479,7 @@ ABLATIONS = _by_name(
             "leaving",
             "the expected version of a session that leaves the list of those behind",
             "races",
-            300,
+            500,
             lambda: [(memory_lag, "rows", _AnyVersion("put_session"))],
         ),
         Ablation("flip", "the expected version of the user's head in a replacement", "races", 60, _flips_anyway),
@@ -549,7 +549,7 @@ ABLATIONS = _by_name(
             "said meanwhile",
             "looking whether somebody has said the same before a fact comes back",
             "recanted",
-            150,
+            600,
             lambda: [(replace_taken_back, "holds", lambda *_: False)],
         ),
         Ablation(
@@ -594,8 +594,15 @@ ABLATIONS = _by_name(
             "filing overtaken",
             "looking whether another librarian has moved the cursor meanwhile",
             "library",
-            200,
+            400,
             filing_ablations.files_what_another_one_filed,
+        ),
+        Ablation(
+            "filing document",
+            "knowing the document of a conversation by its id, not by its path",
+            "recanted",
+            60,
+            filing_ablations.takes_a_document_for_its_own_by_the_path,
         ),
         Ablation(
             "fingerprint",

@@ -132,13 +132,13 @@ def _noting(gather: Any) -> Any:
     def gathering(scope: Any) -> Any:
         cloud = scope.ports.process.cloud
         began_s = cloud.scheduler.now_s
-        inputs, epoch = gather(scope)
+        inputs, *rows = gather(scope)
         documents = inputs.documents
         read = Gathered(scope.keys, began_s, cloud.scheduler.now_s, documents.layers(), documents.left_out)
         cloud.gathered.append(read)
         cloud.sometimes["documents packed"] += any(read.layers.values())
         cloud.sometimes["document without room"] += bool(read.left_out)
-        return inputs, epoch
+        return (inputs, *rows)
 
     return gathering
 

@@ -65,6 +65,15 @@ def first_said(run: Run, keys: SessionKeys) -> dict[int, str]:
     }
 
 
+def ever_said(run: Run, keys: SessionKeys) -> dict[int, set[str]]:
+    """All that each event of the log has said: what a tool printed is condensed by a compaction, and erased later."""
+    texts: dict[int, set[str]] = {}
+    for _, new in of_kind(run, "event"):
+        if new["pk"] == keys.log:
+            texts.setdefault(new["seq"], set()).add(said_in(new))
+    return texts
+
+
 def said_in(event: Item) -> str:
     """The text of an event's row."""
     return event_text(rows.read_event(event)) if event.get("blocks") else str(event["content"])

@@ -197,7 +197,7 @@ class ScriptedObserver:
             verb: Verb = "update" if before else "create"
             actions.append(Action(verb, path, text, rev, certainty=certainty, seqs=(seqs[0],)))
         illegal = (Action("create", "/nowhere", line, seqs=(seqs[0],)),) if random.random() < 0.1 else ()
-        account = Account(f"{whose} {given.session_id}", "SUCCESS", "neutral", text=SummaryText(insights=(line,)))
+        account = Account(whose, "SUCCESS", "neutral", text=SummaryText(insights=(line,)))
         return Filed(tuple(actions), account, self.name, "1", illegal=illegal, usage=USAGE)
 
     def _think(self, what: str) -> None:

@@ -63,6 +63,19 @@ def a_session_is_filed_once(run: Run) -> Found:
             yield f"{place}: {len(ids)} summaries"
 
 
+def a_conversation_has_a_document_of_its_own(run: Run) -> Found:
+    """When calm, and nobody but librarians writes there: all of a day have the same title, so that what one deletes or
+    moves is at once another's place."""
+    for item in run.cloud.table.rows.values():
+        if item["type"] != "filing" or _filing(item).account is None:
+            continue
+        filing = _filing(item)
+        rows_of_user = (one for one in run.cloud.table.rows.values() if one["pk"] == item["pk"])
+        own = [one["source_id"] for one in rows_of_user if one["type"] == HEAD and one.get("id") == filing.document_id]
+        if own != [filing.session_id]:
+            yield f"{item['pk']}: {filing.session_id}'s document {filing.document_id} is {own}"
+
+
 def revisions_of_a_document_follow_each_other(run: Run) -> Found:
     """Without a gap, and each revision that a librarian wrote holds every line of the one before it: its answers keep
     what they were shown, so that one that loses a line had not seen it. What is put back is word for word an
@@ -168,6 +181,7 @@ def _gone(run: Run, item: Item) -> bool:
 INVARIANTS = (
     a_cursor_passes_what_is_written_with_it,
     a_session_is_filed_once,
+    a_conversation_has_a_document_of_its_own,
     revisions_of_a_document_follow_each_other,
     a_session_is_extracted_when_all_of_it_is_filed,
     every_end_ends,
