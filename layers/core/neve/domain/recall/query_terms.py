@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
 
 from neve.domain.recall.query import TextQuery
@@ -33,11 +33,20 @@ class QueryTerms:
     phrases: tuple[tuple[str, ...], ...]
     excluded: tuple[str, ...]
     excluded_phrases: tuple[tuple[str, ...], ...] = ()
+    groups_of: Mapping[str, tuple[int, ...]] = field(init=False, repr=False, compare=False)
+    """The numbers of the groups of each term: a hundred passages are held against them."""
+
+    def __post_init__(self) -> None:
+        groups_of: dict[str, tuple[int, ...]] = {}
+        for number, group in enumerate(self.groups):
+            for term in group:
+                groups_of[term] = (*groups_of.get(term, ()), number)
+        object.__setattr__(self, "groups_of", groups_of)
 
     @property
     def terms(self) -> list[str]:
         """Those of the groups, each once."""
-        return list(dict.fromkeys(chain.from_iterable(self.groups)))
+        return list(self.groups_of)
 
     @property
     def phrase_terms(self) -> list[str]:
@@ -66,7 +75,8 @@ class QueryTerms:
         held = terms_in(text)
         if not held.isdisjoint(self.excluded) or self._broken_phrase(text):
             return 0.0
-        return sum(not held.isdisjoint(group) for group in self.groups) / len(self.groups)
+        met = {number for term in held & self.groups_of.keys() for number in self.groups_of[term]}
+        return len(met) / len(self.groups)
 
     def _broken_phrase(self, text: str) -> str | None:
         if not self.phrases and not self.excluded_phrases:

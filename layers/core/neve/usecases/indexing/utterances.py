@@ -49,8 +49,13 @@ class Utterance:
         return [f"{self.speaker}: {part}" for part in self.parts]
 
 
+def event_ids_of(session: str) -> str:
+    """What the ids of a session's events start with."""
+    return f"evt:{session}:"
+
+
 def event_id(session: str, seq: int) -> str:
-    return f"evt:{session}:{seq}"
+    return f"{event_ids_of(session)}{seq}"
 
 
 def event_place(identifier: str) -> tuple[str, int] | None:

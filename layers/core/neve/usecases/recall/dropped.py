@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from neve.domain.compile.history import is_hidden
 from neve.domain.records import HistoryCut
 from neve.ports import Passage
-from neve.usecases.indexing.utterances import event_place
+from neve.usecases.indexing.utterances import event_ids_of
 from neve.usecases.pack.served_pack import PackContents
 
 IN_PACK = "in_pack"
@@ -52,8 +52,11 @@ class History:
         return self.hidden is None or not (first <= self.hidden.seq_to and last >= self.hidden.seq_from)
 
     def shows_event(self, identifier: str) -> bool:
-        place = event_place(identifier)
-        return place is not None and place[0] == self.session and not is_hidden(place[1], self.hidden)
+        own = event_ids_of(self.session)
+        if not identifier.startswith(own):
+            return False
+        seq = identifier.removeprefix(own)
+        return seq.isdecimal() and not is_hidden(int(seq), self.hidden)
 
 
 @dataclass(frozen=True, slots=True)

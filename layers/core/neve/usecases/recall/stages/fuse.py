@@ -41,7 +41,7 @@ def new_candidates(
         row = read_row(item, seen, request.where)
         if isinstance(row, Hidden):
             continue
-        share = _best_passage(asked, row).share
+        _, share = _best_passage(asked, row)
         if share and (reason := out.reason_of(row.passages)):
             dropped.append(Dropped(row.id, reason))
         elif share:
@@ -119,10 +119,10 @@ def _keyword_leg(request: ResolvedRequest, asked: _Asked, gated: Gated, rows: Hy
         row = rows[identifier]
         if identifier in matches or isinstance(row, Hidden):
             continue
-        best = _best_passage(asked.terms, row)
-        if best.share > 0:
-            matches[identifier] = best
-            placed.append(Placed(identifier, best.share, row.written_at))
+        n, share = _best_passage(asked.terms, row)
+        if share > 0:
+            matches[identifier] = Match(n, share, _length(row, n))
+            placed.append(Placed(identifier, share, row.written_at))
     ranking = keyword_ranking(indexed, placed)[: request.depth]
     return {identifier: matches[identifier] for identifier in ranking}, dropped
 
@@ -160,11 +160,11 @@ def _matches(
     return matches, dropped
 
 
-def _best_passage(asked: QueryTerms, row: RecallRow) -> Match:
+def _best_passage(asked: QueryTerms, row: RecallRow) -> tuple[int, float]:
+    """Its number, and its share of the query's terms."""
     shares = [asked.share_of(passage.text) for passage in row.passages]
     share = max(shares)
-    n = shares.index(share)
-    return Match(n, share, _length(row, n))
+    return shares.index(share), share
 
 
 def _length(row: RecallRow, n: int) -> int:
