@@ -15,7 +15,7 @@ from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.purge_versions import drop_unserved, purge_versions
+from neve.usecases.pack.purge_versions import purge_versions
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
 from tests.unit.world import World
@@ -181,12 +181,13 @@ def test_so_does_a_repeat_of_a_deletion_that_broke_off(
     assert b"Lisbon" not in b"".join(pack_objects(world))
 
 
-def test_a_build_that_has_read_what_is_deleted_neither_serves_nor_leaves_it(
+def test_a_build_that_has_read_what_is_deleted_cannot_serve_it(
     world: World, session: SessionScope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It stores its object when the deletion is over; no version of its session was touched by that."""
+    """It stores its object when the deletion is over, which touched no version of its session. The object goes with the
+    next deletion."""
     build_pack(session, "initial")
-    gone = remember(world, "lives in Lisbon")
+    gone, more = remember(world, "lives in Lisbon"), remember(world, "likes figs")
     put_new, met = world.objects.put_new, list[str]()
 
     def late(name: str, *of: object, **more: object) -> bool:
@@ -197,16 +198,9 @@ def test_a_build_that_has_read_what_is_deleted_neither_serves_nor_leaves_it(
 
     monkeypatch.setattr(world.objects, "put_new", late)
     built = build_pack(session, "horizon")
-    assert met and "Lisbon" not in built.text
+    assert met and "Lisbon" not in built.text and built.manifest.pack_version == 3
+    assert versions(session) == [3, 1]
+    with pytest.raises(NeveError, match="2"):
+        read_pack(session, version=2)
+    delete_memory(world.user("ann"), more, None, purge_packs=True)
     assert b"Lisbon" not in b"".join(pack_objects(world))
-
-
-def test_what_another_build_has_made_its_own_is_not_dropped(world: World, session: SessionScope) -> None:
-    three_versions(world, session)
-    drop_unserved(session, 3)
-    assert stored(session)[-1] == "00000003.json" and read_pack(session).state == "ready"
-    session.ports.objects.put(session.keys.pack_object(4), b"{}", content_type="application/json")
-    drop_unserved(session, 4)
-    assert stored(session)[-1] == "00000003.json"
-    remember(world, "likes milk")
-    assert build_pack(session, "horizon").manifest.pack_version == 5, "nobody can still point to the one before"

@@ -17,7 +17,6 @@ from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.transact import transact
 from neve.usecases.pack.gather_pack import PackInputs, gather_pack
-from neve.usecases.pack.purge_versions import drop_unserved
 
 CONTENT_TYPE = "application/json"
 
@@ -89,11 +88,7 @@ def _build_once(scope: SessionScope, trigger: Trigger) -> BuiltPack:
             replace(built.manifest, pack_version=current.pack_version, built_at=current.built_at), built.text
         )
     built = _store(scope, built)
-    try:
-        _point(scope, user, epoch, built.manifest, now)
-    except Conflict:
-        _leave_nothing_deleted(scope, user, built.manifest.pack_version)
-        raise
+    _point(scope, user, epoch, built.manifest, now)
     return built
 
 
@@ -133,13 +128,6 @@ def _point(scope: UserScope, user: UserHead, epoch: SessionEpoch, manifest: Pack
     moved = replace(epoch, pack=pointer_to(manifest), rebuild_due=None, rebuild_failed_at=None)
     ops = [rows.put_manifest(scope.keys, manifest), rows.put_epoch(scope.keys, moved, now)]
     scope.ports.table.write([rows.check_head(scope.keys, user), *ops])
-
-
-def _leave_nothing_deleted(scope: SessionScope, user: UserHead, version: int) -> None:
-    """The object that was just stored may hold what was deleted, behind the last look of whoever deleted it. Where only
-    the session's row moved it stays: builds that fence each other would never end."""
-    if rows.read_head(scope.ports.table.get(scope.keys.head)).version != user.version:
-        drop_unserved(scope, version)
 
 
 def _settle(scope: UserScope, epoch: SessionEpoch, now: datetime) -> None:

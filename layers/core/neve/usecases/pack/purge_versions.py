@@ -21,7 +21,7 @@ Holds = Callable[[PackEntry], bool]
 
 
 def purge_packs_with(scope: UserScope, holds: Holds) -> list[PackVersion]:
-    """What there was of them in any session of the user; nobody stores another one. ``holds``: whether an entry is of
+    """What there was of them in any session of the user; nobody serves another one. ``holds``: whether an entry is of
     what has been deleted by now.
 
     The user's row moves first, which fences every build that has read what was deleted. What objects without a manifest
@@ -67,14 +67,6 @@ def purge_versions(scope: UserScope, session_id: str, versions: Collection[int])
             scope.ports.objects.delete(name)
     delete_rows(scope.ports.table, [manifests[version] for version in wanted])
     return len(wanted)
-
-
-def drop_unserved(session: SessionScope, version: int) -> None:
-    """The object of a build that could not point to it, unless another build has made it its own. Raises
-    StoreUnavailable, and 409 ``conflict``."""
-    fenced = transact(session.ports, lambda: _fence(session, (), version))
-    if fenced is not None and session.ports.table.get(session.keys.pack(version)) is None:
-        session.ports.objects.delete(session.keys.pack_object(version))
 
 
 def _holds_any(manifest: PackManifest, holds: Holds) -> bool:
