@@ -262,6 +262,16 @@ def test_a_user_who_was_erased_meanwhile_does_not_hold_up_the_night(world: Night
     assert list(world.jobs("ann")) == []
 
 
+def test_nor_does_one_who_is_erased_while_a_worker_is_at_them(world: NightWorld) -> None:
+    """The worker finds that out at its commit; it was the last message of theirs."""
+    world.fill(7)
+    world.fill(7, user="bob")
+    world.observer.meanwhile = lambda: begin_erasure(world.table, world.user("ann").keys)
+    world.night()
+    assert world.reflections() == [] and world.reflections("bob") != []
+    assert world.plan().finished == 1
+
+
 def test_a_change_of_an_erased_user_brings_nobody_into_the_index(world: NightWorld) -> None:
     world.fill(3)
     keys = world.user("ann").keys

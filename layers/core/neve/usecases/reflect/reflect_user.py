@@ -56,7 +56,7 @@ def reflect_user(scope: UserScope, asked: Asked, seconds_left: SecondsLeft = for
     try:
         return _Night(job, seconds_left).work()
     except UserErased:
-        return None
+        return reflect_user(scope, asked, seconds_left)  # a run counts those who are gone, too
     except Exception:
         with contextlib.suppress(Exception):
             job.hand_on()
