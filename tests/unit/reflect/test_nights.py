@@ -266,7 +266,11 @@ def test_nor_does_one_who_is_erased_while_a_worker_is_at_them(world: NightWorld)
     """The worker finds that out at its commit; it was the last message of theirs."""
     world.fill(7)
     world.fill(7, user="bob")
-    world.observer.meanwhile = lambda: begin_erasure(world.table, world.user("ann").keys)
+
+    def meanwhile() -> None:
+        begin_erasure(world.table, world.user("ann").keys)
+
+    world.observer.meanwhile = meanwhile
     world.night()
     assert world.reflections() == [] and world.reflections("bob") != []
     assert world.plan().finished == 1
