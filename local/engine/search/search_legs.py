@@ -79,11 +79,10 @@ def _add_scores(snapshot: Snapshot, terms: Mapping[Term, int], scores: Scores) -
     precision, added in double, as Lucene does it: it takes the alternatives of all groups for one disjunction, and a
     term that comes again for one with the sum of the boosts."""
     found = np.zeros(len(scores), np.bool_)
-    for term, times in terms.items():
-        in_text = list(snapshot.postings.in_text(term))
-        once = np.float32(_idf(snapshot, [rows for rows, _ in in_text]) * (K1 + 1))
+    for times, held in zip(terms.values(), snapshot.postings.of_terms(list(terms)), strict=True):
+        once = np.float32(_idf(snapshot, [rows for rows, _ in held.in_text]) * (K1 + 1))
         boost = np.float32(times * float(once))
-        for rows, impacts in (*in_text, *snapshot.postings.in_context(term)):
+        for rows, impacts in (*held.in_text, *held.in_context):
             scores[rows] += boost * impacts
             found[rows] = True
     return found
@@ -100,35 +99,34 @@ def _idf(snapshot: Snapshot, lists: Sequence[Rows]) -> float:
 
 def _in_text(snapshot: Snapshot, term: Term) -> Mask:
     mask = np.zeros(len(snapshot.alive), np.bool_)
-    for rows, _ in snapshot.postings.in_text(term):
-        mask[rows] = True
+    for held in snapshot.postings.of_terms([term]):
+        for rows, _ in held.in_text:
+            mask[rows] = True
     return mask
 
 
 def _best_passages(
     snapshot: Snapshot, rows: Rows, scores: NDArray[Any], depth: int, accepts: Accepts
 ) -> list[Candidate]:
-    found: dict[int, Candidate] = {}
+    found: dict[int, tuple[int, float]] = {}
     items, ids = snapshot.columns["item_id"], snapshot.columns["row"]
     for row, score in _in_order(snapshot, rows, scores):
         if len(found) == depth:
             break
         item = int(items[row])
         if item not in found and accepts(int(ids[row])):
-            found[item] = _candidate(snapshot, row, score)
-    return list(found.values())
+            found[item] = row, score
+    return _candidates(snapshot, list(found.values()))
 
 
-def _candidate(snapshot: Snapshot, row: int, score: float) -> Candidate:
-    return Candidate(
-        item_id=snapshot.name_of("item_id", row),
-        n=int(snapshot.columns["n"][row]),
-        score=score,
-        version=rev_of(int(snapshot.columns["version"][row])),
-        fingerprint=snapshot.name_of("fingerprint", row),
-        source=Source(snapshot.name_of("source", row)),
-        length=int(snapshot.columns["length"][row]),
-    )
+def _candidates(snapshot: Snapshot, best: Sequence[tuple[int, float]]) -> list[Candidate]:
+    rows = np.array([row for row, _ in best], np.int32)
+    numbers = (snapshot.columns[name][rows].tolist() for name in ("n", "version", "length"))
+    names = (snapshot.names_of(name, rows) for name in ("item_id", "fingerprint", "source"))
+    return [
+        Candidate(item_id, n, score, rev_of(version), fingerprint, Source(source), length)
+        for (_, score), n, version, length, item_id, fingerprint, source in zip(best, *numbers, *names, strict=True)
+    ]
 
 
 def _in_order(snapshot: Snapshot, rows: Rows, scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
@@ -146,10 +144,11 @@ def _sorted_block(snapshot: Snapshot, rows: Rows, scores: NDArray[Any]) -> Itera
     order = np.argsort(-scores, kind="stable")
     rows, scores = rows[order], scores[order]
     ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)) + 1
-    start = 0
+    start, in_order, ranked = 0, rows.tolist(), scores.tolist()
     for end in ends.tolist():
-        for row in _by_item(snapshot, rows[start:end]):
-            yield row, float(scores[start])
+        alone = end == start + 1
+        for row in in_order[start:end] if alone else _by_item(snapshot, rows[start:end]):
+            yield row, ranked[start]
         start = end
 
 

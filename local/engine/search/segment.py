@@ -90,12 +90,12 @@ class Snapshot:
         """The passages whose attribute is accepted; asked once for each distinct value."""
         return self._with_codes(name, self.names[name].matching(accepts))
 
-    def name_of(self, name: str, row: int) -> str:
-        """The value of an attribute that is never None."""
-        [value] = self.names[name].values([int(self.columns[name][row])])
-        if value is None:
+    def names_of(self, name: str, rows: Rows) -> list[str]:
+        """The values of an attribute that is never None."""
+        values = self.names[name].values(self.columns[name][rows].tolist())
+        if None in values:
             raise ValueError(f"a passage without {name}")
-        return value
+        return [value for value in values if value is not None]
 
     def _with_codes(self, name: str, codes: Sequence[int]) -> Mask:
         column = self.columns[name]

@@ -386,7 +386,7 @@ def test_sorted_runs_are_merged_so_that_they_stay_few(monkeypatch: MonkeyPatch) 
         held.settle()
     view = held.view()
     assert len(view.runs) <= 8
-    assert sorted(row for rows, _ in view.in_text(kayak) for row in rows.tolist()) == list(range(500))
+    assert sorted(row for rows, _ in view.of_terms([kayak])[0].in_text for row in rows.tolist()) == list(range(500))
 
 
 def test_a_snapshot_stays_as_it_was(index: SqliteSearchIndex, monkeypatch: MonkeyPatch) -> None:
