@@ -36,6 +36,7 @@ CURLS = """\
     -d '{{"events": [{{"event_type": "user_message", "content": "I moved to Lisbon, and I am a vegetarian now."}},
                     {{"event_type": "assistant_response", "content": "Congratulations on the move!"}}]}}'
 
+  # ten seconds later: it is observed about five seconds after it was said
   curl -s {url}/v1/users/ada/recall -H "Authorization: Bearer $NEVE_KEY" \\
     -d '{{"query": "Which city did I move to?", "k": 1}}'
 """
