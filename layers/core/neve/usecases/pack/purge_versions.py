@@ -31,11 +31,17 @@ def purge_packs_with(scope: UserScope, holds: Holds) -> list[PackVersion]:
     names = scope.ports.objects.list(scope.keys.packs_prefix)
     left = {(pack_session_of(name), pack_version_of(name)) for name in names}
     held: list[PackVersion] = []
+    by_session: dict[str, list[int]] = {}
     for manifest in _manifests(scope):
-        left.discard(_version_of(manifest))
-        held += [_version_of(manifest)] if _holds_any(manifest, holds) else []
-    for session in dict.fromkeys(session for session, _ in (*held, *sorted(left))):
-        purge_versions(scope, session, [version for one, version in held if one == session])
+        session, version = _version_of(manifest)
+        left.discard((session, version))
+        if _holds_any(manifest, holds):
+            held.append((session, version))
+            by_session.setdefault(session, []).append(version)
+    for session, _ in sorted(left):
+        by_session.setdefault(session, [])
+    for session, versions in by_session.items():
+        purge_versions(scope, session, versions)
     return held
 
 
