@@ -1,6 +1,8 @@
 """``python -m evals.bench.long_session``: a session of 500 turns, with a prompt (E8) asked for before each answer.
 
-One service on embedded engines; compactions, passes and reflections run beside it as they come. A prompt must never
+One service on embedded engines; compactions, passes and reflections run beside it as they come. Between two turns lies
+a pause, far shorter than a person's: without any, the embedding of what was said keeps two cores busy throughout, and
+what is measured is the wait for a processor (``--pause-s 0``). A prompt must never
 exceed its budget, the last ones must be answered about as fast as the first, what was decided in the first turn must
 still be found, and the log must hold every event once. Beside each prompt another one is asked for in the session of
 another user, which stays at 25 turns: a machine that became slower meanwhile, or has more to do behind the requests,
@@ -31,7 +33,7 @@ from evals.bench.texts import memory_texts, questions
 from evals.progress import tracked
 from local.api_client import ApiClient
 from local.backend import EMBEDDERS
-from local.running import EmbedderName, start_server
+from local.running import start_server
 from neve.domain.times import iso
 
 RESULT = Path("evals/results/long_session.json")
@@ -39,6 +41,7 @@ MARKERS = ("<!-- long-session:begin -->", "<!-- long-session:end -->")
 USER, BESIDE = "ann", "bob"
 SESSION = "long"
 TURNS = 500
+PAUSE_S = 0.5
 ENDS = 50
 """Prompts of the two parts that are compared."""
 FLAT = 1.2
@@ -102,15 +105,17 @@ def main() -> int:
         server = start_server(Path(temporary) / "data", embedder=given.embedder)
         try:
             with closing(ApiClient(server.base_url, server.key)) as client:
-                outcome = _play(client, given.turns)
+                outcome = _play(client, given.turns, given.pause_s)
         finally:
             server.stop()
     about = {"at": iso(datetime.now(UTC)), "machine": machine.describe(), "load_average": load}
-    text = _sentence(outcome, about, given.embedder)
+    text = _sentence(outcome, about, given)
     print(text)
     if not given.quick:
+        about |= {"embedder": given.embedder, "pause_s": given.pause_s}
         given.out.write_text(
-            json.dumps(about | {"embedder": given.embedder} | asdict(outcome), indent=1) + "\n", encoding="utf-8"
+            json.dumps(about | asdict(outcome), indent=1) + "\n",
+            encoding="utf-8",
         )
         report.write_between(*MARKERS, text)
     return 0 if outcome.good else 1
@@ -119,6 +124,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals.bench.long_session", description=__doc__)
     parser.add_argument("--turns", type=int, default=TURNS)
+    parser.add_argument("--pause-s", type=float, default=PAUSE_S, help=f"between two turns; default: {PAUSE_S}")
     parser.add_argument("--embedder", choices=EMBEDDERS, default="bge-small")
     parser.add_argument("--out", type=Path, default=RESULT, help=f"default: {RESULT}")
     parser.add_argument("--quick", action="store_true", help="nothing is kept")
@@ -128,13 +134,14 @@ def _arguments() -> argparse.Namespace:
     return given
 
 
-def _sentence(outcome: Outcome, about: dict[str, Any], embedder: EmbedderName) -> str:
+def _sentence(outcome: Outcome, about: dict[str, Any], given: argparse.Namespace) -> str:
     first, last = outcome.p95(outcome.prompts_ms)
     median_first, median_last = outcome.p50(outcome.prompts_ms)
     beside_first, beside_last = outcome.p95(outcome.beside_ms)
     on = about["machine"]
     return (
-        f"`python -m evals.bench.long_session`: {outcome.turns} turns in one session, W = {WINDOW:,}. 95th percentile"
+        f"`python -m evals.bench.long_session`: {outcome.turns} turns in one session, {given.pause_s:g} s between them,"
+        f" W = {WINDOW:,}. 95th percentile"
         f" of E8 {first:.1f} ms in the first {ENDS} turns and {last:.1f} ms in the last {ENDS}, medians"
         f" {median_first:.1f} and {median_last:.1f} ms; of the prompts of a session that stays at {BESIDE_TURNS} turns"
         f" {beside_first:.1f} and {beside_last:.1f} ms. Growth {outcome.growth:.2f}, against those"
@@ -142,11 +149,11 @@ def _sentence(outcome: Outcome, about: dict[str, Any], embedder: EmbedderName) -
         f" over their budget. {outcome.compactions} compactions; {outcome.lost} events were lost; what was decided in"
         f" the first turn was {'found' if outcome.found else 'not found'}."
         f" {on['cores']} cores ({on['cpu']}), load average {about['load_average']:.1f} before it began, embedder"
-        f" `{embedder}`, {about['at'][:10]}."
+        f" `{given.embedder}`, {about['at'][:10]}."
     )
 
 
-def _play(client: ApiClient, turns: int) -> Outcome:
+def _play(client: ApiClient, turns: int, pause_s: float) -> Outcome:
     outcome = Outcome(turns)
     client.expect(200, "PUT", "/v1/policy", {"window": WINDOW})
     said = iter(memory_texts((3 * turns + 2 * BESIDE_TURNS) * STATEMENTS, SEED))
@@ -164,6 +171,7 @@ def _play(client: ApiClient, turns: int) -> Outcome:
         outcome.over_budget += report["used"] > report["limit"]
         _timed(outcome.beside_ms, partial(_prompt, client, BESIDE, _message(said, asked)))
         outcome.compactions += _append(client, USER, message, _some(said))["compaction"] == "queued"
+        time.sleep(pause_s)
     outcome.lost = 2 * turns - len(set(_seqs(client, 2 * turns)))
     outcome.found = _is_found(client)
     return outcome
