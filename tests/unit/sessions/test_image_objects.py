@@ -4,19 +4,24 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from neve.domain.records import EventType
-from neve.ports import Expect
+from neve.ports import Expect, Put, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.images import with_images
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.image_objects import read_image, remove_images
+from neve.usecases.sessions.retract_events import Retract, retract_events
+from neve.usecases.sessions.retract_job import retract_message
+from neve.usecases.sessions.take_back import take_back
 from tests.unit.world import World
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -125,6 +130,41 @@ def test_what_was_shown_meanwhile_outlives_a_worker_that_dies(world: World, dele
     assert stored(world) == [name]
     assert remove_images(world.user(), {name}, lambda *_: True, sent=True) == {name}
     assert stored(world) == []
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_of_two_deletions_at_once_the_last_one_takes_it_away(world: World, dies: bool) -> None:
+    """Each finds it shown by the other's event; also where the last one dies as soon as its event says nothing."""
+    one, other = (world.user().of_session(session) for session in ("s1", "s2"))
+    show(other)
+    messages = [deleting(world, scope) for scope in (one, other)]
+    write = world.table.write
+
+    def meeting(ops: Sequence[WriteOp]) -> None:
+        if not any(isinstance(op, Put) and op.item.get("erased") for op in ops):
+            write(ops)
+            return
+        del world.table.write
+        take_back(other, messages[1])
+        assert len(stored(world)) == 1
+        write(ops)
+        if dies:
+            raise Killed
+
+    world.table.write = meeting  # type: ignore[method-assign]
+    if dies:
+        with pytest.raises(Killed):
+            take_back(one, messages[0])
+    take_back(one, messages[0])
+    assert stored(world) == []
+    jobs = [get_job(world.user(), message["job_id"]) for message in messages]
+    assert [(job.status, job.result["erased"]["verified"]) for job in jobs] == [("done", True)] * 2
+
+
+def deleting(world: World, scope: SessionScope) -> dict[str, Any]:
+    """The message of its job."""
+    told = retract_events(scope, Retract(1, 1, "deleted"))
+    return retract_message(world.table.get(world.tenant.keys.job(told.job_id)) or {}).body
 
 
 def test_a_pass_is_shown_what_was_laid_aside(world: World) -> None:

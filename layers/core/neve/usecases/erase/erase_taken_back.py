@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -35,6 +35,27 @@ BATCH = 40
 """Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
 
 
+@dataclass(frozen=True)
+class MadeOfIt:
+    """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
+    documents, by id and rev, none of which is there any more; ``kept``: ids of memories that held words of it
+    before."""
+
+    touched: frozenset[str]
+    revisions: frozenset[tuple[str, int]]
+    kept: frozenset[str]
+
+
+@dataclass(frozen=True)
+class SharedImages:
+    """Those that another event showed when they were looked for. It may be about to be deleted itself: whoever blanks
+    an event looks for them again behind that, and the last of two finds nobody. ``noted``: by an earlier worker;
+    ``note`` keeps more of them, before the events lose their names."""
+
+    noted: Collection[str]
+    note: Callable[[Collection[str]], None]
+
+
 @dataclass
 class Receipt:
     """How many of each were removed; ``left``: what was found of them afterwards, which is nothing."""
@@ -56,18 +77,10 @@ class Receipt:
 
 
 def erase_taken_back(
-    scope: SessionScope,
-    incarnation: int,
-    retraction: Retraction,
-    touched: Collection[str],
-    revisions: Collection[tuple[str, int]] = (),
-    kept: Collection[str] = (),
+    scope: SessionScope, incarnation: int, retraction: Retraction, made: MadeOfIt, shared: SharedImages
 ) -> Receipt:
-    """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
-    documents, by id and rev, none of which is there any more; ``kept``: ids of memories that held words of it before.
-    Raises UserErased, StoreUnavailable."""
-    erasing = _Erasing(scope, incarnation, retraction, frozenset(touched), frozenset(revisions), frozenset(kept))
-    return erasing.run()
+    """Raises UserErased, StoreUnavailable."""
+    return _Erasing(scope, incarnation, retraction, made, shared).run()
 
 
 @dataclass
@@ -75,22 +88,23 @@ class _Erasing:
     scope: SessionScope
     incarnation: int
     retraction: Retraction
-    touched: frozenset[str]
-    revisions: frozenset[tuple[str, int]]
-    kept: frozenset[str]
+    made: MadeOfIt
+    shared: SharedImages
     receipt: Receipt = field(default_factory=Receipt)
 
     def run(self) -> Receipt:
+        shared = set(self.shared.noted)
         for events in _batched(self._events(), ROUND):
-            self._erase_events(events)
-        for memories in _batched(sorted(self.touched), ROUND):
+            shared |= self._erase_events(events)
+        self.receipt.images += len(remove_images(self.scope, shared, self._leaving, sent=True))
+        for memories in _batched(sorted(self.made.touched), ROUND):
             self._erase_memories(memories)
-        self._forget_answers(f"memories/{i}" for i in sorted(self.kept))
+        self._forget_answers(f"memories/{i}" for i in sorted(self.made.kept))
         self._erase_summaries()
         self._erase_packs()
-        self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.touched)))
+        self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
         self.receipt.left += len(packs_with(self.scope, self._holds))
-        self.receipt.left += sum(1 for _ in stored_revisions(self.scope, self.revisions))
+        self.receipt.left += sum(1 for _ in stored_revisions(self.scope, self.made.revisions))
         return self.receipt
 
     # --- events ---------------------------------------------------------------------------------
@@ -101,13 +115,16 @@ class _Erasing:
         log = all_rows(self.scope.ports.table, self.scope.keys.log, between=between)
         return (item for item in log if not item.get("erased"))
 
-    def _erase_events(self, items: Sequence[Item]) -> None:
-        """Vectors, images and documents first: the event's row is how they are found."""
+    def _erase_events(self, items: Sequence[Item]) -> Set[str]:
+        """Vectors, images and documents first: the event's row is how they are found. The images that are still
+        there."""
         scope, events = self.scope, [rows.read_event(item) for item in items]
         texts = {text for event in events for text in texts_of_event(scope.session, event)}
         images = {block["object"] for event in events for block in images_of(event) if "object" in block}
         self._erase_vectors(texts - used_elsewhere(scope, texts, self._leaving))
-        self.receipt.images += len(remove_images(scope, images, self._leaving, sent=True))
+        removed = remove_images(scope, images, self._leaving, sent=True)
+        if shared := images - removed:
+            self.shared.note(shared)
         results = [event.seq for event in events if event.event_type is EventType.TOOL_RESULT]
         documents = [scope.keys.document(path_of(scope, self.incarnation, seq)) for seq in results]
         documents = list(scope.ports.table.get_many(documents)) if documents else []
@@ -116,7 +133,9 @@ class _Erasing:
         for batch in _batched(items, BATCH):
             transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
         self.receipt.events += len(items)
+        self.receipt.images += len(removed)
         self.receipt.documents += len(documents)
+        return shared
 
     def _leaving(self, session: str, seq: int) -> bool:
         return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
@@ -147,7 +166,7 @@ class _Erasing:
     def _erase_memories(self, ids: Sequence[str]) -> None:
         memories = list(self._memories(ids))
         texts = {text for memory in memories for text in texts_of_memory(memory)}
-        used = used_elsewhere(self.scope, texts, self._leaving, self.touched)
+        used = used_elsewhere(self.scope, texts, self._leaving, self.made.touched)
         self._erase_vectors(texts - used)
         for batch in _batched(memories, BATCH // 2):
             transact(self.scope.ports, partial(self._delete, [memory.id for memory in batch]))
@@ -210,11 +229,11 @@ class _Erasing:
     # --- packs ----------------------------------------------------------------------------------
 
     def _holds(self, entry: PackEntry) -> bool:
-        return entry.id in self.touched | self.kept or (entry.id, entry.rev) in self.revisions
+        return entry.id in self.made.touched | self.made.kept or (entry.id, entry.rev) in self.made.revisions
 
     def _erase_packs(self) -> None:
         """Of any session of the user."""
-        if not (self.touched or self.kept or self.revisions):
+        if not (self.made.touched or self.made.kept or self.made.revisions):
             return
         purged = purge_packs_with(self.scope, self._holds)
         self.receipt.packs += len(purged)

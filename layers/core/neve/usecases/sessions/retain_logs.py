@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -85,8 +85,9 @@ def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
         expired = _next_expired(scope, expired_before(scope.ports, scope.policy.retention_days))
         if expired is None:
             break
-        _forget(scope, expired.events)
+        shared = _forget(scope, expired.events)
         transact(scope.ports, partial(_remove, scope, expired))
+        remove_images(scope, shared, sent=False)
         removed += len(expired.events)
         if len(expired.events) < EVENTS_AT_ONCE:
             break
@@ -116,9 +117,10 @@ def _older(events: list[Event], before: str) -> Iterator[Event]:
         yield event
 
 
-def _forget(scope: SessionScope, events: list[Event]) -> None:
+def _forget(scope: SessionScope, events: list[Event]) -> Set[str]:
     """What is not in the transaction goes first: the log says what there is. Vectors are kept by content: what is still
-    needed of them is made again."""
+    needed of them is made again. The images that another event shows, which may be leaving as well: they are looked for
+    again behind the transaction."""
     ports, keys = scope.ports, scope.keys
     vectors: list[Key] = []
     for event in events:
@@ -128,8 +130,10 @@ def _forget(scope: SessionScope, events: list[Event]) -> None:
             model = ports.search.model().tag
             vectors += [keys.tokens_of(said.id), *(keys.vector(fingerprint(text), model) for text in said.texts)]
     expired = {event.seq for event in events}
-    remove_images(scope, _images(events), lambda session, seq: session == scope.session and seq in expired, sent=False)
+    images = _images(events)
+    gone = remove_images(scope, images, lambda session, seq: session == scope.session and seq in expired, sent=False)
     delete_rows(ports.table, list(dict.fromkeys(vectors)))
+    return images - gone
 
 
 def _images(events: Iterable[Event]) -> set[str]:

@@ -6,17 +6,18 @@ worker stopped."""
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
-from neve.domain.records import Retraction
+from neve.domain.records import Job, Retraction
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import ModelRefused, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compact.rewrite_summary import rewrite_summary
 from neve.usecases.compact.summarise import NoTimeToSummarise
-from neve.usecases.erase.erase_taken_back import erase_taken_back
+from neve.usecases.erase.erase_taken_back import MadeOfIt, SharedImages, erase_taken_back
 from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.librarian.unfile import unfile
@@ -107,13 +108,20 @@ class _TakingBack:
         if self.seconds_left() < ERASE_S:
             raise OutOfTime
         state = job.state
-        revisions = [(str(one), int(rev)) for one, rev in state.get("revisions", ())]
-        touched, kept = state.get("touched", ()), state.get("kept", ())
-        receipt = erase_taken_back(self.scope, self.incarnation, retraction, touched, revisions, kept)
+        revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
+        made = MadeOfIt(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
+        shared = SharedImages(state.get("images", ()), self._note_images)
+        receipt = erase_taken_back(self.scope, self.incarnation, retraction, made, shared)
         counted = state.get("counted", {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)
         self._note(ERASED, {"erased": receipt.told()})
+
+    def _note_images(self, names: Collection[str]) -> None:
+        def noted(job: Job) -> Job:
+            return replace(job, state={**job.state, "images": sorted({*job.state.get("images", ()), *names})})
+
+        note(self.scope, self.job_id, noted)
 
     def _pack(self) -> None:
         """Of this session only: others keep their bytes until a trigger of their own."""
