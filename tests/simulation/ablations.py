@@ -514,7 +514,7 @@ ABLATIONS = _by_name(
             "retracted sources",
             "judging a reflection by its sources",
             "retractions",
-            400,
+            600,
             lambda: [(taken_back._Weighing, "_is_touched", _by_its_own_range)],
         ),
         Ablation(
@@ -601,7 +601,7 @@ ABLATIONS = _by_name(
             "filing document",
             "knowing the document of a conversation by its id, not by its path",
             "recanted",
-            60,
+            3000,
             filing_ablations.takes_a_document_for_its_own_by_the_path,
         ),
         Ablation(
