@@ -598,13 +598,6 @@ ABLATIONS = _by_name(
             filing_ablations.files_what_another_one_filed,
         ),
         Ablation(
-            "filing document",
-            "knowing the document of a conversation by its id, not by its path",
-            "recanted",
-            3000,
-            filing_ablations.takes_a_document_for_its_own_by_the_path,
-        ),
-        Ablation(
             "fingerprint",
             "the condition on which a fact takes its place",
             "facts",

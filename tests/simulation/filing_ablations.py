@@ -7,7 +7,7 @@ from typing import Any
 
 from neve.store.documents import read_document
 from neve.store.filings import read_filing
-from neve.usecases.librarian import commit_filing, summary, unfile
+from neve.usecases.librarian import commit_filing
 
 Patch = tuple[Any, str, Any]
 
@@ -45,24 +45,3 @@ def files_what_another_one_filed() -> list[Patch]:
         return replace(filing, filed_seq=_Anywhere(filing.filed_seq))
 
     return [(commit_filing, "read_filing", anywhere)]
-
-
-def takes_a_document_for_its_own_by_the_path() -> list[Patch]:
-    """As if no other conversation could come to stand where one was deleted or moved away."""
-
-    def by_path(self: Any, found: Any, filing: Any) -> Any:
-        free = (path for path in self._paths if self.scope.keys.document(path) not in found)
-        path = filing.document_path or next(free, self._paths[-1])
-        item = found.get(self.scope.keys.document(path)) if filing.document_path else None
-        return path, read_document(item) if item else None
-
-    moved_back = unfile._Unfiling._moved_back
-
-    def keeps_the_path(self: Any, session: str, spans: Any, found: Any) -> Any:
-        moved = moved_back(self, session, spans, found)
-        before = read_filing(session, found.get(self.scope.of_session(session).keys.filing))
-        if moved is None or before.document_path is None or self.scope.keys.document(before.document_path) not in found:
-            return moved
-        return replace(moved, document_id=before.document_id, document_path=before.document_path)
-
-    return [(summary.SessionSummary, "_place", by_path), (unfile._Unfiling, "_moved_back", keeps_the_path)]
