@@ -77,26 +77,16 @@ class PostingsView:
         found = [TermPostings([], []) for _ in terms]
         places = [postings for one in found for postings in (one.in_text, one.in_context)]
         keys = np.array([key for term in terms for key in (term << 1, term << 1 | 1)], np.uint64)
-        for run in self.runs if terms else ():
+        for run in (*self.runs, *self._of_tail(keys)):
             for place, docs, impacts in run.find(keys):
                 places[place].append((docs, impacts))
-        for place, rows in self._in_tail(keys):
-            places[place].append((self.tail_docs[rows], self.tail_impacts[rows]))
         return found
 
-    def _in_tail(self, keys: Keys) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """The place of each key that the tail has, and where it has it, in the order of the tail."""
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        at = np.searchsorted(ordered, self.tail_keys)
-        at[at == len(ordered)] = 0
-        [rows] = np.nonzero(ordered[at] == self.tail_keys) if len(keys) else (at[:0],)
-        at = at[rows]
-        by_key = np.argsort(at, kind="stable")
-        rows, at = rows[by_key], at[by_key]
-        starts = np.flatnonzero(np.append(True, at[1:] != at[:-1])) if len(at) else at
-        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(at)], strict=True) if len(at) else ():
-            yield int(order[at[start]]), rows[start:end]
+    def _of_tail(self, keys: Keys) -> Iterator[_Run]:
+        """What the tail has of the keys, sorted as the runs are; nothing where that is nothing."""
+        held = np.isin(self.tail_keys, keys)
+        if held.any():
+            yield _sorted_run(self.tail_keys[held], self.tail_docs[held], self.tail_impacts[held])
 
 
 class Postings:

@@ -99,9 +99,9 @@ def _idf(snapshot: Snapshot, lists: Sequence[Rows]) -> float:
 
 def _in_text(snapshot: Snapshot, term: Term) -> Mask:
     mask = np.zeros(len(snapshot.alive), np.bool_)
-    for held in snapshot.postings.of_terms([term]):
-        for rows, _ in held.in_text:
-            mask[rows] = True
+    [held] = snapshot.postings.of_terms([term])
+    for rows, _ in held.in_text:
+        mask[rows] = True
     return mask
 
 

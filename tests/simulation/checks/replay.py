@@ -57,21 +57,23 @@ def rows_of(run: Run, partition: str, prefix: str) -> list[Item]:
 
 def first_said(run: Run, keys: SessionKeys) -> dict[int, str]:
     """What each event of the log said when it was appended: a compaction may put something in its place since."""
-    now = {(item["seq"], item["incarnation"]) for item in log_of(run, keys)}
-    return {
-        new["seq"]: said_in(new)
-        for old, new in of_kind(run, "event")
-        if old is None and new["pk"] == keys.log and (new["seq"], new["incarnation"]) in now
-    }
+    return {new["seq"]: said_in(new) for old, new in _writes_of_log(run, keys) if old is None}
 
 
 def ever_said(run: Run, keys: SessionKeys) -> dict[int, set[str]]:
     """All that each event of the log has said: what a tool printed is condensed by a compaction, and erased later."""
     texts: dict[int, set[str]] = {}
-    for _, new in of_kind(run, "event"):
-        if new["pk"] == keys.log:
-            texts.setdefault(new["seq"], set()).add(said_in(new))
+    for _, new in _writes_of_log(run, keys):
+        texts.setdefault(new["seq"], set()).add(said_in(new))
     return texts
+
+
+def _writes_of_log(run: Run, keys: SessionKeys) -> Iterator[tuple[Item | None, Item]]:
+    """Of the events that are there now, without those of an earlier life of the user."""
+    now = {(item["seq"], item["incarnation"]) for item in log_of(run, keys)}
+    for old, new in of_kind(run, "event"):
+        if new["pk"] == keys.log and (new["seq"], new["incarnation"]) in now:
+            yield old, new
 
 
 def said_in(event: Item) -> str:

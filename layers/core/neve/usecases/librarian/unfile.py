@@ -290,5 +290,6 @@ class _Unfiling:
             return replace(moved, document_id=None, document_path=None, document_rev=None) if emptied else moved
         item = found.get(keys.document(str(filing.document_path)))
         head = read_document(item) if item else None
-        left_by_us = head is not None and head.id == filing.document_id and head.provenance.by == "assistant"
-        return replace(moved, document_rev=head.rev) if head and left_by_us else moved
+        if head is None or head.id != filing.document_id or head.provenance.by != "assistant":
+            return moved
+        return replace(moved, document_rev=head.rev)
