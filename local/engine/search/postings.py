@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +56,14 @@ class _Run:
             yield place, self.docs[start:end], self.impacts[start:end]
 
 
-@dataclass(frozen=True, slots=True)
-class TermPostings:
-    """Of one term, those of the passages that have it in ``text``, and of those that have it in another field only.
-    Within one pair every passage occurs once."""
+class Held(NamedTuple):
+    """Postings of one term, by its place among those that were asked for: of passages that have it in ``text``, or of
+    passages that have it in another field only. Every passage occurs once, and there is one at least."""
 
-    in_text: list[tuple[Docs, Impacts]]
-    in_context: list[tuple[Docs, Impacts]]
+    term: int
+    in_text: bool
+    docs: Docs
+    impacts: Impacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +75,13 @@ class PostingsView:
     tail_docs: Docs
     tail_impacts: Impacts
 
-    def of_terms(self, terms: Sequence[Term]) -> list[TermPostings]:
-        """Of each term, in their order. A message of a hundred words is looked for as quickly as one word is."""
-        found = [TermPostings([], []) for _ in terms]
-        places = [postings for one in found for postings in (one.in_text, one.in_context)]
+    def of_terms(self, terms: Sequence[Term]) -> list[Held]:
+        """One term after the other; of each, first what has it in ``text``. A message of a hundred words is looked for
+        as quickly as one word is."""
         keys = np.array([key for term in terms for key in (term << 1, term << 1 | 1)], np.uint64)
-        for run in (*self.runs, *self._of_tail(keys)):
-            for place, docs, impacts in run.find(keys):
-                places[place].append((docs, impacts))
-        return found
+        found = [one for run in (*self.runs, *self._of_tail(keys)) for one in run.find(keys)]
+        found.sort(key=itemgetter(0))
+        return [Held(place >> 1, place & 1 == 0, docs, impacts) for place, docs, impacts in found]
 
     def _of_tail(self, keys: Keys) -> Iterator[_Run]:
         """What the tail has of the keys, sorted as the runs are; nothing where that is nothing."""

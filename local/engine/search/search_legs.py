@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from math import log
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from local.engine.search.analysis import Term
+from local.engine.search.postings import Held
 from local.engine.search.segment import Mask, Rows, Snapshot
 from neve.domain.recall.weighted_counts import K1
 from neve.ports import Candidate, Source, rev_of
 
 _FIRST_BLOCK = 256
+_BATCH_POSTINGS = 65_536
+"""What is held beside the postings themselves: 1.5 MB."""
 _SPARSE = 4
 """A filter that leaves less than 1 / _SPARSE of the passages is applied before the vectors are compared, not after."""
 
@@ -79,29 +83,52 @@ def _add_scores(snapshot: Snapshot, terms: Mapping[Term, int], scores: Scores) -
     precision, added in double, as Lucene does it: it takes the alternatives of all groups for one disjunction, and a
     term that comes again for one with the sum of the boosts."""
     found = np.zeros(len(scores), np.bool_)
-    for times, held in zip(terms.values(), snapshot.postings.of_terms(list(terms)), strict=True):
-        once = np.float32(_idf(snapshot, [rows for rows, _ in held.in_text]) * (K1 + 1))
-        boost = np.float32(times * float(once))
-        for rows, impacts in (*held.in_text, *held.in_context):
-            scores[rows] += boost * impacts
-            found[rows] = True
+    times = list(terms.values())
+    for held in _in_batches(snapshot.postings.of_terms(list(terms))):
+        rows = np.concatenate([one.docs for one in held], dtype=np.intp)
+        lengths = np.array([len(one.docs) for one in held])
+        living = np.add.reduceat(snapshot.alive[rows], np.cumsum(lengths) - lengths, dtype=np.intp)
+        holding = Counter[int]()
+        for one, alive in zip(held, living.tolist(), strict=True):
+            holding[one.term] += alive * one.in_text
+        boosts = {term: _boost(snapshot, times[term], number) for term, number in holding.items()}
+        impacts = np.concatenate([one.impacts for one in held])
+        weighted = np.repeat(np.array([boosts[one.term] for one in held], np.float32), lengths) * impacts
+        np.add.at(scores, rows, weighted.astype(np.float64))
+        found[rows] = True
     return found
+
+
+def _in_batches(held: Iterable[Held]) -> Iterator[list[Held]]:
+    """All postings of a term together, and those of many rare terms: what NumPy does costs by the call."""
+    batch: list[Held] = []
+    size = 0
+    for _, of_term in groupby(held, attrgetter("term")):
+        for one in of_term:
+            batch.append(one)
+            size += len(one.docs)
+        if size >= _BATCH_POSTINGS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _single(scores: Scores) -> Scores:
     return scores.astype(np.float32).astype(np.float64)
 
 
-def _idf(snapshot: Snapshot, lists: Sequence[Rows]) -> float:
-    holding = sum(int(np.count_nonzero(snapshot.alive[rows])) for rows in lists)
-    return log(1 + (snapshot.live - holding + 0.5) / (holding + 0.5))
+def _boost(snapshot: Snapshot, times: int, holding: int) -> np.float32:
+    """``holding``: how many live passages have the term in ``text``."""
+    idf = log(1 + (snapshot.live - holding + 0.5) / (holding + 0.5))
+    return np.float32(times * float(np.float32(idf * (K1 + 1))))
 
 
 def _in_text(snapshot: Snapshot, term: Term) -> Mask:
     mask = np.zeros(len(snapshot.alive), np.bool_)
-    [held] = snapshot.postings.of_terms([term])
-    for rows, _ in held.in_text:
-        mask[rows] = True
+    for one in snapshot.postings.of_terms([term]):
+        if one.in_text:
+            mask[one.docs] = True
     return mask
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import MonkeyPatch
 
-from local.engine.search import postings, segment
+from local.engine.search import postings, search_legs, segment
 from local.engine.search.analysis import Analyzer, stored_terms
 from local.engine.search.search_index import SqliteSearchIndex
 from local.engine.search.search_legs import TermQuery, keyword_leg, vector_leg
@@ -96,6 +96,21 @@ def test_idf_is_of_the_user_and_of_live_passages(index: SqliteSearchIndex) -> No
 def test_the_dated_words_of_a_session_reach_its_passages(index: SqliteSearchIndex) -> None:
     index.upsert(ADA, [passage("a", "kayak", date_text="8 May, 2023"), passage("b", "kayak", date_text="9 June, 2023")])
     assert [c.item_id for c in find(index, "kayak in June")] == ["b", "a"]
+
+
+def test_scores_are_the_same_however_many_postings_are_taken_at_once(
+    index: SqliteSearchIndex, monkeypatch: MonkeyPatch
+) -> None:
+    """Terms in the text of some passages and beside others, one of them held by every passage, one by none."""
+    index.upsert(
+        ADA, [passage(f"i{i}", f"kayak number{i % 7} of {'river' * (i % 2)}", around={-1: "tent"}) for i in range(60)]
+    )
+    asked = "kayak river tent number3 number4 hovercraft"
+    at_once = find(index, asked)
+    for postings_a_batch in (1, 61, 100):
+        monkeypatch.setattr(search_legs, "_BATCH_POSTINGS", postings_a_batch)
+        assert find(index, asked) == at_once
+    assert len(set(scores(at_once).values())) == 5, "number 3 and number 4, each with a river and without; a river"
 
 
 # --- analysis -----------------------------------------------------------------------------------
@@ -386,7 +401,7 @@ def test_sorted_runs_are_merged_so_that_they_stay_few(monkeypatch: MonkeyPatch) 
         held.settle()
     view = held.view()
     assert len(view.runs) <= 8
-    assert sorted(row for rows, _ in view.of_terms([kayak])[0].in_text for row in rows.tolist()) == list(range(500))
+    assert sorted(row for held in view.of_terms([kayak]) for row in held.docs.tolist()) == list(range(500))
 
 
 def test_a_snapshot_stays_as_it_was(index: SqliteSearchIndex, monkeypatch: MonkeyPatch) -> None:
