@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, islice
 
 from neve.domain.recall.query import TextQuery
@@ -15,7 +16,8 @@ MAX_PHRASE_WORDS = 600
 """Of one query; later ones are left out. With 32 excluded words and the filter they stay below the 1,024 clauses that
 OpenSearch allows in a query, of which a phrase counts one a word. No passage holds a longer phrase than this."""
 
-
+CACHED_QUERIES = 64
+"""A search asks three times for its terms: for the index, for what is too new for it, and for the order."""
 PAIR = 2
 LACKS_PHRASE = "lacks_phrase"
 HOLDS_EXCLUDED = "holds_excluded"
@@ -35,6 +37,7 @@ class QueryTerms:
     excluded_phrases: tuple[tuple[str, ...], ...] = ()
     groups_of: Mapping[str, tuple[int, ...]] = field(init=False, repr=False, compare=False)
     """The numbers of the groups of each term: a hundred passages are held against them."""
+    _each: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         groups_of: dict[str, tuple[int, ...]] = {}
@@ -42,6 +45,7 @@ class QueryTerms:
             for term in group:
                 groups_of[term] = (*groups_of.get(term, ()), number)
         object.__setattr__(self, "groups_of", groups_of)
+        object.__setattr__(self, "_each", frozenset(groups_of))
 
     @property
     def terms(self) -> list[str]:
@@ -75,7 +79,7 @@ class QueryTerms:
         held = terms_in(text)
         if not held.isdisjoint(self.excluded) or self._broken_phrase(text):
             return 0.0
-        met = {number for term in held & self.groups_of.keys() for number in self.groups_of[term]}
+        met = {number for term in self._each & held for number in self.groups_of[term]}
         return len(met) / len(self.groups)
 
     def _broken_phrase(self, text: str) -> str | None:
@@ -87,6 +91,7 @@ class QueryTerms:
         return HOLDS_EXCLUDED if any(_in_a_row(phrase) in said for phrase in self.excluded_phrases) else None
 
 
+@lru_cache(maxsize=CACHED_QUERIES)
 def query_terms(query: TextQuery) -> QueryTerms:
     """An excluded word of more than two characters in a script that is read by pairs is excluded as a phrase: its pairs
     are in other words too."""

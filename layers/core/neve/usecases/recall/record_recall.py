@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any
 
+from pydantic_core import to_json
+
 from neve.caching import CacheSpec
 from neve.domain.records import UserHead
 from neve.ports import Expect, Item, Put, Table
@@ -82,8 +84,8 @@ def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
     the KB written takes a fifth of it."""
     key = keys.recall(record.id)
     attributes = _given(record)
-    attributes |= {name: json.dumps(attributes[name], separators=(",", ":")) for name in _AS_TEXT}
-    attributes["hits"] = zlib.compress(attributes["hits"].encode())
+    texts = {name: to_json(attributes[name]) for name in _AS_TEXT}
+    attributes |= {name: text.decode() for name, text in texts.items()} | {"hits": zlib.compress(texts["hits"])}
     item: Item = {
         "pk": key.pk,
         "sk": key.sk,

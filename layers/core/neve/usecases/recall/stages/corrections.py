@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from neve.domain.recall.corrections import WITHIN, Statement, corrections_first
 from neve.domain.terms import terms
@@ -24,7 +23,7 @@ def with_corrections_first(best_first: Sequence[Ranked]) -> list[Ranked]:
 
 def _raised(one: Ranked, final: float) -> Ranked:
     added = round(final - one.final + one.components.get("corrects", 0.0), 6)
-    return replace(one, final=final, components={**one.components, "corrects": added})
+    return one.placed(final, {"corrects": added})
 
 
 def _statement(one: Ranked) -> Statement:

@@ -3,7 +3,6 @@ similar enough (docs/rules/recall.md#gate)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from neve.ports import Candidate
@@ -28,27 +27,35 @@ class Gated:
 
 
 def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:
-    lexical, near = reading.lexical, reading.vector
-    dropped = [*_left_out("lexical", lexical, request, out), *_left_out("vector", near, request, out)]
-    lexical, near = _kept(lexical, request, out), _kept(near, request, out)
-    vector = None if near is None else [c for c in near if reading.similarity(c) >= request.threshold]
-    below = [c for c in near or () if reading.similarity(c) < request.threshold]
-    dropped += [Dropped(c.item_id, BELOW_THRESHOLD, {"vector": c.score}) for c in below]
-    return Gated(lexical, near, vector, tuple(dropped))
+    lexical, not_lexical = _kept("lexical", reading.lexical, request, out)
+    near, not_near = _kept("vector", reading.vector, request, out)
+    if near is None:
+        return Gated(lexical, None, None, (*not_lexical, *not_near))
+    vector: list[Candidate] = []
+    below: list[Dropped] = []
+    for candidate in near:
+        if reading.similarity(candidate) >= request.threshold:
+            vector.append(candidate)
+        else:
+            below.append(Dropped(candidate.item_id, BELOW_THRESHOLD, {"vector": candidate.score}))
+    return Gated(lexical, near, vector, (*not_lexical, *not_near, *below))
 
 
-def _kept(candidates: list[Candidate] | None, request: ResolvedRequest, out: LeftOut) -> list[Candidate] | None:
-    """The best ``depth`` that are not left out."""
-    if candidates is None:
-        return None
-    return [c for c in candidates if out.reason(c.item_id, c.fingerprint, c.version) is None][: request.depth]
-
-
-def _left_out(
+def _kept(
     leg: str, candidates: list[Candidate] | None, request: ResolvedRequest, out: LeftOut
-) -> Iterator[Dropped]:
-    """Those within the first ``depth`` places: they are what the caller would have got."""
-    for candidate in (candidates or ())[: request.depth]:
+) -> tuple[list[Candidate] | None, list[Dropped]]:
+    """The best ``depth`` that are not left out; and those left out within the first ``depth`` places: they are what the
+    caller would have got."""
+    if candidates is None:
+        return None, []
+    kept: list[Candidate] = []
+    dropped: list[Dropped] = []
+    for place, candidate in enumerate(candidates):
+        if len(kept) == request.depth:
+            break
         reason = out.reason(candidate.item_id, candidate.fingerprint, candidate.version)
-        if reason is not None:
-            yield Dropped(candidate.item_id, reason, {leg: candidate.score})
+        if reason is None:
+            kept.append(candidate)
+        elif place < request.depth:
+            dropped.append(Dropped(candidate.item_id, reason, {leg: candidate.score}))
+    return kept, dropped

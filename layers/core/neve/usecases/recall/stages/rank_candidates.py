@@ -56,6 +56,11 @@ class Ranked:
     length: int
     shown_rrf: float
 
+    def placed(self, final: float, made_by: Mapping[str, float]) -> Ranked:
+        """With another score, and what made it among its components."""
+        joined = {**self.components, **made_by}
+        return Ranked(self.row, self.n, final, joined, self.share, self.length, self.shown_rrf)
+
 
 def rank_candidates(
     rows: Mapping[str, RecallRow],

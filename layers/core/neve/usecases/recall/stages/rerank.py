@@ -6,7 +6,6 @@ keep the order of RRF and priors. With the stage or without it, memories lend to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from neve.domain.recall.fusion import SCORE_DIGITS
 from neve.domain.recall.lending import Place, Range, best_lent, lenders
@@ -24,9 +23,7 @@ def reranked(
         return list(ranked)
     candidates = [considered(one, cosines.get(one.row.id), late.get(one.row.id)) for one in ranked]
     scores = rerank_scores(question, candidates, min(cosines.values(), default=0.0))
-    standing = (one for one in ranked if one.row.id in scores)
-    again = [_scored(one, scores[one.row.id], "rerank", scores[one.row.id]) for one in standing]
-    again = [_with(one, "late", late[one.row.id]) if one.row.id in late else one for one in again]
+    again = [_placed(one, scores[one.row.id], late) for one in ranked if one.row.id in scores]
     return sorted(again, key=lambda one: -one.final)
 
 
@@ -48,23 +45,19 @@ def with_what_memories_lend(ranked: Sequence[Ranked]) -> list[Ranked]:
 
 def _raised(one: Ranked, lent: float) -> Ranked:
     final = round((one.components["rrf"] + lent) * one.components["prior"], SCORE_DIGITS)
-    raised = _scored(one, final, "lent", round(lent, SCORE_DIGITS))
-    return replace(raised, components={**raised.components, "final": final})
+    return one.placed(final, {"lent": round(lent, SCORE_DIGITS), "final": final})
 
 
 def _by_its_passage(one: Ranked) -> Ranked:
     if one.row.memory is None or one.shown_rrf == one.components["rrf"]:
         return one
     final = round(one.shown_rrf * one.components["prior"], SCORE_DIGITS)
-    return replace(one, final=final, components={**one.components, "shown_rrf": one.shown_rrf, "final": final})
+    return one.placed(final, {"shown_rrf": one.shown_rrf, "final": final})
 
 
-def _scored(one: Ranked, final: float, name: str, component: float) -> Ranked:
-    return replace(one, final=final, components={**one.components, name: component})
-
-
-def _with(one: Ranked, name: str, component: float) -> Ranked:
-    return replace(one, components={**one.components, name: component})
+def _placed(one: Ranked, score: float, late: Mapping[str, float]) -> Ranked:
+    has_late = {"late": late[one.row.id]} if one.row.id in late else {}
+    return one.placed(score, {"rerank": score, **has_late})
 
 
 def considered(one: Ranked, cosine: float | None, late: float | None = None) -> Considered:
