@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import ready_key
@@ -86,8 +86,8 @@ class Service:
         rebuild_lost(self._engines, self.folder)
         self.rebuilding = False
         self._engines.take_over()
-        gateway = Gateway(self._template, self._invoke, self.points)
-        self._server.start(Front(gateway, self._engines.uploads, self._test_controls()))
+        gateway = Gateway(self._template, self._functions.invoke, self.points)
+        self._server.start(Front(gateway, self._engines.uploads, self._test_controls()), self._requests.one)
         self._driver.start(schedules=self._controls is None)
         self._warming.start()
         if self.folder.unread:
@@ -104,11 +104,6 @@ class Service:
         self._engines.close()
         self.folder.close()
         return finished
-
-    def _invoke(self, function: str, event: Any) -> Any:
-        """Of a request."""
-        with self._requests.one():
-            return self._functions.invoke(function, event)
 
     def _make_points(self) -> Points:
         """By the clock of a test, which does not count what it breaks on purpose."""

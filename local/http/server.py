@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Protocol
 
@@ -41,6 +41,7 @@ MAX_DISCARDED = 64 * 1024 * 1024
 """How much of an oversized body is read away, so that the client gets to see the answer instead of a reset."""
 DISCARD_S = 2.0
 BACKLOG = 128
+During = Callable[[], AbstractContextManager[None]]
 ACCEPT_S = 0.5
 """How often it is looked whether the server is to stop."""
 CLOSE = (b"connection", b"close")
@@ -66,10 +67,11 @@ class HttpServer:
         self._lock = threading.Lock()
         self._open: dict[_Connection, threading.Thread] = {}
 
-    def start(self, app: App) -> None:
+    def start(self, app: App, during: During = nullcontext) -> None:
+        """``during``: entered when a request has arrived, left when its answer is written."""
         logging.getLogger("uvicorn").setLevel(logging.ERROR)  # the functions write the access log
         config = Config(
-            _Asgi(app, lambda: self.stopping),
+            _Asgi(app, during, lambda: self.stopping),
             http=_Connection,
             ws="none",
             lifespan="off",
@@ -150,8 +152,9 @@ class _Gone(Exception):
 class _Asgi:
     """The ASGI application: one whole request in, one whole answer out."""
 
-    def __init__(self, app: App, stopping: Callable[[], bool]) -> None:
+    def __init__(self, app: App, during: During, stopping: Callable[[], bool]) -> None:
         self._app = app
+        self._during = during
         self._stopping = stopping
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -171,8 +174,9 @@ class _Asgi:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             return
         request = Request(scope["method"], _path(scope), scope["query_string"].decode("latin-1"), headers, bytes(body))
-        response = self._app.handle(request)
-        await _write(send, response, close=self._stopping())
+        with self._during():
+            response = self._app.handle(request)
+            await _write(send, response, close=self._stopping())
 
 
 def _declares_too_much(headers: Headers) -> bool:

@@ -8,7 +8,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from local.http.server import HttpServer
 from local.limits.payloads import MAX_PAYLOAD
 from local.template import Route, read_template
 from neve.http.problems import PROBLEMS, type_of
+from tests.patience import PATIENCE_S
 
 TEMPLATE = """
 Globals:
@@ -412,6 +413,36 @@ def test_stop_lets_a_request_finish_and_closes_idle_connections() -> None:
     with closing(Client(server.port)) as client:
         status, headers, body = client("GET", "/")
     assert (status, headers["Connection"], body) == (200, "close", b"finished")
+
+
+def test_a_request_lasts_until_its_answer_is_written() -> None:
+    """Or workers would take the interpreter's lock from those who write answers."""
+    steps: list[str] = []
+    answered = threading.Event()
+
+    class Echo:
+        def handle(self, request: Request) -> Response:
+            steps.append("handled")
+            return Response(200, [], request.body)
+
+        def refuse(self, kind: str) -> Response:
+            raise AssertionError(kind)
+
+    @contextmanager
+    def during() -> Iterator[None]:
+        steps.append("arrived")
+        yield
+        steps.append("read by the client" if answered.wait(PATIENCE_S) else "left before it was written")
+
+    server = HttpServer(0)
+    server.start(Echo(), during)
+    try:
+        with closing(Client(server.port)) as client:
+            assert client("POST", "/", b"words")[2] == b"words"
+            answered.set()
+    finally:
+        assert server.stop()
+    assert steps == ["arrived", "handled", "read by the client"]
 
 
 @pytest.mark.parametrize(

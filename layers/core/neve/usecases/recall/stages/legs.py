@@ -110,13 +110,13 @@ class Legs:
     # --- the first reading ----------------------------------------------------------------------
 
     def start(self, where: SearchFilter, depth: int) -> None:
-        """BM25 starts at once, beside the embedding of the query."""
+        """BM25 runs beside the embedding of the query, which starts first because it takes longest."""
         self._depth = depth
+        if self.request.vector and self.ports.embedder.model.dimensions:
+            self._embedding = self._start_embedding()
         if self.request.lexical:
             self.reports["lexical"].depth = self.request.depth
             self._text_search = self.ports.tasks.start(lambda: self._search_text(where, depth))
-        if self.request.vector and self.ports.embedder.model.dimensions:
-            self._embedding = self._start_embedding()
 
     def go_on_with_vector(self, where: SearchFilter) -> None:
         """Wait for the query's vector, then look for its neighbours."""
