@@ -433,7 +433,7 @@ ABLATIONS = _by_name(
             "made anew",
             "another first version for each head of a document that is made anew",
             "moves",
-            300,
+            600,
             lambda: [(document_rows, "first_version", lambda _: 1)],
         ),
         Ablation(
