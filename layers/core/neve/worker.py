@@ -30,6 +30,7 @@ from neve.scope import SessionScope
 from neve.usecases.jobs.again import again
 from neve.usecases.observe.lease import LeaseHeld
 from neve.usecases.observe.report import ObservationReport
+from neve.usecases.reflect.replace_rows import ReplacementBusy
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
 Work = Callable[[SessionScope, dict[str, Any], SecondsLeft], ObservationReport | None]
@@ -44,9 +45,9 @@ class NoProgress(Exception):
 
 def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: QueueName, work: Work) -> dict[str, Any]:
     """The partial batch answer. A failed message holds back the later ones of its group only. ``work`` raises to have
-    its message delivered again, LeaseHeld to have it postponed: it is sent to ``queue``, where it came from, once more,
-    ``POSTPONED_S`` later. A report that says ``left_off_at`` has it sent once more, too: the job goes on in another
-    worker. ``context``: Lambda's, which knows how long the worker may still run; None: for ever."""
+    its message delivered again, LeaseHeld and ReplacementBusy to have it postponed: it is sent to ``queue``, where it
+    came from, once more, ``POSTPONED_S`` later. A report that says ``left_off_at`` has it sent once more, too: the job
+    goes on in another worker. ``context``: Lambda's, which knows how long the worker may still run; None: for ever."""
     seconds_left = time_of(context)
 
     def handle(record: SQSRecord) -> None:
@@ -64,7 +65,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
         user = tenant_scope(ports, body["tenant"]).of_user(body["user"])
         try:
             report = work(user.of_session(body["session"]), body, seconds_left)
-        except LeaseHeld as held:
+        except (LeaseHeld, ReplacementBusy) as held:
             standing = _standing(ports, body, held.place)
             ports.clock.sleep(POSTPONED_S)
             _send_again(ports, queue, record, standing)

@@ -38,6 +38,7 @@ from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.reflect.replace_rows import Replacement, _begin
 from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.read_sessions import SessionView, get_session
 from neve.usecases.sessions.retract_events import Retract, retract_events
@@ -166,6 +167,24 @@ def test_the_lease_of_a_worker_that_died_is_waited_for(world: World, line: Line,
     assert len(line.delivered) <= LEASE_S / look_s + 2
     assert len(world.memories()) == 1
     assert line.counts(name) == (0, 0, 0)
+
+
+def test_the_replacement_of_a_worker_that_died_is_waited_for(world: World, line: Line) -> None:
+    """More often than a message is received before it is dead."""
+    world.say("I moved to Nice", "Lovely")
+    scope = world.user("ann").of_session("s1")
+    observe_session(scope, 1)
+    [memory] = world.memories()
+    _begin(scope, 1, Replacement((replace(memory, id="mem_01KKBHRFH771PTMHD1TB4K7AMC"),), (memory,), "test", "s1"))
+    job_id = retract_events(scope, Retract(1, 1, "edited")).job_id
+    job = find_job(world.scope, job_id)
+    assert job is not None
+    line.queue.send(QueueName.COMPACT, [retract_message(world.table.get(scope.keys.job(job_id)) or {})])
+    while status(world, job) != "done":
+        assert line.step("compact")
+    assert line.answers == [NO_FAILURES] * len(line.answers)
+    assert len(line.answers) > (TEMPLATE.queues["compact"].max_receives or 0)
+    assert line.counts("compact") == (0, 0, 0)
 
 
 def keep_busy(world: World) -> None:

@@ -22,8 +22,8 @@ def extract_session(
     """One message: what its passes did, None for a user who was erased. Replaying it is a no-op. Where the report says
     ``left_off_at``, the message is to be sent again.
 
-    Raises LeaseHeld, which postpones the message, and what a retry may cure (LeaseLost, ModelUnavailable,
-    ReplacementBusy, StoreUnavailable): it then returns to its queue. What a retry cannot cure fails the job."""
+    Raises LeaseHeld and ReplacementBusy, which postpone the message, and what a retry may cure (LeaseLost,
+    ModelUnavailable, StoreUnavailable): it then returns to its queue. What a retry cannot cure fails the job."""
     report = report_so_far(scope, body["job_id"])
     reflections: list[str] = []
     try:

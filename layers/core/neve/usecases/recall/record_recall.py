@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from pydantic_core import to_json
-
 from neve.caching import CacheSpec
 from neve.domain.records import UserHead
 from neve.ports import Expect, Item, Put, Table
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
+from neve.store.rows import json_bytes
 from neve.store.transact import transact
 from neve.usecases.recall.answer import Hit
 from neve.usecases.recall.command import ResolvedRequest
@@ -84,7 +83,7 @@ def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
     the KB written takes a fifth of it."""
     key = keys.recall(record.id)
     attributes = _given(record)
-    texts = {name: to_json(attributes[name]) for name in _AS_TEXT}
+    texts = {name: json_bytes(attributes[name]) for name in _AS_TEXT}
     attributes |= {name: text.decode() for name, text in texts.items()} | {"hits": zlib.compress(texts["hits"])}
     item: Item = {
         "pk": key.pk,

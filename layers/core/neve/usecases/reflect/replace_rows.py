@@ -41,7 +41,12 @@ Seen = tuple[int, tuple[Statement, ...]]
 
 
 class ReplacementBusy(Exception):
-    """Another replacement of this user is under way."""
+    """Another replacement of this user is under way, or its worker died less than LEASE_S ago. No failure: the message
+    is postponed (``neve.worker``). ``place``: the id of that replacement's job."""
+
+    def __init__(self, user: str, place: str) -> None:
+        super().__init__(user)
+        self.place = place
 
 
 class SourcesReplaced(Exception):
@@ -159,7 +164,7 @@ def resolve_replacement(scope: UserScope, head: UserHead) -> None:
         raise Conflict
     state = job.state
     if state["lease_until"] > iso(scope.ports.clock.now()):
-        raise ReplacementBusy(scope.user)
+        raise ReplacementBusy(scope.user, job.id)
     head = _taken_over(scope, head, job, item)
     sessions = state.get("sessions", [job.session_id])  # there was one to a replacement once
     work = _Replacing(scope, head, job.id, tuple(state["new"]), tuple(state["old"]), job.session_id, tuple(sessions))
@@ -217,7 +222,7 @@ class _Replacing:
             self.scope.ports.table.write(ops)
         except Conflict as conflict:
             if 0 in conflict.failed and not self._followed():
-                raise ReplacementBusy(self.scope.user) from None
+                raise ReplacementBusy(self.scope.user, self.job_id) from None
             raise
         self.head = replace(flipped, version=self.head.version + 1)
 
@@ -268,7 +273,7 @@ class _Replacing:
             self.scope.ports.table.write([Check(self.scope.keys.head, Version(version)), *ops])
         except Conflict:
             if not self._followed():
-                raise ReplacementBusy(self.scope.user) from None
+                raise ReplacementBusy(self.scope.user, self.job_id) from None
             if self.head.version == version:
                 raise
             self._write(ops)

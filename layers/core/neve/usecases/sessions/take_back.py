@@ -38,7 +38,7 @@ def take_back(
     scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft = for_ever
 ) -> ObservationReport | None:
     """One message of the compact queue; None for a user who was erased. Where the report says ``left_off_at``, the
-    message is to be sent again. Raises LeaseHeld, which postpones it, and what a retry may cure."""
+    message is to be sent again. Raises LeaseHeld and ReplacementBusy, which postpone it, and what a retry may cure."""
     report = ObservationReport()
     work = _TakingBack(scope, body["incarnation"], body["job_id"], report, seconds_left)
     try:
