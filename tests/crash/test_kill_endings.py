@@ -20,6 +20,7 @@ import pytest
 from local.api_client import ApiClient
 from local.bootstrap import TENANT
 from neve.usecases.erase.erase_user import SETTLE_S
+from neve.usecases.reflect.replace_rows import LEASE_S
 from tests.crash.ended import (
     Picture,
     check_bytes,
@@ -135,7 +136,9 @@ class Run:
             self._advance(ahead_s)
 
     def goes_on(self, server: ForkedServer) -> Run:
-        return Run(server, self.other_key, self.told, self.ahead_s)
+        """Once a dead worker's replacement may be ended by others: what meets it before is put off, which takes time
+        and no more (``test_postponed_messages.py``)."""
+        return Run(server, self.other_key, self.told, self.ahead_s + LEASE_S + 1)
 
     def kill(self) -> None:
         self.them.close()

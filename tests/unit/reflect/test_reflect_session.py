@@ -23,6 +23,7 @@ from neve.usecases.observe.job import observation_message
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.gather_pack import gather_pack
+from neve.usecases.pack.purge_versions import purge_packs_with
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
 from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_session
@@ -150,6 +151,28 @@ def test_a_worker_that_was_taken_for_dead_shows_nothing_while_it_is_undone(world
     resolve_replacement(scope, head)
     assert told == ["busy"]
     assert sorted(listed(world)) == sorted(memory.text for memory in sources)
+
+
+@pytest.mark.parametrize("nth", range(6))
+def test_a_replacement_goes_on_when_packs_are_taken_away_meanwhile(world: World, nth: int) -> None:
+    """A deletion moves the user's row, which is the replacement's fencing token; twice, before the same write."""
+    fill(world)
+    step = iter(range(100))
+    purged: list[int] = []
+
+    def meddle() -> None:
+        if next(step) == nth:
+            for _ in range(2):
+                purge_packs_with(world.user("ann"), lambda _: False)
+            purged.append(nth)
+        else:
+            world.table.before_write = meddle
+
+    world.table.before_write = meddle
+    reflect(world)
+    assert purged == [nth]
+    assert listed(world) == ["🔴 all of it, condensed"]
+    assert rows.read_head(world.table.get(world.tenant.keys.of_user("ann").head)).replacement_job is None
 
 
 def test_a_replacement_that_was_closed_since_the_head_was_read_is_not_taken_over(world: World) -> None:

@@ -240,7 +240,8 @@ class UserHead:
     ``replaced_new``: the new ids of the last replacement, which a pack build reads by id until ``replaced_until``.
     ``foreign_ids``: some memories have ids that they came with. ``erasure_job``: of the erasure under way. ``pinned``:
     documents of the user may stand in packs. ``takes_back``: something was taken back of a session of theirs, so that
-    whoever reads events of several asks each session which."""
+    whoever reads events of several asks each session which. ``purges``: how often packs were taken away for good, which
+    moves this row so that no build under way points to one that has read what was in them."""
 
     gen: int = 1
     incarnation: int = 1
@@ -253,6 +254,7 @@ class UserHead:
     erasure_job: str | None = None
     pinned: bool = False
     takes_back: bool = False
+    purges: int = 0
     version: int = 0
 
 

@@ -91,7 +91,8 @@ def _move_user(scope: UserScope) -> None:
     """Raises Conflict."""
     item = scope.ports.table.get(scope.keys.head)
     if item is not None:
-        scope.ports.table.write([rows.put_head(scope.keys, rows.read_head(item))])
+        head = rows.read_head(item)
+        scope.ports.table.write([rows.put_head(scope.keys, replace(head, purges=head.purges + 1))])
 
 
 def _stored_objects(session: SessionScope) -> dict[int, str]:

@@ -30,8 +30,8 @@ LEASE_S = 120
 BATCH = 40
 """Rows per transaction: with the head's check and the marker below the limit of 100 actions, and small enough that a
 concurrent usage bump rarely makes one repeat."""
-NOTES = ("takes_back", "foreign_ids", "pinned")
-"""What others set on the user's row once, whatever else is going on."""
+NOTES = ("takes_back", "foreign_ids", "pinned", "purges")
+"""What others note on the user's row, whatever else is going on: once, or counted."""
 REPLACED_TTL_S = 60
 """Pack builds read the new rows by id until this long after the sweep, because indexes lag
 (docs/rules/reflect.md#replacement)."""
@@ -279,11 +279,12 @@ class _Replacing:
             self._write(ops)
 
     def _followed(self) -> bool:
-        """Whether the head is still ours: as we know it, or, from now on known so, with the notes that the first
-        retraction of a user, and others of their kind, leave on it, each with a version of its own."""
+        """Whether the head is still ours: as we know it, or, from now on known so, with the notes that others leave on
+        it, each with a version of its own. Who takes a replacement over leaves none."""
         head = rows.read_head(self.scope.ports.table.get(self.scope.keys.head))
-        notes = {name: getattr(head, name) for name in NOTES if getattr(head, name) != getattr(self.head, name)}
-        if notes and head == replace(self.head, **notes, version=self.head.version + len(notes)):
+        steps = {name: getattr(head, name) - getattr(self.head, name) for name in NOTES}
+        notes = {name: getattr(head, name) for name in NOTES}
+        if head == replace(self.head, **notes, version=self.head.version + sum(steps.values())):
             self.head = head
         return head == self.head
 
