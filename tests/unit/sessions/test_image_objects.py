@@ -161,6 +161,38 @@ def test_of_two_deletions_at_once_the_last_one_takes_it_away(world: World, dies:
     assert [(job.status, job.result["erased"]["verified"]) for job in jobs] == [("done", True)] * 2
 
 
+def test_what_one_of_two_workers_laid_aside_before_it_died_goes_too(world: World) -> None:
+    """Two deliveries of one message: one has looked for copies and made none yet, the other makes one and dies."""
+    scope, copy = world.user().of_session("s1"), world.objects.copy
+    message = deleting(world, scope)
+
+    def killed(key: str) -> None:
+        raise Killed
+
+    def behind_the_look(source: str, target: str) -> bool:
+        del world.objects.copy
+        world.objects.delete = killed  # type: ignore[method-assign]
+        with pytest.raises(Killed):
+            take_back(scope, message)
+        del world.objects.delete
+        return copy(source, target)
+
+    world.objects.copy = behind_the_look  # type: ignore[method-assign]
+    take_back(scope, message)
+    assert stored(world) == []
+
+
+def test_a_message_that_comes_again_ends_what_was_begun_of_images(world: World) -> None:
+    """By a worker that was slower than the one which ended the job, and died."""
+    scope, [name] = world.user().of_session("s1"), stored(world)
+    message = deleting(world, scope)
+    take_back(scope, message)
+    assert get_job(world.user(), message["job_id"]).status == "done"
+    world.objects.put_new(world.user().keys.image_aside(name, "t"), PNG, content_type="image/png")
+    take_back(scope, message)
+    assert stored(world) == []
+
+
 def deleting(world: World, scope: SessionScope) -> dict[str, Any]:
     """The message of its job."""
     told = retract_events(scope, Retract(1, 1, "deleted"))

@@ -25,7 +25,7 @@ from neve.usecases.erase.still_used import texts_of_event, texts_of_memory, used
 from neve.usecases.indexing.utterances import event_id
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
-from neve.usecases.sessions.image_objects import remove_images
+from neve.usecases.sessions.image_objects import laid_aside, remove_images
 
 T = TypeVar("T")
 
@@ -96,6 +96,7 @@ class _Erasing:
         shared = set(self.shared.noted)
         for events in _batched(self._events(), ROUND):
             shared |= self._erase_events(events)
+        shared |= laid_aside(self.scope)
         self.receipt.images += len(remove_images(self.scope, shared, self._leaving, sent=True))
         for memories in _batched(sorted(self.made.touched), ROUND):
             self._erase_memories(memories)

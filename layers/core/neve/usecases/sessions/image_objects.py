@@ -84,6 +84,12 @@ def remove_images(scope: UserScope, images: Set[str], leaving: Leaving = _nobody
     return going - back
 
 
+def laid_aside(scope: UserScope) -> set[str]:
+    """The images of the user that somebody began to remove and has not ended. Raises StoreUnavailable."""
+    keys = scope.keys
+    return {keys.image_object(image_name(copy)) for copy in scope.ports.objects.list(images_aside(keys.images_prefix))}
+
+
 def _laid_aside(objects: ObjectStore, images: Set[str]) -> list[str]:
     """The copies of those of ``images`` that somebody began to remove."""
     prefixes, names = {images_aside(image) for image in images}, {image_name(image) for image in images}

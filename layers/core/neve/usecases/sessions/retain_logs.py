@@ -24,7 +24,7 @@ from neve.store.tenants import TenantRow, read_tenant
 from neve.store.transact import transact
 from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.indexing.utterances import utterance_of
-from neve.usecases.sessions.image_objects import remove_images
+from neve.usecases.sessions.image_objects import laid_aside, remove_images
 
 RETENTION = "retain"
 SESSIONS_AT_ONCE = 200
@@ -87,7 +87,7 @@ def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
             break
         shared = _forget(scope, expired.events)
         transact(scope.ports, partial(_remove, scope, expired))
-        remove_images(scope, shared, sent=False)
+        remove_images(scope, shared | laid_aside(scope), sent=False)
         removed += len(expired.events)
         if len(expired.events) < EVENTS_AT_ONCE:
             break

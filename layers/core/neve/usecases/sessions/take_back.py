@@ -27,6 +27,7 @@ from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_taken_back import replace_taken_back
+from neve.usecases.sessions.image_objects import laid_aside, remove_images
 from neve.usecases.sessions.memory_lag import leave_if_caught_up
 from neve.usecases.sessions.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
 
@@ -46,7 +47,7 @@ def take_back(
     except UserErased:
         return None
     except JobEnded:
-        pass
+        work.end_removals(body["retraction"])
     return report
 
 
@@ -69,6 +70,16 @@ class _TakingBack:
         except (OutOfTime, NoTimeToSummarise):
             job = read(self.scope, self.job_id)
             self.report.left_off_at = f"{len(job.state.get('done', ()))}.{job.state.get('again', [])[:1]}"
+
+    def end_removals(self, retraction_id: str) -> None:
+        """Of a job that another worker has ended. Raises StoreUnavailable."""
+        with contextlib.suppress(UserErased):
+            if self._retraction(retraction_id).erases:
+                self._end_removals()
+
+    def _end_removals(self) -> None:
+        """Of images, which an earlier worker of this message may have begun: the events no longer name them."""
+        remove_images(self.scope, laid_aside(self.scope), sent=True)
 
     def _retraction(self, retraction_id: str) -> Retraction:
         """Raises UserErased."""
@@ -104,6 +115,7 @@ class _TakingBack:
     def _erase(self, retraction: Retraction) -> None:
         job = read(self.scope, self.job_id)
         if is_done(job, ERASED):
+            self._end_removals()
             return
         if self.seconds_left() < ERASE_S:
             raise OutOfTime
