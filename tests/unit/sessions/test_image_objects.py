@@ -59,10 +59,6 @@ def stored(world: World) -> list[str]:
     return world.objects.list(world.user().keys.images_prefix)
 
 
-def first(session: str, seq: int) -> bool:
-    return (session, seq) == ("s1", 1)
-
-
 def before_deletion(world: World, work: Callable[[], None]) -> None:
     """Once, between the look and the removal."""
     delete = world.objects.delete
@@ -79,20 +75,23 @@ def test_it_goes_with_the_last_event_that_shows_it(world: World) -> None:
     [name] = stored(world)
     assert remove_images(world.user(), {name}, sent=False) == frozenset()
     assert stored(world) == [name]
-    assert remove_images(world.user(), {name}, first, sent=False) == {name}
+    hide(world.user().of_session("s1"))
+    assert remove_images(world.user(), {name}, sent=False) == {name}
     assert stored(world) == []
 
 
 def test_who_shows_it_between_the_look_and_the_removal_keeps_it(world: World) -> None:
     [name] = stored(world)
+    hide(world.user().of_session("s1"))
     before_deletion(world, lambda: show(world.user().of_session("s2")))
-    assert remove_images(world.user(), {name}, first, sent=False) == frozenset()
+    assert remove_images(world.user(), {name}, sent=False) == frozenset()
     assert stored(world) == [name]
 
 
 def test_but_not_who_is_deleted_by_then(world: World) -> None:
     [name] = stored(world)
     other, copy = world.user().of_session("s2"), world.objects.copy
+    hide(world.user().of_session("s1"))
 
     def deleted_behind(source: str, target: str) -> bool:
         done = copy(source, target)
@@ -102,33 +101,33 @@ def test_but_not_who_is_deleted_by_then(world: World) -> None:
 
     before_deletion(world, lambda: show(other))
     world.objects.copy = deleted_behind  # type: ignore[method-assign]
-    assert remove_images(world.user(), {name}, first, sent=False) == {name}
+    assert remove_images(world.user(), {name}, sent=False) == {name}
     assert stored(world) == []
 
 
-@pytest.mark.parametrize("deletions", [1, 2])
-def test_what_was_shown_meanwhile_outlives_a_worker_that_dies(world: World, deletions: int) -> None:
-    """Behind the removal, and behind the second look."""
+@pytest.mark.parametrize("looked", [False, True])
+def test_what_was_shown_meanwhile_outlives_a_worker_that_dies(world: World, looked: bool) -> None:
+    """Behind the removal, and behind the second look, before what it has laid aside is deleted."""
     [name] = stored(world)
-    delete, left = world.objects.delete, iter(range(deletions))
+    hide(world.user().of_session("s1"))
+    delete = world.objects.delete
 
     def dying(key: str) -> None:
-        if next(left, None) is None:
-            raise Killed
         if key == name:
             show(world.user().of_session("s2"))
-        delete(key)
-        if deletions == 1:
+            delete(key)
+        if key != name or not looked:
             raise Killed
 
     world.objects.delete = dying  # type: ignore[method-assign]
     with pytest.raises(Killed):
-        remove_images(world.user(), {name}, first, sent=True)
+        remove_images(world.user(), {name}, sent=True)
     del world.objects.delete
     assert read_image(world.objects, name) == PNG
-    assert remove_images(world.user(), {name}, first, sent=True) == frozenset()
-    assert stored(world) == [name]
-    assert remove_images(world.user(), {name}, lambda *_: True, sent=True) == {name}
+    assert remove_images(world.user(), {name}, sent=True) == frozenset()
+    assert name in stored(world)
+    hide(world.user().of_session("s2"))
+    assert remove_images(world.user(), {name}, sent=True) == {name}
     assert stored(world) == []
 
 
@@ -182,14 +181,69 @@ def test_what_one_of_two_workers_laid_aside_before_it_died_goes_too(world: World
     assert stored(world) == []
 
 
-def test_a_message_that_comes_again_ends_what_was_begun_of_images(world: World) -> None:
-    """By a worker that was slower than the one which ended the job, and died."""
+def test_a_copy_of_one_that_died_long_ago_goes_too(world: World) -> None:
+    scope, [name] = world.user().of_session("s1"), stored(world)
+    world.objects.copy(name, world.user().keys.image_aside(name, "t"))
+    take_back(scope, deleting(world, scope))
+    assert stored(world) == []
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_a_worker_that_dies_behind_the_blank_event_is_followed(world: World, removed: bool) -> None:
+    """Before the image is removed, or as it is; the event's row names it until it is gone, and is then like any."""
     scope, [name] = world.user().of_session("s1"), stored(world)
     message = deleting(world, scope)
+
+    def killed(key: str) -> None:
+        del world.objects.delete
+        if removed:
+            world.objects.delete(key)
+        raise Killed
+
+    world.objects.delete = killed  # type: ignore[method-assign]
+    with pytest.raises(Killed):
+        take_back(scope, message)
+    row = world.table.get(scope.keys.event(1)) or {}
+    assert (row["erased"], row["content"], rows.images_of_row(row)) == (True, "", [name])
     take_back(scope, message)
-    assert get_job(world.user(), message["job_id"]).status == "done"
-    world.objects.put_new(world.user().keys.image_aside(name, "t"), PNG, content_type="image/png")
+    assert stored(world) == []
+    row = world.table.get(scope.keys.event(1)) or {}
+    assert (row["erased"], rows.images_of_row(row)) == (True, [])
+    assert get_job(world.user(), message["job_id"]).result["erased"]["verified"] is True
+
+
+def test_a_copy_that_is_put_back_by_another_one_before_the_event_is_blank_goes_too(world: World) -> None:
+    """An append that brought the same image and was refused ends what this worker began, and leaves the image to the
+    event that still shows it."""
+    scope, [name] = world.user().of_session("s1"), stored(world)
+    message, write = deleting(world, scope), world.table.write
+
+    def meddled(ops: Sequence[WriteOp]) -> None:
+        if any(isinstance(op, Put) and op.item.get("erased") for op in ops):
+            del world.table.write
+            assert remove_images(world.user(), {name}, sent=False) == frozenset()
+        write(ops)
+
+    world.table.write = meddled  # type: ignore[method-assign]
     take_back(scope, message)
+    assert "write" not in vars(world.table)
+    assert stored(world) == []
+
+
+def test_what_another_one_puts_back_behind_the_look_is_removed_again(world: World) -> None:
+    """It was slower, and died as soon as it had put it back."""
+    [name], delete = stored(world), world.objects.delete
+    hide(world.user().of_session("s1"))
+
+    def put_back(key: str) -> None:
+        if key != name:
+            del world.objects.delete
+            world.objects.copy(key, name)
+        delete(key)
+
+    world.objects.delete = put_back  # type: ignore[method-assign]
+    assert remove_images(world.user(), {name}, sent=False) == {name}
+    assert "delete" not in vars(world.objects)
     assert stored(world) == []
 
 

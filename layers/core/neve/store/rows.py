@@ -232,6 +232,10 @@ def put_archived(keys: SessionKeys, since: str, current: Item | None) -> Put:
 
 # --- events -------------------------------------------------------------------------------------
 
+IMAGES_LEFT = "images_left"
+"""Of the row of an erased event: its images, until they are removed."""
+_ERASED = {"content": "", "erased": True, "taken_back": True}
+
 
 def read_event(item: Item) -> Event:
     return _event.validate_python(_loaded(item, "event_data", *(("content",) if item.get("blocks") else ())))
@@ -265,9 +269,24 @@ def put_pruned(item: Item, text: str, artifact_path: str) -> Put:
 
 
 def put_erased(item: Item) -> Put:
-    """The row of an event without anything of what it said; which event it was, when, and how long stays."""
+    """The row of an event without anything of what it said; which event it was, when, and how long stays, and for now
+    the names of its images: whoever removes them looks for them there, also after another one that has died."""
     kept = {name: value for name, value in item.items() if name not in ("name", "event_data", "blocks")}
-    return Put(kept | {"content": "", "erased": True, "taken_back": True}, Version(item["version"]))
+    images = {IMAGES_LEFT: images_of_row(item)}
+    return Put(kept | _unless_nothing(images, **{IMAGES_LEFT: []}) | _ERASED, Version(item["version"]))
+
+
+def put_without_images(item: Item) -> Put:
+    """The row that ``put_erased`` has left, once its images are removed."""
+    return Put({name: value for name, value in item.items() if name != IMAGES_LEFT}, Version(item["version"]))
+
+
+def images_of_row(item: Item) -> list[str]:
+    """The objects of the images that an event shows, or that are still to be removed of one that was erased."""
+    if IMAGES_LEFT in item:
+        return list(item[IMAGES_LEFT])
+    blocks = json.loads(item["content"]) if item.get("blocks") else []
+    return [block["object"] for block in blocks if "object" in block]
 
 
 # --- retractions --------------------------------------------------------------------------------

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
 from neve.domain.records import EventType, Kind, Memory, PackEntry, Retraction
-from neve.domain.sessions.transcript import images_of
 from neve.ports import Delete, Item, Put, StoreUnavailable, Version, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
@@ -25,7 +24,7 @@ from neve.usecases.erase.still_used import texts_of_event, texts_of_memory, used
 from neve.usecases.indexing.utterances import event_id
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
-from neve.usecases.sessions.image_objects import laid_aside, remove_images
+from neve.usecases.sessions.image_objects import remove_images
 
 T = TypeVar("T")
 
@@ -44,16 +43,6 @@ class MadeOfIt:
     touched: frozenset[str]
     revisions: frozenset[tuple[str, int]]
     kept: frozenset[str]
-
-
-@dataclass(frozen=True)
-class SharedImages:
-    """Those that another event showed when they were looked for. It may be about to be deleted itself: whoever blanks
-    an event looks for them again behind that, and the last of two finds nobody. ``noted``: by an earlier worker;
-    ``note`` keeps more of them, before the events lose their names."""
-
-    noted: Collection[str]
-    note: Callable[[Collection[str]], None]
 
 
 @dataclass
@@ -76,11 +65,9 @@ class Receipt:
         return {**counts, "rebuilt_packs": self.rebuilt, "verified": self.left == 0}
 
 
-def erase_taken_back(
-    scope: SessionScope, incarnation: int, retraction: Retraction, made: MadeOfIt, shared: SharedImages
-) -> Receipt:
+def erase_taken_back(scope: SessionScope, incarnation: int, retraction: Retraction, made: MadeOfIt) -> Receipt:
     """Raises UserErased, StoreUnavailable."""
-    return _Erasing(scope, incarnation, retraction, made, shared).run()
+    return _Erasing(scope, incarnation, retraction, made).run()
 
 
 @dataclass
@@ -89,15 +76,11 @@ class _Erasing:
     incarnation: int
     retraction: Retraction
     made: MadeOfIt
-    shared: SharedImages
     receipt: Receipt = field(default_factory=Receipt)
 
     def run(self) -> Receipt:
-        shared = set(self.shared.noted)
         for events in _batched(self._events(), ROUND):
-            shared |= self._erase_events(events)
-        shared |= laid_aside(self.scope)
-        self.receipt.images += len(remove_images(self.scope, shared, self._leaving, sent=True))
+            self._erase_events(events)
         for memories in _batched(sorted(self.made.touched), ROUND):
             self._erase_memories(memories)
         self._forget_answers(f"memories/{i}" for i in sorted(self.made.kept))
@@ -111,21 +94,17 @@ class _Erasing:
     # --- events ---------------------------------------------------------------------------------
 
     def _events(self) -> Iterator[Item]:
-        """Those that still say something."""
+        """Those that still say something, or whose images are still to be removed."""
         between = self.scope.keys.events(*self.retraction.span)
         log = all_rows(self.scope.ports.table, self.scope.keys.log, between=between)
-        return (item for item in log if not item.get("erased"))
+        return (item for item in log if not item.get("erased") or rows.images_of_row(item))
 
-    def _erase_events(self, items: Sequence[Item]) -> Set[str]:
-        """Vectors, images and documents first: the event's row is how they are found. The images that are still
-        there."""
+    def _erase_events(self, items: Sequence[Item]) -> None:
+        """Vectors and documents first: what the event's row says is how they are found. Images behind it, so that of
+        two events that show one, the last to be blanked finds nobody."""
         scope, events = self.scope, [rows.read_event(item) for item in items]
         texts = {text for event in events for text in texts_of_event(scope.session, event)}
-        images = {block["object"] for event in events for block in images_of(event) if "object" in block}
         self._erase_vectors(texts - used_elsewhere(scope, texts, self._leaving))
-        removed = remove_images(scope, images, self._leaving, sent=True)
-        if shared := images - removed:
-            self.shared.note(shared)
         results = [event.seq for event in events if event.event_type is EventType.TOOL_RESULT]
         documents = [scope.keys.document(path_of(scope, self.incarnation, seq)) for seq in results]
         documents = list(scope.ports.table.get_many(documents)) if documents else []
@@ -133,10 +112,23 @@ class _Erasing:
         delete_rows(scope.ports.table, beside)
         for batch in _batched(items, BATCH):
             transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
-        self.receipt.events += len(items)
-        self.receipt.images += len(removed)
+        self._remove_images(items)
+        self.receipt.events += sum(not event.erased for event in events)
         self.receipt.documents += len(documents)
-        return shared
+
+    def _remove_images(self, items: Sequence[Item]) -> None:
+        """Of events that are blank by now."""
+        named = [item for item in items if rows.images_of_row(item)]
+        images = {image for item in named for image in rows.images_of_row(item)}
+        self.receipt.images += len(remove_images(self.scope, images, sent=True))
+        for batch in _batched(named, BATCH):
+            transact(self.scope.ports, partial(self._forget_images, [item["seq"] for item in batch]))
+
+    def _forget_images(self, seqs: Sequence[int]) -> None:
+        found = self.scope.ports.table.get_many([self.scope.keys.event(seq) for seq in seqs])
+        ops = [rows.put_without_images(item) for item in found.values() if rows.images_of_row(item)]
+        if ops:
+            self.scope.ports.table.write(ops)
 
     def _leaving(self, session: str, seq: int) -> bool:
         return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to

@@ -1,12 +1,13 @@
 """The objects of images: named by their content, so that several events may show one of them.
 
 No store deletes an object on condition that no row names it. So whoever deletes one looks again behind it, and keeps a
-copy aside until then: should it die in between, the next one to look for the image finds it there
+copy aside until then: should it die in between, the next one to look for the image finds it there. An event says
+nothing any more before its images are looked for: of several that show one, the last to be blanked finds nobody
 (docs/rules/sessions.md#images)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterator, Set
 
 from neve.domain.records import Event
 from neve.domain.sessions.transcript import images_of
@@ -15,8 +16,6 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import EVENT, SESSION, image_name, images_aside, session_of
 from neve.store.partitions import all_rows
-
-Leaving = Callable[[str, int], bool]
 
 
 def read_image(objects: ObjectStore, name: str) -> bytes | None:
@@ -27,17 +26,12 @@ def read_image(objects: ObjectStore, name: str) -> bytes | None:
     return body
 
 
-def _nobody(_session: str, _seq: int) -> bool:
-    return False
-
-
-def shown_images(scope: UserScope, images: Set[str], leaving: Leaving = _nobody) -> set[str]:
-    """Those of ``images`` that an event of any of the user's sessions shows, but none that is ``leaving``, by session
-    and seq. Reads all of them, as far as it has to. Raises StoreUnavailable."""
+def shown_images(scope: UserScope, images: Set[str]) -> set[str]:
+    """Those of ``images`` that an event of any of the user's sessions shows. Reads all of them, as far as it has to.
+    Raises StoreUnavailable."""
     found = set[str]()
-    for session, event in user_events(scope) if images else ():
-        if not leaving(session, event.seq):
-            found |= {block["object"] for block in images_of(event) if block.get("object") in images}
+    for _, event in user_events(scope) if images else ():
+        found |= {block["object"] for block in images_of(event) if block.get("object") in images}
         if len(found) == len(images):
             break
     return found
@@ -52,42 +46,45 @@ def user_events(scope: UserScope) -> Iterator[tuple[str, Event]]:
             yield session, rows.read_event(item)
 
 
-def remove_images(scope: UserScope, images: Set[str], leaving: Leaving = _nobody, *, sent: bool) -> Set[str]:
-    """Removes those of ``images``, objects of this user, that nobody shows but events that are ``leaving``; what was
-    gone for good. ``sent``: also where they were uploaded to.
+def remove_images(scope: UserScope, images: Set[str], *, sent: bool) -> Set[str]:
+    """Removes those of ``images``, objects of this user, that no event shows; what was gone for good. ``sent``: also
+    where they were uploaded to.
 
     Whoever is written between the look and the removal gets it back, unless that event is deleted by then; one that is
-    written later finds it gone and stores it again. May be repeated at any point. Raises StoreUnavailable."""
-    if not images:
-        return frozenset()
+    written later finds it gone and stores it again. May be repeated at any point, and by several workers at once, of
+    which any may die: it ends when nothing is there that another one has put back, or could. Raises
+    StoreUnavailable."""
+    objects, gone, left = scope.ports.objects, frozenset[str](), images
+    while left:
+        removed, put_back = _remove_once(scope, left)
+        copied = {scope.keys.image_object(image_name(copy)) for copy in _laid_aside(objects, removed)}
+        again = {name for name in sorted(removed) if name in copied or objects.peek(name, 1) is not None}
+        gone, left = (gone | removed) - again, put_back | again
+    for name in sorted(gone) if sent else ():
+        objects.delete(scope.keys.sent_as(name))
+    return gone
+
+
+def _remove_once(scope: UserScope, images: Set[str]) -> tuple[Set[str], Set[str]]:
+    """What was removed, and what was put back for an event that was gone by then."""
     objects, keys = scope.ports.objects, scope.keys
-    left_aside = _laid_aside(objects, images)
-    for copy in left_aside:
+    others = _laid_aside(objects, images)
+    for copy in others:
         objects.copy(copy, keys.image_object(image_name(copy)))
-    going = images - shown_images(scope, images, leaving)
+    going = images - shown_images(scope, images)
     aside = {name: keys.image_aside(name, scope.ports.ids.token()) for name in sorted(going)}
     for name, copy in aside.items():
         objects.copy(name, copy)
-    gone, back = going, frozenset[str]()
-    while gone:
-        for name in sorted(gone):
-            objects.delete(name)
-            if sent:
-                objects.delete(keys.sent_as(name))
-        again = shown_images(scope, gone, leaving)
-        for name in sorted(again):
-            objects.copy(aside[name], name)
-        gone = again - shown_images(scope, again, leaving)
-        back = (back | again) - gone
-    for copy in (*left_aside, *aside.values()):
+    for name in aside:
+        objects.delete(name)
+    again = shown_images(scope, going)
+    for name in sorted(again):
+        objects.copy(aside[name], name)
+    put_back = again - shown_images(scope, again)
+    removed = {image_name(name) for name in going - again}
+    for copy in (*(copy for copy in others if image_name(copy) in removed), *aside.values()):
         objects.delete(copy)
-    return going - back
-
-
-def laid_aside(scope: UserScope) -> set[str]:
-    """The images of the user that somebody began to remove and has not ended. Raises StoreUnavailable."""
-    keys = scope.keys
-    return {keys.image_object(image_name(copy)) for copy in scope.ports.objects.list(images_aside(keys.images_prefix))}
+    return going - again, put_back
 
 
 def _laid_aside(objects: ObjectStore, images: Set[str]) -> list[str]:

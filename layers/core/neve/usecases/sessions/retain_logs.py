@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -24,7 +24,7 @@ from neve.store.tenants import TenantRow, read_tenant
 from neve.store.transact import transact
 from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.indexing.utterances import utterance_of
-from neve.usecases.sessions.image_objects import laid_aside, remove_images
+from neve.usecases.sessions.image_objects import remove_images
 
 RETENTION = "retain"
 SESSIONS_AT_ONCE = 200
@@ -69,9 +69,11 @@ def retention_message(keys: SessionKeys) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class _Expired:
-    """``left``: when the archived event behind them was; None when that was all up to ``covers_to``."""
+    """``images``: what the events show, or showed until they were erased. ``left``: when the archived event behind them
+    was; None when that was all up to ``covers_to``."""
 
     events: list[Event]
+    images: frozenset[str]
     left: str | None
     covers_to: int
 
@@ -85,9 +87,11 @@ def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
         expired = _next_expired(scope, expired_before(scope.ports, scope.policy.retention_days))
         if expired is None:
             break
-        shared = _forget(scope, expired.events)
+        _forget(scope, expired.events)
+        if expired.images:
+            transact(scope.ports, partial(_blank, scope, expired.events))
+            remove_images(scope, expired.images, sent=False)
         transact(scope.ports, partial(_remove, scope, expired))
-        remove_images(scope, shared | laid_aside(scope), sent=False)
         removed += len(expired.events)
         if len(expired.events) < EVENTS_AT_ONCE:
             break
@@ -105,9 +109,11 @@ def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
         return None
     first = max(epoch.covers_from, epoch.removed_to + 1)
     log = all_rows(table, keys.log, between=keys.events(first, epoch.covers_to), page=EVENTS_AT_ONCE + 1)
-    events = [rows.read_event(item) for item in islice(log, EVENTS_AT_ONCE + 1)]
+    items = list(islice(log, EVENTS_AT_ONCE + 1))
+    events = [rows.read_event(item) for item in items]
     old = list(_older(events[:EVENTS_AT_ONCE], before))
-    return _Expired(old, events[len(old)].created_at if len(old) < len(events) else None, epoch.covers_to)
+    images = frozenset(image for item in items[: len(old)] for image in rows.images_of_row(item))
+    return _Expired(old, images, events[len(old)].created_at if len(old) < len(events) else None, epoch.covers_to)
 
 
 def _older(events: list[Event], before: str) -> Iterator[Event]:
@@ -117,10 +123,9 @@ def _older(events: list[Event], before: str) -> Iterator[Event]:
         yield event
 
 
-def _forget(scope: SessionScope, events: list[Event]) -> Set[str]:
+def _forget(scope: SessionScope, events: list[Event]) -> None:
     """What is not in the transaction goes first: the log says what there is. Vectors are kept by content: what is still
-    needed of them is made again. The images that another event shows, which may be leaving as well: they are looked for
-    again behind the transaction."""
+    needed of them is made again."""
     ports, keys = scope.ports, scope.keys
     vectors: list[Key] = []
     for event in events:
@@ -129,16 +134,18 @@ def _forget(scope: SessionScope, events: list[Event]) -> Set[str]:
             ports.search.trim(keys.owner, said.id, keep=0, version=event.rev + 1)
             model = ports.search.model().tag
             vectors += [keys.tokens_of(said.id), *(keys.vector(fingerprint(text), model) for text in said.texts)]
-    expired = {event.seq for event in events}
-    images = _images(events)
-    gone = remove_images(scope, images, lambda session, seq: session == scope.session and seq in expired, sent=False)
     delete_rows(ports.table, list(dict.fromkeys(vectors)))
-    return images - gone
 
 
-def _images(events: Iterable[Event]) -> set[str]:
-    contents = (event.content for event in events if isinstance(event.content, list))
-    return {block["object"] for content in contents for block in content if "object" in block}
+def _blank(scope: SessionScope, events: list[Event]) -> None:
+    """Those that show images: they are looked for when nothing of these events shows them any more, and are named there
+    until they are gone. Raises Conflict."""
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.head, *(keys.event(event.seq) for event in events)])
+    head = rows.read_head(found.pop(keys.head, None))
+    ops = [rows.put_erased(item) for item in found.values() if not item.get("erased") and rows.images_of_row(item)]
+    if ops and not rows.hidden(head):
+        scope.ports.table.write([rows.check_head(keys, head), *ops])
 
 
 def _remove(scope: SessionScope, expired: _Expired) -> None:

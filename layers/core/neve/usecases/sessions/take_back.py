@@ -6,18 +6,17 @@ worker stopped."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from neve.domain.records import Job, Retraction
+from neve.domain.records import Retraction
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import ModelRefused, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compact.rewrite_summary import rewrite_summary
 from neve.usecases.compact.summarise import NoTimeToSummarise
-from neve.usecases.erase.erase_taken_back import MadeOfIt, SharedImages, erase_taken_back
+from neve.usecases.erase.erase_taken_back import MadeOfIt, erase_taken_back
 from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.librarian.unfile import unfile
@@ -27,7 +26,6 @@ from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_taken_back import replace_taken_back
-from neve.usecases.sessions.image_objects import laid_aside, remove_images
 from neve.usecases.sessions.memory_lag import leave_if_caught_up
 from neve.usecases.sessions.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
 
@@ -47,7 +45,7 @@ def take_back(
     except UserErased:
         return None
     except JobEnded:
-        work.end_removals(body["retraction"])
+        pass
     return report
 
 
@@ -70,16 +68,6 @@ class _TakingBack:
         except (OutOfTime, NoTimeToSummarise):
             job = read(self.scope, self.job_id)
             self.report.left_off_at = f"{len(job.state.get('done', ()))}.{job.state.get('again', [])[:1]}"
-
-    def end_removals(self, retraction_id: str) -> None:
-        """Of a job that another worker has ended. Raises StoreUnavailable."""
-        with contextlib.suppress(UserErased):
-            if self._retraction(retraction_id).erases:
-                self._end_removals()
-
-    def _end_removals(self) -> None:
-        """Of images, which an earlier worker of this message may have begun: the events no longer name them."""
-        remove_images(self.scope, laid_aside(self.scope), sent=True)
 
     def _retraction(self, retraction_id: str) -> Retraction:
         """Raises UserErased."""
@@ -115,25 +103,17 @@ class _TakingBack:
     def _erase(self, retraction: Retraction) -> None:
         job = read(self.scope, self.job_id)
         if is_done(job, ERASED):
-            self._end_removals()
             return
         if self.seconds_left() < ERASE_S:
             raise OutOfTime
         state = job.state
         revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
         made = MadeOfIt(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
-        shared = SharedImages(state.get("images", ()), self._note_images)
-        receipt = erase_taken_back(self.scope, self.incarnation, retraction, made, shared)
+        receipt = erase_taken_back(self.scope, self.incarnation, retraction, made)
         counted = state.get("counted", {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)
         self._note(ERASED, {"erased": receipt.told()})
-
-    def _note_images(self, names: Collection[str]) -> None:
-        def noted(job: Job) -> Job:
-            return replace(job, state={**job.state, "images": sorted({*job.state.get("images", ()), *names})})
-
-        note(self.scope, self.job_id, noted)
 
     def _pack(self) -> None:
         """Of this session only: others keep their bytes until a trigger of their own."""
