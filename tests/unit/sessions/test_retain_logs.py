@@ -153,3 +153,27 @@ def test_an_image_that_is_shown_again_stays(world: RecallWorld, session: Session
     world.clock.move(days=31)
     sweep(world)
     assert world.objects.list(keys.images_prefix) == sorted(names[1:])
+
+
+def test_an_image_goes_behind_its_event_also_after_a_killed_worker(world: RecallWorld, session: SessionScope) -> None:
+    """What says which image it was is there until it is gone."""
+    keys, name = session.keys, session.keys.image_object("one")
+    world.say("Look.", "Noted.")
+    block = {"type": "image", "media_type": "image/png", "object": name}
+    event = replace(rows.read_event(world.rows.get(keys.event(1)) or {}), content=[block])
+    world.rows.write([replace(rows.put_event(keys, event, 1), expect=Expect.ANY)])
+    cover(world, session, 1, 2)
+    world.clock.move(days=31)
+
+    def killed(key: str) -> None:
+        raise KeyboardInterrupt
+
+    world.objects.put(name, b"png", content_type="image/png")
+    world.objects.delete = killed  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        sweep(world)
+    del world.objects.delete
+    assert rows.images_of_row(world.rows.get(keys.event(1)) or {}) == [name]
+    assert list_events(session, 1, 10).events[0].content == ""
+    sweep(world)
+    assert (world.objects.list(keys.images_prefix), seqs(session)) == ([], [])
