@@ -299,8 +299,7 @@ class SearchFilter:
     exclude_fingerprints: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """The best passage of one item in one leg. ``score``: BM25 (>= 0) or raw cosine in [-1, 1]. ``version``: the rev of
     the row that it was made from. ``length``: index terms of the whole message that the passage is a part of."""
 

@@ -26,6 +26,8 @@ _BATCH_POSTINGS = 65_536
 _SPARSE = 4
 """A filter that leaves less than 1 / _SPARSE of the passages is applied before the vectors are compared, not after."""
 
+_SOURCES = {source.value: source for source in Source}
+
 Scores = NDArray[np.float64]
 Accepts = Callable[[int], bool]
 
@@ -135,15 +137,17 @@ def _in_text(snapshot: Snapshot, term: Term) -> Mask:
 def _best_passages(
     snapshot: Snapshot, rows: Rows, scores: NDArray[Any], depth: int, accepts: Accepts
 ) -> list[Candidate]:
-    found: dict[int, tuple[int, float]] = {}
-    items, ids = snapshot.columns["item_id"], snapshot.columns["row"]
-    for row, score in _in_order(snapshot, rows, scores):
-        if len(found) == depth:
-            break
-        item = int(items[row])
-        if item not in found and accepts(int(ids[row])):
-            found[item] = row, score
-    return _candidates(snapshot, list(found.values()))
+    best: dict[int, tuple[int, float]] = {}
+    for block, of_block in _blocks(rows, scores):
+        # numbers out of a memoryview cost a fifth of those out of an array
+        items, ids = (snapshot.columns[name][block].data for name in ("item_id", "row"))
+        rows_of, scores_of = block.data, of_block.data
+        for at in _in_order(snapshot, block, of_block):
+            if items[at] not in best and accepts(ids[at]):
+                best[items[at]] = rows_of[at], scores_of[at]
+                if len(best) == depth:
+                    return _candidates(snapshot, list(best.values()))
+    return _candidates(snapshot, list(best.values()))
 
 
 def _candidates(snapshot: Snapshot, best: Sequence[tuple[int, float]]) -> list[Candidate]:
@@ -151,38 +155,44 @@ def _candidates(snapshot: Snapshot, best: Sequence[tuple[int, float]]) -> list[C
     numbers = (snapshot.columns[name][rows].tolist() for name in ("n", "version", "length"))
     names = (snapshot.names_of(name, rows) for name in ("item_id", "fingerprint", "source"))
     return [
-        Candidate(item_id, n, score, rev_of(version), fingerprint, Source(source), length)
+        Candidate(item_id, n, score, rev_of(version), fingerprint, _SOURCES[source], length)
         for (_, score), n, version, length, item_id, fingerprint, source in zip(best, *numbers, *names, strict=True)
     ]
 
 
-def _in_order(snapshot: Snapshot, rows: Rows, scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
-    """Rows with their scores, best first, ties by item id and n. Sorts no more than is asked for."""
-    block = _FIRST_BLOCK
+def _blocks(rows: Rows, scores: NDArray[Any]) -> Iterator[tuple[Rows, NDArray[Any]]]:
+    """The best ones first, not in order: no more is sorted than is asked for."""
+    size = _FIRST_BLOCK
     while len(rows):
-        floor = np.partition(scores, len(rows) - block)[len(rows) - block] if len(rows) > block else scores.min()
+        floor = np.partition(scores, len(rows) - size)[len(rows) - size] if len(rows) > size else scores.min()
         top = scores >= floor
-        yield from _sorted_block(snapshot, rows[top], scores[top])
+        yield rows[top], scores[top]
         rows, scores = rows[~top], scores[~top]
-        block *= 4
+        size *= 4
 
 
-def _sorted_block(snapshot: Snapshot, rows: Rows, scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
+def _in_order(snapshot: Snapshot, rows: Rows, scores: NDArray[Any]) -> Iterable[int]:
+    """The places in ``rows``, best first, ties by item id and n."""
     order = np.argsort(-scores, kind="stable")
-    rows, scores = rows[order], scores[order]
-    ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)) + 1
-    start, in_order, ranked = 0, rows.tolist(), scores.tolist()
-    for end in ends.tolist():
-        alone = end == start + 1
-        for row in in_order[start:end] if alone else _by_item(snapshot, rows[start:end]):
-            yield row, ranked[start]
-        start = end
+    ranked = scores[order]
+    others = ranked[1:] != ranked[:-1]
+    if others.all():
+        return list(order.tolist())
+    return _with_ties(snapshot, rows[order], order.tolist(), [*(np.flatnonzero(others) + 1).tolist(), len(rows)])
 
 
-def _by_item(snapshot: Snapshot, rows: Rows) -> Iterator[int]:
-    """Rows of one score. A heap, because a query of one common word ties most passages and few of them are needed."""
+def _with_ties(snapshot: Snapshot, rows: Rows, places: Sequence[int], ends: Sequence[int]) -> Iterator[int]:
+    """``ends``: of the groups of one score. A heap, because a query of one common word ties most passages and few of
+    them are needed."""
     item_ids = snapshot.names["item_id"].values(snapshot.columns["item_id"][rows].tolist())
-    heap = list(zip(item_ids, snapshot.columns["n"][rows].tolist(), rows.tolist(), strict=True))
-    heapq.heapify(heap)
-    while heap:
-        yield heapq.heappop(heap)[2]
+    numbers = snapshot.columns["n"][rows].tolist()
+    start = 0
+    for end in ends:
+        if end == start + 1:
+            yield places[start]
+        else:
+            heap = list(zip(item_ids[start:end], numbers[start:end], places[start:end], strict=True))
+            heapq.heapify(heap)
+            while heap:
+                yield heapq.heappop(heap)[2]
+        start = end

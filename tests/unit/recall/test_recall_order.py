@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ class ScriptedIndex:
 
     def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
         found = [self._candidate(name, 2.0 - place / 10) for place, name in enumerate(self.lexical)]
-        return [replace(one, n=self.lexical_n.get(one.item_id[-1], 0)) for one in found]
+        return [one._replace(n=self.lexical_n.get(one.item_id[-1], 0)) for one in found]
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
         return [self._candidate(name, self.cosines.get(name, 0.5)) for name in self.vector]

@@ -157,6 +157,18 @@ def test_a_refused_append_stores_no_image(world: World, by: str, refused_as: str
     assert images(world) == []
 
 
+@pytest.mark.parametrize("keyed", [False, True])
+def test_a_repeat_stores_what_is_gone_of_an_event_that_shows_it(world: World, keyed: bool) -> None:
+    """Whoever wrote the event died before the look for what somebody had taken away meanwhile."""
+    scope = world.user().of_session("s1")
+    event, key = photo("m1"), IdempotencyKey("POST /events", "k1", "0" * 64) if keyed else None
+    append_events(scope, [event], key)
+    [name] = images(world)
+    world.objects.delete(name)
+    assert append_events(scope, [event], key).seqs == [1]
+    assert images(world) == [name]
+
+
 def test_a_repeat_does_not_bring_back_what_is_gone(world: World) -> None:
     """Of an event that is known nothing is stored again: its image may have been deleted, or its time may be over."""
     scope = world.user().of_session("s1")
@@ -164,6 +176,8 @@ def test_a_repeat_does_not_bring_back_what_is_gone(world: World) -> None:
     append_events(scope, [event], key)
     [name] = images(world)
     world.objects.delete(name)
+    row = world.table.get(scope.keys.event(1)) or {}
+    world.table.write([rows.put_without_images(row)])
     assert append_events(scope, [event]).seqs == [1]
     assert append_events(scope, [event], key).seqs == [1]
     assert images(world) == []

@@ -17,7 +17,7 @@ from neve.store import rows
 from neve.store.keys import Keys
 from neve.usecases.sessions import retain_logs
 from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.retain_logs import send_expired
+from neve.usecases.sessions.retain_logs import retain_log, send_expired
 from neve.workers.job_worker import work
 from tests.unit.recall_world import RecallWorld
 
@@ -155,8 +155,11 @@ def test_an_image_that_is_shown_again_stays(world: RecallWorld, session: Session
     assert world.objects.list(keys.images_prefix) == sorted(names[1:])
 
 
-def test_an_image_goes_behind_its_event_also_after_a_killed_worker(world: RecallWorld, session: SessionScope) -> None:
-    """What says which image it was is there until it is gone."""
+@pytest.mark.parametrize("policy_ends", [False, True])
+def test_an_image_goes_behind_its_event_also_after_a_killed_worker(
+    world: RecallWorld, session: SessionScope, policy_ends: bool
+) -> None:
+    """What says which image it was is there until it is gone, whatever the policy says by then."""
     keys, name = session.keys, session.keys.image_object("one")
     world.say("Look.", "Noted.")
     block = {"type": "image", "media_type": "image/png", "object": name}
@@ -174,6 +177,10 @@ def test_an_image_goes_behind_its_event_also_after_a_killed_worker(world: Recall
         sweep(world)
     del world.objects.delete
     assert rows.images_of_row(world.rows.get(keys.event(1)) or {}) == [name]
-    assert list_events(session, 1, 10).events[0].content == ""
-    sweep(world)
-    assert (world.objects.list(keys.images_prefix), seqs(session)) == ([], [])
+    assert list_events(session, 1, 10).events[0].content == []
+    if policy_ends:
+        world.with_policy()
+    retain_log(world.user().of_session("s1"), lambda: 900.0)
+    assert world.objects.list(keys.images_prefix) == []
+    assert seqs(session) == ([1, 2] if policy_ends else [])
+    assert not policy_ends or rows.images_of_row(world.rows.get(keys.event(1)) or {}) == []

@@ -35,6 +35,12 @@ def terms_in(text: str) -> frozenset[str]:
     return frozenset(chain.from_iterable(map(chunk_terms, set(chunks(fold(text))))))
 
 
+@lru_cache(maxsize=CACHED_TEXTS)
+def count_of_terms(text: str) -> int:
+    """How many terms a text has, repetitions included."""
+    return sum(len(chunk_terms(chunk)) for chunk in chunks(fold(text)))
+
+
 def asked_terms(word: str) -> Iterator[str]:
     """The terms by which a text with this word of a query is found: all of its own, but of a script that is read by
     pairs no single characters, which are in every other word too."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections.abc import Collection, Sequence
 from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -233,7 +234,7 @@ def put_archived(keys: SessionKeys, since: str, current: Item | None) -> Put:
 # --- events -------------------------------------------------------------------------------------
 
 IMAGES_LEFT = "images_left"
-"""Of the row of an erased event: its images, until they are removed."""
+"""Of the row of an event that no longer shows its images: their objects, until they are removed."""
 _ERASED = {"content": "", "erased": True, "taken_back": True}
 
 
@@ -272,21 +273,32 @@ def put_erased(item: Item) -> Put:
     """The row of an event without anything of what it said; which event it was, when, and how long stays, and for now
     the names of its images: whoever removes them looks for them there, also after another one that has died."""
     kept = {name: value for name, value in item.items() if name not in ("name", "event_data", "blocks")}
-    images = {IMAGES_LEFT: images_of_row(item)}
-    return Put(kept | _unless_nothing(images, **{IMAGES_LEFT: []}) | _ERASED, Version(item["version"]))
+    return Put(_with_images_left(kept | _ERASED, images_of_row(item)), Version(item["version"]))
 
 
-def put_without_images(item: Item) -> Put:
-    """The row that ``put_erased`` has left, once its images are removed."""
-    return Put({name: value for name, value in item.items() if name != IMAGES_LEFT}, Version(item["version"]))
+def put_without_images(item: Item, gone: Collection[str] = ()) -> Put:
+    """The row of an event that shows none of its stored images any more, and names those that are still to be removed:
+    all but ``gone``."""
+    left = [image for image in images_of_row(item) if image not in gone]
+    hidden = dict(item)
+    if item.get("blocks"):
+        blocks = [block for block in json.loads(item["content"]) if "object" not in block]
+        hidden["content"] = json.dumps(blocks, ensure_ascii=False)
+    return Put(_with_images_left(hidden, left), Version(item["version"]))
 
 
 def images_of_row(item: Item) -> list[str]:
-    """The objects of the images that an event shows, or that are still to be removed of one that was erased."""
+    """The objects of the images that an event shows, or that it no longer shows and that are still to be removed; each
+    once."""
     if IMAGES_LEFT in item:
         return list(item[IMAGES_LEFT])
     blocks = json.loads(item["content"]) if item.get("blocks") else []
-    return [block["object"] for block in blocks if "object" in block]
+    return list(dict.fromkeys(block["object"] for block in blocks if "object" in block))
+
+
+def _with_images_left(item: Item, images: Sequence[str]) -> Item:
+    kept = {name: value for name, value in item.items() if name != IMAGES_LEFT}
+    return kept | ({IMAGES_LEFT: list(images)} if images else {})
 
 
 # --- retractions --------------------------------------------------------------------------------

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from neve.domain.errors import NeveError
-from neve.ports import Clock, Conflict, Ids
+from neve.ports import Clock, Conflict, Ids, Item
 
 T = TypeVar("T")
 
@@ -17,6 +17,10 @@ writer made progress."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.002, 0.25
 """The second attempt follows at once. Before each later one lies a random part of a pause that starts here and doubles
 (full jitter), so that writers who met once do not meet again."""
+MOST_ROWS = 90
+"""Beside them a transaction checks or notes some rows of the user and the job."""
+BATCH_BYTES = 2_000_000
+"""*Chosen*: half of what a transaction holds (*limit*, DynamoDB): a row may be written larger than it was read."""
 TOO_MANY_WRITERS = "Too many writers are changing this at the same time; try again."
 
 
@@ -45,3 +49,23 @@ def transact(ports: Timing, attempt: Callable[[], T], *, attempts: int = ATTEMPT
 def _random_share(ids: Ids) -> float:
     """Uniform in [0, 1)."""
     return int(ids.token()[:8], 16) / (1 << 32)
+
+
+def batches(things: Iterable[T], size_of: Callable[[T], int], *, most: int = MOST_ROWS) -> Iterator[list[T]]:
+    """Of at most ``most`` things, and of at most ``BATCH_BYTES`` unless one alone has more."""
+    batch: list[T] = []
+    size = 0
+    for thing in things:
+        own = size_of(thing)
+        if batch and (len(batch) == most or size + own > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(thing)
+        size += own
+    if batch:
+        yield batch
+
+
+def item_bytes(item: Item) -> int:
+    """About as many as the store counts."""
+    return sum(len(name) + len(str(value).encode()) for name, value in item.items())

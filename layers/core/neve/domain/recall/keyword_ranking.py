@@ -6,6 +6,7 @@ order, and between new rows the larger share comes first, then the newer row, th
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,8 @@ def keyword_ranking(indexed: Sequence[Placed], new: Sequence[Placed]) -> list[st
     by_id = sorted(new, key=lambda row: row.id)
     by_age = sorted(by_id, key=lambda row: row.at, reverse=True)
     waiting = sorted(by_age, key=lambda row: row.share, reverse=True)
-    places = [sum(hit.share > row.share for hit in indexed) for row in waiting]
+    shares = sorted(hit.share for hit in indexed)
+    places = [len(shares) - bisect_right(shares, row.share) for row in waiting]
     ranking: list[str] = []
     taken = 0
     for position in range(len(indexed) + 1):

@@ -17,11 +17,11 @@ from neve.ports import Check, Item, Key, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.store.transact import transact
+from neve.store.transact import batches, transact
 from neve.usecases.erase.incarnation import UserErased, still_there
 
-BATCH_EVENTS, BATCH_BYTES = 40, 2_000_000
-"""Of one transaction, which holds 100 actions and 4 MB (*limit*, DynamoDB)."""
+BATCH_EVENTS = 40
+"""Of one transaction, with a document for each (*follows*: 100 actions)."""
 
 
 def path_of(scope: SessionScope, incarnation: int, seq: int) -> str:
@@ -39,7 +39,7 @@ def shown_tokens(scope: SessionScope, event: Event, *, pruned: bool) -> int:
 def store_artifacts(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
     """A document for each of these results that has none yet. Raises UserErased, StoreUnavailable; what was written
     stays, and the same step finds it again."""
-    for batch in batches(results):
+    for batch in in_parts(results):
         transact(scope.ports, partial(_store, scope, incarnation, batch))
 
 
@@ -98,7 +98,7 @@ def put_away_covered(scope: SessionScope, incarnation: int) -> None:
     last = min(epoch.covers_to, stale_to(events))
     results = [event for event in stale_results(events) if event.seq <= last]
     store_artifacts(scope, incarnation, results)
-    for batch in batches(results):
+    for batch in in_parts(results):
         transact(scope.ports, partial(_prune, scope, incarnation, batch))
     if last > epoch.pruned_to:
         transact(scope.ports, partial(_note, scope, incarnation, last))
@@ -126,19 +126,9 @@ def _note(scope: SessionScope, incarnation: int, pruned_to: int) -> None:
         scope.ports.table.write([rows.check_head(keys, head), noted])
 
 
-def batches(results: Sequence[Event]) -> Iterator[list[Event]]:
-    """In parts that one transaction can hold, be it as events or as documents."""
-    batch: list[Event] = []
-    size = 0
-    for event in results:
-        own = event_bytes(event)
-        if batch and (len(batch) == BATCH_EVENTS or size + own > BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(event)
-        size += own
-    if batch:
-        yield batch
+def in_parts(results: Sequence[Event]) -> Iterator[list[Event]]:
+    """That one transaction can hold, be it as events or as documents."""
+    return batches(results, event_bytes, most=BATCH_EVENTS)
 
 
 def event_bytes(event: Event) -> int:

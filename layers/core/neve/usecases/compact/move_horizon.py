@@ -19,7 +19,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
-from neve.usecases.compact.artifacts import batches, pruned_events, shown_tokens, store_artifacts
+from neve.usecases.compact.artifacts import in_parts, pruned_events, shown_tokens, store_artifacts
 from neve.usecases.compact.summarise import Written, request_of, summarise
 from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.tenants.usage import usage_put
@@ -114,7 +114,7 @@ class HorizonMove:
             first = session.epoch.covers_to is None
             covered = newly_covered(Tail(observed, tokens, first, policy.kept_verbatim, policy.compaction_at))
         stays = [event for event in stale if covered is None or not covered.first <= event.seq <= covered.last]
-        pruned = next(batches(stays), [])
+        pruned = next(in_parts(stays), [])
         left = {event.seq for event in stays} - {event.seq for event in pruned}
         tokens |= {event.seq: event.original_tokens for event in tail if event.seq in left}
         horizon = covered.last if covered else session.epoch.covers_to or 0

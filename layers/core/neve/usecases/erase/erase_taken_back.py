@@ -15,7 +15,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import SUMMARY
 from neve.store.partitions import all_rows
-from neve.store.transact import transact
+from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.erase.erase_revisions import erase_vectors, stored_revisions
@@ -32,6 +32,9 @@ ROUND = 500
 """Events whose texts and images are looked for in everything else that the user has, at once."""
 BATCH = 40
 """Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
+IMAGES_AT_ONCE = 50
+"""*Chosen*: each takes five calls of the object store one after the other, some ten seconds together, and each part two
+readings of all the user's events."""
 
 
 @dataclass(frozen=True)
@@ -110,25 +113,28 @@ class _Erasing:
         documents = list(scope.ports.table.get_many(documents)) if documents else []
         beside = [*documents, *(scope.keys.tokens_of(event_id(scope.session, event.seq)) for event in events)]
         delete_rows(scope.ports.table, beside)
-        for batch in _batched(items, BATCH):
+        for batch in batches(items, _erased_bytes, most=BATCH):
             transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
         self._remove_images(items)
         self.receipt.events += sum(not event.erased for event in events)
         self.receipt.documents += len(documents)
 
     def _remove_images(self, items: Sequence[Item]) -> None:
-        """Of events that are blank by now."""
-        named = [item for item in items if rows.images_of_row(item)]
-        images = {image for item in named for image in rows.images_of_row(item)}
-        self.receipt.images += len(remove_images(self.scope, images, sent=True))
-        for batch in _batched(named, BATCH):
-            transact(self.scope.ports, partial(self._forget_images, [item["seq"] for item in batch]))
+        """Of events that are blank by now. In parts, each of which is noted: a worker that is cut off is followed there
+        (docs/rules/sessions.md#images)."""
+        named = {item["seq"]: rows.images_of_row(item) for item in items if rows.images_of_row(item)}
+        for part in _batched(sorted({image for images in named.values() for image in images}), IMAGES_AT_ONCE):
+            gone = frozenset(part)
+            self.receipt.images += len(remove_images(self.scope, gone, sent=True))
+            showed = [item for item in items if not gone.isdisjoint(named.get(item["seq"], ()))]
+            for batch in batches(showed, _erased_bytes, most=BATCH):
+                transact(self.scope.ports, partial(self._forget_images, [item["seq"] for item in batch], gone))
 
-    def _forget_images(self, seqs: Sequence[int]) -> None:
+    def _forget_images(self, seqs: Sequence[int], gone: Collection[str]) -> None:
         found = self.scope.ports.table.get_many([self.scope.keys.event(seq) for seq in seqs])
-        ops = [rows.put_without_images(item) for item in found.values() if rows.images_of_row(item)]
-        if ops:
-            self.scope.ports.table.write(ops)
+        named = [item for item in found.values() if not set(rows.images_of_row(item)).isdisjoint(gone)]
+        if named:
+            self.scope.ports.table.write([rows.put_without_images(item, gone) for item in named])
 
     def _leaving(self, session: str, seq: int) -> bool:
         return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
@@ -244,6 +250,10 @@ class _Erasing:
         except StoreUnavailable:
             return False
         return True
+
+
+def _erased_bytes(item: Item) -> int:
+    return item_bytes(rows.put_erased(item).item)
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

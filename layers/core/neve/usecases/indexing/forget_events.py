@@ -10,11 +10,11 @@ from functools import partial
 from neve.domain.records import Retraction, Span, Spans
 from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import Item, Passage, Put, Table, Version, WordsPorts, WriteOp
+from neve.ports import Item, Passage, Put, Table, Version, WordsPorts
 from neve.store import rows
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import PAGE, all_rows
-from neve.store.transact import transact
+from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.indexing.index_events import (
     LOOK_BACK,
@@ -53,7 +53,9 @@ def forget_events(
 def _forget(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span, beyond: int) -> None:
     """First the rows say that they are in no index, so that nobody brings them in again; a write that is under way
     comes behind the removal, and is refused. ``beyond``: a rev that none of their passages has."""
-    transact(ports, partial(_mark, ports, keys, incarnation, span))
+    log = all_rows(ports.table, keys.log, between=keys.events(*span))
+    for batch in batches((item for item in log if not item.get("taken_back")), item_bytes):
+        transact(ports, partial(_mark, ports, keys, incarnation, [item["seq"] for item in batch]))
     for item in all_rows(ports.table, keys.log, between=keys.events(*span)):
         if item["event_type"] not in ROLES:
             continue
@@ -78,17 +80,17 @@ def _read(table: Table, keys: SessionKeys, retraction_id: str) -> Retraction:
     return rows.read_retraction(item)
 
 
-def _mark(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span) -> None:
+def _mark(ports: WordsPorts, keys: SessionKeys, incarnation: int, seqs: Sequence[int]) -> None:
     """Raises Conflict, UserErased."""
-    items = list(all_rows(ports.table, keys.log, between=keys.events(*span)))
-    puts: list[WriteOp] = [
-        Put(item | {"taken_back": True}, Version(item["version"])) for item in items if not item.get("taken_back")
-    ]
-    if not puts:
+    found = ports.table.get_many([keys.head, *map(keys.event, seqs)])
+    head = rows.read_head(found.pop(keys.head, None))
+    left = [item for item in found.values() if not item.get("taken_back")]
+    if not left:
         return
-    head = rows.read_head(ports.table.get(keys.head))
     still_there(head, incarnation)
-    ports.table.write([rows.check_head(keys, head), *puts])
+    ports.table.write(
+        [rows.check_head(keys, head), *(Put(item | {"taken_back": True}, Version(item["version"])) for item in left)]
+    )
 
 
 # --- neighbours -----------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from neve.store.keys import seq_of
 from neve.store.transact import transact
 from neve.usecases.compact.job import Reason, compaction_job, new_job_id
 from neve.usecases.privacy.screen_event import screen_event
-from neve.usecases.sessions.event_images import NewImage, name_images, store_images
+from neve.usecases.sessions.event_images import NewImage, StoredImages, name_images, store_images
 from neve.usecases.sessions.new_event import NewEvent as NewEvent
 from neve.usecases.sessions.note_open import REOPENS
 
@@ -68,8 +68,12 @@ def append_events(
 
 
 def _with_images(append: _Append, images: Sequence[Sequence[NewImage]]) -> Appended:
-    """``images``: of each event. A commit whose outcome is unknown keeps what it stored: the events may be there."""
+    """``images``: of each event. A commit whose outcome is unknown keeps what it stored: the events may be there. A
+    repeat looks for those of the events that are there, which its caller may not have been answered about."""
     looked = append.look()
+    new = [] if isinstance(looked, Appended) else looked
+    repeated = StoredImages(append.scope, [], [image for n, of in enumerate(images) if n not in new for image in of])
+    repeated.keep_repeated()
     if isinstance(looked, Appended):
         return looked
     stored = store_images(append.scope, [image for n in looked for image in images[n]])

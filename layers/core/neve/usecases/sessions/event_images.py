@@ -17,7 +17,7 @@ from neve.domain.errors import FieldError, NeveError, invalid, not_found
 from neve.domain.sessions.images import MAX_IMAGE_BYTES, START_BYTES, image_type
 from neve.ports import ObjectStart, ObjectStore, StoreUnavailable
 from neve.scope import UserScope
-from neve.usecases.sessions.image_objects import remove_images
+from neve.usecases.sessions.image_objects import remove_images, shown_images
 
 Content = str | list[dict[str, Any]]
 
@@ -95,6 +95,17 @@ class StoredImages:
             if objects.peek(image.name, START_BYTES) is None:
                 with suppress(NeveError):
                     again += [image] if image.store(objects) else []
+        self._remove(again)
+
+    def keep_repeated(self) -> None:
+        """What was borrowed is of events that were there before: whoever wrote them may have died before they looked.
+        Raises StoreUnavailable."""
+        objects = self.scope.ports.objects
+        missing = {image.name: image for image in self.borrowed if objects.peek(image.name, START_BYTES) is None}
+        again: list[NewImage] = []
+        for name in sorted(shown_images(self.scope, missing.keys())):
+            with suppress(NeveError):
+                again += [missing[name]] if missing[name].store(objects) else []
         self._remove(again)
 
     def take_away(self) -> None:

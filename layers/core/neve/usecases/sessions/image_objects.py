@@ -23,7 +23,7 @@ def read_image(objects: ObjectStore, name: str) -> bytes | None:
     body = objects.get(name)
     if body is None:
         body = next((objects.get(copy) for copy in _laid_aside(objects, {name})), None)
-    return body
+    return objects.get(name) if body is None else body  # it may have been put back in between
 
 
 def shown_images(scope: UserScope, images: Set[str]) -> set[str]:
@@ -70,15 +70,19 @@ def _remove_once(scope: UserScope, images: Set[str]) -> tuple[Set[str], Set[str]
     objects, keys = scope.ports.objects, scope.keys
     others = _laid_aside(objects, images)
     for copy in others:
-        objects.copy(copy, keys.image_object(image_name(copy)))
+        name = keys.image_object(image_name(copy))
+        if objects.peek(name, 1) is None:
+            objects.copy(copy, name)
     going = images - shown_images(scope, images)
-    aside = {name: keys.image_aside(name, scope.ports.ids.token()) for name in sorted(going)}
-    for name, copy in aside.items():
-        objects.copy(name, copy)
-    for name in aside:
-        objects.delete(name)
+    aside = dict[str, str]()
+    for name in sorted(going):
+        copy = keys.image_aside(name, scope.ports.ids.token())
+        # without a copy of its own nobody deletes: what is gone already may come back for an event
+        if objects.copy(name, copy):
+            aside[name] = copy
+            objects.delete(name)
     again = shown_images(scope, going)
-    for name in sorted(again):
+    for name in sorted(again & aside.keys()):
         objects.copy(aside[name], name)
     put_back = again - shown_images(scope, again)
     removed = {image_name(name) for name in going - again}

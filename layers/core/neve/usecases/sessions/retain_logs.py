@@ -15,13 +15,13 @@ from neve.domain.observe.text import fingerprint
 from neve.domain.records import Event
 from neve.domain.times import iso
 from neve.observing import SecondsLeft
-from neve.ports import Check, Delete, Index, Key, Message, Ports, QueueName, Version, WriteOp
+from neve.ports import Check, Delete, Index, Item, Key, Message, Ports, QueueName, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import TENANTS, Keys, SessionKeys, archives_until
 from neve.store.partitions import all_rows
 from neve.store.tenants import TenantRow, read_tenant
-from neve.store.transact import transact
+from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.indexing.utterances import utterance_of
 from neve.usecases.sessions.image_objects import remove_images
@@ -69,11 +69,11 @@ def retention_message(keys: SessionKeys) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class _Expired:
-    """``images``: what the events show, or showed until they were erased. ``left``: when the archived event behind them
-    was; None when that was all up to ``covers_to``."""
+    """``items``: the rows of the events. ``left``: when the archived event behind them was; None when that was all up
+    to ``covers_to``."""
 
     events: list[Event]
-    images: frozenset[str]
+    items: list[Item]
     left: str | None
     covers_to: int
 
@@ -83,14 +83,13 @@ def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
     is not, with their artifacts, images, passages and vectors; how many. The summary stays, and so do client ids. May
     be repeated at any point. Raises StoreUnavailable."""
     removed = 0
+    _end_removals(scope)
     while scope.policy.retention_days is not None and seconds_left() > SPARE_S:
         expired = _next_expired(scope, expired_before(scope.ports, scope.policy.retention_days))
         if expired is None:
             break
         _forget(scope, expired.events)
-        if expired.images:
-            transact(scope.ports, partial(_blank, scope, expired.events))
-            remove_images(scope, expired.images, sent=False)
+        _remove_images(scope, expired.items)
         transact(scope.ports, partial(_remove, scope, expired))
         removed += len(expired.events)
         if len(expired.events) < EVENTS_AT_ONCE:
@@ -112,8 +111,9 @@ def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
     items = list(islice(log, EVENTS_AT_ONCE + 1))
     events = [rows.read_event(item) for item in items]
     old = list(_older(events[:EVENTS_AT_ONCE], before))
-    images = frozenset(image for item in items[: len(old)] for image in rows.images_of_row(item))
-    return _Expired(old, images, events[len(old)].created_at if len(old) < len(events) else None, epoch.covers_to)
+    return _Expired(
+        old, items[: len(old)], events[len(old)].created_at if len(old) < len(events) else None, epoch.covers_to
+    )
 
 
 def _older(events: list[Event], before: str) -> Iterator[Event]:
@@ -137,15 +137,40 @@ def _forget(scope: SessionScope, events: list[Event]) -> None:
     delete_rows(ports.table, list(dict.fromkeys(vectors)))
 
 
-def _blank(scope: SessionScope, events: list[Event]) -> None:
-    """Those that show images: they are looked for when nothing of these events shows them any more, and are named there
-    until they are gone. Raises Conflict."""
+def _remove_images(scope: SessionScope, items: list[Item]) -> None:
+    """They are looked for when these events show them no more; their names stay on the rows until they are gone."""
+    showing = [item for item in items if rows.images_of_row(item)]
+    for batch in batches((item for item in showing if rows.IMAGES_LEFT not in item), item_bytes):
+        transact(scope.ports, partial(_hide, scope, [item["seq"] for item in batch]))
+    remove_images(scope, {image for item in showing for image in rows.images_of_row(item)}, sent=True)
+
+
+def _hide(scope: SessionScope, seqs: list[int]) -> None:
+    """Raises Conflict."""
     keys = scope.keys
-    found = scope.ports.table.get_many([keys.head, *(keys.event(event.seq) for event in events)])
+    found = scope.ports.table.get_many([keys.head, *map(keys.event, seqs)])
     head = rows.read_head(found.pop(keys.head, None))
-    ops = [rows.put_erased(item) for item in found.values() if not item.get("erased") and rows.images_of_row(item)]
+    ops = [rows.put_without_images(item) for item in found.values() if rows.IMAGES_LEFT not in item]
     if ops and not rows.hidden(head):
         scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+
+def _end_removals(scope: SessionScope) -> None:
+    """Of images whose events a worker that died no longer shows, also where the policy has changed since: they are of
+    the first events that are left."""
+    first = _next_expired(scope, iso(scope.ports.clock.now()))
+    hidden = [item for item in first.items if rows.IMAGES_LEFT in item] if first else []
+    if hidden:
+        _remove_images(scope, hidden)
+        for item in hidden:
+            transact(scope.ports, partial(_forget_images, scope, item["seq"], rows.images_of_row(item)))
+
+
+def _forget_images(scope: SessionScope, seq: int, gone: list[str]) -> None:
+    """Raises Conflict."""
+    item = scope.ports.table.get(scope.keys.event(seq))
+    if item is not None and rows.IMAGES_LEFT in item:
+        scope.ports.table.write([rows.put_without_images(item, gone)])
 
 
 def _remove(scope: SessionScope, expired: _Expired) -> None:

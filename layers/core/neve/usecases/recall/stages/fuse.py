@@ -9,7 +9,7 @@ from datetime import datetime
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
 from neve.domain.recall.query_terms import REFUSALS, QueryTerms, query_terms
 from neve.domain.records import UserHead
-from neve.domain.terms import terms
+from neve.domain.terms import count_of_terms
 from neve.ports import Candidate, Item
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import CHANGED, LENT, OFF_TOPIC, REPEATS, Dropped, LeftOut
@@ -170,4 +170,4 @@ def _best_passage(asked: QueryTerms, row: RecallRow) -> tuple[int, float]:
 def _length(row: RecallRow, n: int) -> int:
     """As the index would count it."""
     said = row.utterance.texts if row.utterance else [row.passages[n].text]
-    return sum(1 for text in said for _ in terms(text))
+    return sum(map(count_of_terms, said))
