@@ -101,3 +101,15 @@ def test_who_came_after_the_retraction_keeps_its_rev(world: RecallWorld, context
     assert {seq: (world.rows.get(keys.event(seq)) or {}).get("rev") for seq in (1, 3, 4)} == before
     assert before[3] is not None and before[4] is None
     assert context[4] == {-1: "three", -2: "one"}
+
+
+def test_many_long_events_are_taken_back_in_transactions_of_their_bytes(world: RecallWorld) -> None:
+    """Fifty of 100 KB are 5 MB: a transaction holds four."""
+    world.open()
+    scope, long = world.user().of_session("s1"), "word " * 20_000
+    for n in range(50):
+        append_events(scope, [NewEvent(EventType.TOOL_RESULT, f"{n} {long}", event_data={"tool_use_id": f"t{n}"})])
+    retract_events(scope, Retract(1, 50, "edited"))
+    told = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
+    assert world.words(told) == {}
+    assert all((world.rows.get(scope.keys.event(seq)) or {})["taken_back"] for seq in range(1, 51))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ import pytest
 
 from neve.domain.records import EventType
 from neve.ports import Expect, Put, WriteOp
-from neve.scope import SessionScope
+from neve.scope import SessionScope, UserScope
 from neve.store import rows
+from neve.usecases.erase import erase_taken_back
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.images import with_images
 from neve.usecases.sessions.append_events import NewEvent, append_events
@@ -245,6 +246,69 @@ def test_what_another_one_puts_back_behind_the_look_is_removed_again(world: Worl
     assert remove_images(world.user(), {name}, sent=False) == {name}
     assert "delete" not in vars(world.objects)
     assert stored(world) == []
+
+
+def test_who_could_lay_nothing_aside_deletes_nothing(world: World) -> None:
+    """Another one has just removed it, and an event that was written since has stored it anew."""
+    [name], copy = stored(world), world.objects.copy
+    hide(world.user().of_session("s1"))
+
+    def overtaken(source: str, target: str) -> bool:
+        del world.objects.copy
+        world.objects.delete(name)
+        done = copy(source, target)
+        show(world.user().of_session("s2"))
+        return done
+
+    world.objects.copy = overtaken  # type: ignore[method-assign]
+    assert remove_images(world.user(), {name}, sent=False) == frozenset()
+    assert "copy" not in vars(world.objects)
+    assert stored(world) == [name]
+
+
+def test_a_reader_finds_what_is_put_back_as_it_looks_for_a_copy(world: World) -> None:
+    [name], get = stored(world), world.objects.get
+
+    def put_back(key: str) -> bytes | None:
+        del world.objects.get
+        world.objects.delete(name)
+        found = get(key)
+        world.objects.put_new(name, PNG, content_type="image/png")
+        return found
+
+    world.objects.get = put_back  # type: ignore[method-assign]
+    assert read_image(world.objects, name) == PNG
+    assert "get" not in vars(world.objects)
+
+
+def test_a_worker_that_is_cut_off_is_followed_where_it_stopped(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The images of an event are removed in parts, and each part is noted."""
+    scope = world.user().of_session("s1")
+    blocks = [{**BLOCK, "data": base64.b64encode(PNG + bytes([n])).decode()} for n in range(3)]
+    append_events(scope, [NewEvent(EventType.USER_MESSAGE, blocks)])
+    message = retract_message(
+        world.table.get(world.tenant.keys.job(retract_events(scope, Retract(1, 2, "deleted")).job_id)) or {}
+    ).body
+    monkeypatch.setattr(erase_taken_back, "IMAGES_AT_ONCE", 2)
+    parts: list[set[str]] = []
+
+    def removing(scope: UserScope, images: Set[str], *, sent: bool) -> Set[str]:
+        parts.append(set(images))
+        if len(parts) == 2:
+            raise Killed
+        return remove_images(scope, images, sent=sent)
+
+    monkeypatch.setattr(erase_taken_back, "remove_images", removing)
+    with pytest.raises(Killed):
+        take_back(scope, message)
+    assert len(stored(world)) == 2
+    take_back(scope, message)
+    assert stored(world) == []
+    assert [len(part) for part in parts] == [2, 2, 2]
+    assert parts[1] == parts[2]
+    assert not parts[0] & parts[1]
+    for seq in (1, 2):
+        assert rows.images_of_row(world.table.get(scope.keys.event(seq)) or {}) == []
 
 
 def deleting(world: World, scope: SessionScope) -> dict[str, Any]:
