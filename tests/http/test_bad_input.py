@@ -526,6 +526,17 @@ def test_null_takes_a_label_or_a_group_away_and_nothing_else(user: Person) -> No
     assert user.expect(200, "GET", "/memories", query={"group": "animals"})["memories"] == []
 
 
+@pytest.mark.parametrize("name", ["text", "group", "tags", "status", "source_id"])
+def test_null_takes_nothing_of_a_document_away(user: Person, name: str) -> None:
+    kept = {"text": "Green tea.", "group": "drinks", "tags": ["tea"]}
+    user.expect(201, "PUT", "/documents", kept, query={"path": "/tea"})
+    sent = {"text": "Black tea.", name: None}
+    found = problem(user.call("PUT", "/documents", sent, query={"path": "/tea"}), 422, "validation_failed")
+    assert fields(found) == [name]
+    document = user.expect(200, "GET", "/documents", query={"path": "/tea"})
+    assert {field: document[field] for field in kept} == kept
+
+
 def test_a_cursor_of_another_list_is_refused(user: Person) -> None:
     for number in range(2):
         user.open(f"s{number}")

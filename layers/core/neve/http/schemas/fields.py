@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic.json_schema import SkipJsonSchema
 
+from neve.domain.errors import invalid
 from neve.domain.ids import MEMORY_ID
 from neve.domain.sessions.transcript import one_line
 from neve.domain.times import iso, parse
@@ -96,3 +99,22 @@ Name = Annotated[Filled, AfterValidator(one_line)]
 Limit = Annotated[int, Field(ge=1, le=200, description="Rows of a page."), BeforeValidator(whole_number)]
 Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR, description="The `next_cursor` of the page before.")]
 Seq = Annotated[int, Field(ge=1, le=10**9, description="A position in the log."), BeforeValidator(whole_number)]
+
+Unset = SkipJsonSchema[None]
+"""A field that is not there. Sent as null it is refused by name, which pydantic alone cannot tell from absent."""
+
+
+def kept(description: str | None = None) -> Any:
+    """A field that stays as it is where it is ``Unset``."""
+    return Field(default=None, description=description, json_schema_extra=_without_default)
+
+
+def refuse_null(body: BaseModel, names: Collection[str]) -> None:
+    """Raises NeveError: 422 for the first of these fields that was sent as null."""
+    for name in sorted(names):
+        if getattr(body, name) is None:
+            raise invalid(name, "must not be null; leave it out to keep it")
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)

@@ -113,10 +113,12 @@ class _Delete:
         return document
 
     def _revisions(self, document: Document) -> list[Item]:
+        """Their keys, and what their texts are called: hundreds of texts of 300 KB have no room in a function."""
         if document.id is None:
             return []
         keys = self.scope.keys
-        return list(all_rows(self.scope.ports.table, keys.partition, prefix=keys.document_revs(document.id)))
+        found = all_rows(self.scope.ports.table, keys.partition, prefix=keys.document_revs(document.id))
+        return [{name: item[name] for name in ("pk", "sk", "text_object") if name in item} for item in found]
 
     def _delete_before(self, guard: Sequence[WriteOp], document: Document, oldest: Sequence[Item]) -> None:
         """What one transaction has no room for, while the document is what it was. Raises Conflict."""

@@ -17,7 +17,7 @@ from neve.domain.tokens import estimate
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
-from neve.http.schemas.fields import Cursor, Filled, Limit, whole_number
+from neve.http.schemas.fields import Cursor, Filled, Limit, Unset, kept, refuse_null, whole_number
 from neve.http.schemas.memories.memories import Importance, Label, ProvenanceView, StatusName, Tags
 from neve.usecases.documents.delete_document import DeletedDocuments
 from neve.usecases.documents.evolve_document import Evolution
@@ -39,25 +39,26 @@ Source = Annotated[str, Field(min_length=1, max_length=256)]
 class DocumentFields(Body):
     """A field that is absent stays as it is, or is the default of a new document."""
 
-    name: Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_collapsed)] | None = Field(
-        default=None, description="Default: the first heading, else the path's last segment; again when empty."
+    name: Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_collapsed)] | Unset = kept(
+        "Default: the first heading, else the path's last segment; again when empty."
     )
-    summary: Annotated[str, Field(max_length=LONGEST_SUMMARY), AfterValidator(_collapsed)] | None = Field(
-        default=None, description="Default: the first lines; again when empty."
+    summary: Annotated[str, Field(max_length=LONGEST_SUMMARY), AfterValidator(_collapsed)] | Unset = kept(
+        "Default: the first lines; again when empty."
     )
-    tags: Tags | None = None
-    group: Optional | None = Field(default=None, description="Empty: none.")
-    kind: Label | None = Field(default=None, description="The caller's own; default `document`.")
-    always_include: bool | None = Field(default=None, description="In every pack. Always true below `/always-load/`.")
-    include_priority: IncludePriority | None = None
-    prompt_label: Optional | None = Field(default=None, description="What a prompt calls it. Empty: none.")
-    prompt_hint: Annotated[str, Field(max_length=500)] | None = Field(default=None, description="Empty: none.")
-    prompt_order: Annotated[int, Field(ge=0, le=10_000)] | None = None
-    editable: bool | None = Field(default=None, description="False: changed by people only, never by a model.")
-    importance: Importance | None = None
-    status: Literal["active", "resolved", "inbox", "archived"] | None = None
+    tags: Tags | Unset = kept()
+    group: Optional | Unset = kept("Empty: none.")
+    kind: Label | Unset = kept("The caller's own; default `document`.")
+    always_include: bool | Unset = kept("In every pack. Always true below `/always-load/`.")
+    include_priority: IncludePriority | Unset = kept()
+    prompt_label: Optional | Unset = kept("What a prompt calls it. Empty: none.")
+    prompt_hint: Annotated[str, Field(max_length=500)] | Unset = kept("Empty: none.")
+    prompt_order: Annotated[int, Field(ge=0, le=10_000)] | Unset = kept()
+    editable: bool | Unset = kept("False: changed by people only, never by a model.")
+    importance: Importance | Unset = kept()
+    status: Literal["active", "resolved", "inbox", "archived"] | Unset = kept()
 
     def change(self, text: str | None, source: tuple[str, str] | None = None) -> DocumentChange:
+        refuse_null(self, self.model_fields_set)
         return DocumentChange(
             text=text,
             name=self.name,
@@ -85,11 +86,9 @@ Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
 class PutBody(DocumentFields):
     """Or the text alone, as `text/markdown`."""
 
-    text: Text | None = Field(default=None, description="Required for a new document.")
-    source_type: Source | None = Field(default=None, description="The outside system that it comes from.")
-    source_id: Source | None = Field(
-        default=None, description="What it is called there: sent again, wherever to, it is the next rev."
-    )
+    text: Text | Unset = kept("Required for a new document.")
+    source_type: Source | Unset = kept("The outside system that it comes from.")
+    source_id: Source | Unset = kept("What it is called there: sent again, wherever to, it is the next rev.")
 
     def command(self) -> DocumentChange:
         if not self.model_fields_set:
@@ -133,7 +132,10 @@ class ReadQuery(PathQuery):
 
 class DeleteQuery(Parameters):
     path: DocumentPath | None = None
-    prefix: DocumentPrefix | None = Field(default=None, description="Everything below it; instead of `path`.")
+    prefix: DocumentPrefix | None = Field(
+        default=None,
+        description="Instead of `path`: everything below it, but not what tools said, which goes with its events.",
+    )
 
     @property
     def address(self) -> str:

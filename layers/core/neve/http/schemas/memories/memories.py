@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
-from pydantic.json_schema import SkipJsonSchema
 
 from neve.domain.errors import invalid
 from neve.domain.ids import MEMORY_ID, is_document_id, is_memory_id
@@ -34,7 +33,7 @@ from neve.domain.records import (
 )
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.fields import Cursor, Day, Filled, Identifier, Limit, Time
+from neve.http.schemas.fields import Cursor, Day, Filled, Identifier, Limit, Time, Unset, kept, refuse_null
 from neve.usecases.memories.create_memory import NewMemory
 from neve.usecases.memories.delete_memory import Deleted
 from neve.usecases.memories.import_memories import ImportedRow
@@ -187,41 +186,30 @@ def check_fields(given: CreateBody | ImportLine, at: str) -> None:
             raise invalid(f"{at}{name}", f"is required for the kind {given.kind}")
 
 
-Unset = SkipJsonSchema[None]
-"""A field that is not there. Sent as null it is refused by name, which pydantic alone cannot tell from absent."""
 CLEARED_BY_NULL = {"label", "group", "emotional_tone"}
-
-
-def _without_default(schema: dict[str, Any]) -> None:
-    schema.pop("default", None)
-
-
-_KEPT: Any = Field(default=None, json_schema_extra=_without_default)
 
 
 class UpdateBody(Body):
     """At least one field. A field that is absent stays as it is; null takes a label or a group away."""
 
-    text: Text | Unset = _KEPT
-    priority: PriorityName | Unset = _KEPT
-    importance: Importance | Unset = _KEPT
-    confidence: Confidence | Unset = _KEPT
-    status: Literal["active", "resolved", "archived"] | Unset = _KEPT
-    category: Category | Unset = _KEPT
-    outcome: Outcome | Unset = _KEPT
+    text: Text | Unset = kept()
+    priority: PriorityName | Unset = kept()
+    importance: Importance | Unset = kept()
+    confidence: Confidence | Unset = kept()
+    status: Literal["active", "resolved", "archived"] | Unset = kept()
+    category: Category | Unset = kept()
+    outcome: Outcome | Unset = kept()
     emotional_tone: Tone | None = None
-    key_topics: Topics | Unset = _KEPT
+    key_topics: Topics | Unset = kept()
     label: Label | None = None
     group: Label | None = None
-    tags: Tags | Unset = _KEPT
+    tags: Tags | Unset = kept()
 
     def command(self) -> MemoryChange:
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
         if not fields:
             raise invalid("body", "names nothing to change")
-        for name in sorted(fields.keys() - CLEARED_BY_NULL):
-            if fields[name] is None:
-                raise invalid(name, "must not be null; leave it out to keep it")
+        refuse_null(self, self.model_fields_set - CLEARED_BY_NULL)
         casts: dict[str, Any] = {"priority": Priority, "status": Status, "tags": tuple, "key_topics": tuple}
         return MemoryChange({name: casts.get(name, lambda same: same)(value) for name, value in fields.items()})
 
