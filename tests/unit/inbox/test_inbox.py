@@ -13,6 +13,7 @@ from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records import Memory, Provenance, Status
 from neve.ports import BadCursor
 from neve.store import rows
+from neve.usecases.erase.request_erasure import request_erasure
 from neve.usecases.inbox.decide import decide
 from neve.usecases.inbox.decision import Decision
 from neve.usecases.inbox.list_inbox import list_inbox
@@ -78,6 +79,13 @@ def test_facts_and_documents_wait_in_one_list_oldest_first(world: LibraryWorld) 
     assert list_inbox(world.user("bob"), 50, None) == ([], None)
     with pytest.raises(BadCursor):
         list_inbox(world.user("bob"), 2, cursor)
+
+
+def test_of_a_user_who_is_being_erased_nothing_is_listed(world: LibraryWorld) -> None:
+    fact(world, "The user likes jazz.")
+    assert len(waiting(world)) == 1
+    request_erasure(world.user(), close=False)
+    assert waiting(world) == []
 
 
 def test_what_was_decided_leaves_the_list(world: LibraryWorld) -> None:

@@ -22,7 +22,7 @@ Waiting = Memory | Proposal
 
 def list_inbox(scope: UserScope, limit: int, cursor: str | None) -> tuple[list[Waiting], str | None]:
     """Found by a sparse index, which may be a moment behind: the rows decide. One query and one batch read. A page may
-    be short. Raises BadCursor, StoreUnavailable."""
+    be short; of a user who is being erased nothing is listed. Raises BadCursor, StoreUnavailable."""
     keys, table = scope.keys, scope.ports.table
     listed = json.dumps(["inbox", keys.partition]).encode()
     first = read_cursor(listed, cursor)[0] if cursor else ""
@@ -31,13 +31,15 @@ def list_inbox(scope: UserScope, limit: int, cursor: str | None) -> tuple[list[W
     page = found[:limit]
     wanted = [_row_of(keys, str(item["id"])) for item in page]
     read = table.get_many([keys.head, *wanted])
-    gen = rows.read_head(read.get(keys.head)).gen
+    head = rows.read_head(read.get(keys.head))
+    if rows.hidden(head):
+        return [], None
     waiting: list[Waiting] = []
     for key in wanted:
         item = read.get(key)
         if item is None:
             continue
-        one: Waiting = read_proposal(item) if item["type"] == "proposal" else as_seen(item, gen)
+        one: Waiting = read_proposal(item) if item["type"] == "proposal" else as_seen(item, head.gen)
         if one.status == Status.INBOX:
             waiting.append(one)
     more = len(found) > limit
