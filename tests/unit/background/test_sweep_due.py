@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.jobs.time_share import shares
-from neve.ports import StoreUnavailable
+from neve.ports import Conflict, StoreUnavailable
+from neve.store import rows
 from neve.store.partitions import all_rows, due_rows
 from neve.store.stream_records import Change
 from neve.usecases.background import sweep_due as sweeping
 from neve.usecases.background.sweep_due import COUNTS, sweep_due
 from neve.usecases.sessions.note_open import note_open
 from neve.usecases.tenants.create_tenant import create_tenant
+from neve.workers.sweep import sweep
 from tests.unit.librarian.library_world import LibraryWorld
 
 SESSIONS = 4
@@ -82,3 +85,43 @@ def test_every_kind_gets_its_share(backlogs: list[int], piece_s: float, time_s: 
         assert share.left is (done < backlog)
         assert done == backlog or done * piece_s >= fair_s - len(backlogs) * piece_s
     assert spent <= time_s - spare_s + len(backlogs) * piece_s
+
+
+def test_a_row_that_nothing_can_be_done_with_keeps_no_other_waiting_and_is_told(
+    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither among its own kind nor in the next one; what another worker is at is no failure."""
+    told: list[tuple[str, str]] = []
+    outcomes = iter((ValueError("odd"), StoreUnavailable("objects", "gone"), Conflict(), None))
+
+    def build(*_: object) -> None:
+        outcome = next(outcomes)
+        if outcome is not None:
+            raise outcome
+
+    monkeypatch.setattr(sweeping, "build_pack", build)
+    for n in range(SESSIONS):
+        keys = world.user().of_session(f"s{n}").keys
+        epoch = replace(rows.read_epoch(world.table.get(keys.epoch) or {}), rebuild_due="reflection")
+        world.table.write([rows.put_epoch(keys, epoch, world.clock.now())])
+    swept = sweep_due(world, told=lambda kind, error: told.append((kind, type(error).__name__)))
+    assert (swept["rebuilt"], swept["busy"], swept["failed"], swept["closed"]) == (1, 1, 2, SESSIONS)
+    assert sorted(told) == [("rebuild", "StoreUnavailable"), ("rebuild", "ValueError")]
+
+
+def test_the_worker_of_a_sweep_tells_what_failed(
+    world: LibraryWorld,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("odd")
+
+    monkeypatch.setattr(sweeping, "build_pack", fail)
+    keys = world.user().of_session("s0").keys
+    epoch = replace(rows.read_epoch(world.table.get(keys.epoch) or {}), rebuild_due="reflection")
+    world.table.write([rows.put_epoch(keys, epoch, world.clock.now())])
+    assert sweep(world, None)["failed"] == 1
+    assert '"WorkFailed":[1.0]' in capsys.readouterr().out
+    assert [vars(record)["where"] for record in caplog.records if record.message == "failed"] == ["sweep rebuild"]

@@ -11,20 +11,26 @@ from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.indexing.requeue import backlog_age_s
 
 TOLD = {
+    "failed": "WorkFailed",
     "closed": "SessionsClosed",
     "orphans": "OrphansEnded",
     "idle_failed": "SessionsNotEnded",
     "idle_left": "SessionsLeft",
     "left": "WorkLeft",
 }
-"""Counts of the sweep that are told when they are not 0. ``idle_left``: more sessions were due than one sweep looks at.
-``left``: kinds of work that had no time for all that was due."""
+"""Counts of the sweep that are told when they are not 0. ``failed``: packs, replacements and jobs that the next one
+tries again. ``idle_left``: more sessions were due than one sweep looks at. ``left``: kinds of work that had no time for
+all that was due."""
 
 
 def sweep(ports: Ports, context: Any) -> dict[str, int]:
     """The counts. ``context``: Lambda's, which knows how long the function may still run. Raises StoreUnavailable."""
-    done = sweep_due(ports, time_of(context))
+    done = sweep_due(ports, time_of(context), _failed)
     told = {"LastSuccess": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}
     told |= {metric: float(done[name]) for name, metric in TOLD.items() if done[name]}
     observability.measured("sweep", told)
     return done
+
+
+def _failed(kind: str, error: Exception) -> None:
+    observability.failed(f"sweep {kind}", "", error)

@@ -4,15 +4,14 @@ extracted after an hour. They are found by a sparse index, and the session's own
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import islice
 
-from neve.domain.errors import NeveError
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records import SessionHead
 from neve.domain.sessions.idle import ORPHAN_AFTER, due_of, looked_at_next
-from neve.ports import Check, Conflict, Delete, Expect, Item, Key, Ports, StoreUnavailable, Version, WriteOp
+from neve.ports import Check, Conflict, Delete, Expect, Item, Key, Ports, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.filings import put_open_session
@@ -25,15 +24,26 @@ MOST = 500
 NOTHING = ""
 
 
-def end_idle(ports: Ports, share: TimeShare) -> dict[str, int]:
-    """Counts: sessions ``closed`` and ``orphans`` ended; ``idle_failed``: what the next sweep tries again;
-    ``idle_left``: 1 when more were due than it looked at. Raises StoreUnavailable."""
+Failed = Callable[[str, Exception], None]
+"""Told of what failed: the kind of work, and why."""
+
+
+def nobody_told(_kind: str, _error: Exception) -> None:
+    """For who asks for the counts alone."""
+
+
+def end_idle(ports: Ports, share: TimeShare, told: Failed = nobody_told) -> dict[str, int]:
+    """Counts: sessions ``closed`` and ``orphans`` ended; ``idle_failed``: what the next sweep tries again, of which
+    ``told`` hears why; ``idle_left``: 1 when more were due than it looked at. Raises StoreUnavailable."""
     done: Counter[str] = Counter()
     due = due_rows(ports.table, "idle", ports.clock.now())
     for item in share.of(islice(due, MOST)):
         try:
             done[_look(ports, item)] += 1
-        except (StoreUnavailable, Conflict, NeveError):
+        except Conflict:
+            done["idle_failed"] += 1  # something was said meanwhile
+        except Exception as error:
+            told("idle", error)
             done["idle_failed"] += 1
     done["idle_left"] = 1 if share.left else sum(1 for _ in islice(due, 1))
     return {name: done[name] for name in ("closed", "orphans", "idle_failed", "idle_left")}

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from neve.domain.errors import NeveError
 from neve.domain.jobs.time_share import TimeShare, shares
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import Conflict, Item, Ports, StoreUnavailable, key_of
 from neve.store import rows
 from neve.store.partitions import due_rows
-from neve.usecases.background.end_idle import end_idle
+from neve.usecases.background.end_idle import Failed, end_idle, nobody_told
 from neve.usecases.documents.unmade_documents import clear_unmade
 from neve.usecases.indexing.requeue import logs_behind, requeue_logs, requeue_pending, waiting_for
 from neve.usecases.jobs.queued_jobs import KINDS, send_again
@@ -29,24 +28,28 @@ PENDING_FOR = timedelta(minutes=10)
 SPARE_S = 30.0
 """Kept of the worker's time for the last piece of work of each kind, and for the messages of what was found."""
 COUNTS = (
-    *("rebuilt", "replacements", "jobs", "failed", "closed", "orphans", "idle_failed", "idle_left"),
+    *("rebuilt", "replacements", "jobs", "busy", "failed", "closed", "orphans", "idle_failed", "idle_left"),
     *("embeddings", "passes", "retained", "texts", "left"),
 )
+
+BUSY = (Conflict, ReplacementBusy)
+"""Another worker is at it: nothing that anybody has to look into."""
 
 Counts = dict[str, int]
 
 
-def sweep_due(ports: Ports, seconds_left: SecondsLeft = for_ever) -> Counts:
+def sweep_due(ports: Ports, seconds_left: SecondsLeft = for_ever, told: Failed = nobody_told) -> Counts:
     """Counts by kind of work: packs rebuilt, replacements resolved, erasures and exports that go on, sessions closed
     and ended, embeddings and passes queued again, sessions with events whose time is over, long texts that were
-    announced an hour ago, and failures, which stay due and are tried again by the next sweep. ``left``: kinds of which
-    more was due than their share of the time allowed. A kind whose store fails keeps no other waiting. Raises
-    StoreUnavailable behind the last one when that happened."""
+    announced an hour ago, and what was ``busy`` or ``failed``, which stays due and is tried again by the next sweep.
+    ``left``: kinds of which more was due than their share of the time allowed. Neither a row that nothing can be done
+    with nor a kind whose store fails keeps any other waiting; ``told`` hears of them. Raises StoreUnavailable behind
+    the last kind when a store failed one."""
     kinds: list[Callable[[TimeShare], Counts]] = [
-        partial(_due, ports, "rebuild", "rebuilt", _rebuild),
-        partial(_due, ports, "replace", "replacements", resolve_due),
-        *(partial(_due, ports, kind, "jobs", send_again) for kind in KINDS),
-        partial(end_idle, ports),
+        partial(_due, ports, "rebuild", "rebuilt", _rebuild, told),
+        partial(_due, ports, "replace", "replacements", resolve_due, told),
+        *(partial(_due, ports, kind, "jobs", send_again, told) for kind in KINDS),
+        partial(end_idle, ports, told=told),
         partial(_unindexed, ports),
         partial(_behind, ports),
         lambda share: {"retained": send_expired(ports, share)},
@@ -65,12 +68,17 @@ def sweep_due(ports: Ports, seconds_left: SecondsLeft = for_ever) -> Counts:
     return dict(done)
 
 
-def _due(ports: Ports, kind: str, count: str, work: Callable[[Ports, Item], object], share: TimeShare) -> Counts:
+def _due(
+    ports: Ports, kind: str, count: str, work: Callable[[Ports, Item], object], told: Failed, share: TimeShare
+) -> Counts:
     done: Counter[str] = Counter()
     for item in share.of(due_rows(ports.table, kind)):
         try:
             work(ports, item)
-        except (StoreUnavailable, Conflict, ReplacementBusy, NeveError):
+        except BUSY:
+            done["busy"] += 1
+        except Exception as error:
+            told(kind, error)
             done["failed"] += 1
         else:
             done[count] += 1
