@@ -70,9 +70,16 @@ def not_reflected(queue: str, correlation_id: str, reason: str) -> None:
     logger.warning("not reflected", extra={"where": queue, "correlation_id": correlation_id, "reason": reason})
 
 
-def reflection_left_out(queue: str, correlation_id: str, count: int) -> None:
-    """Rows of a reflection that its target has no room for; what they were made of is replaced."""
-    logger.warning("reflection left out", extra={"where": queue, "correlation_id": correlation_id, "count": count})
+def reflection_left_out(queue: str, correlation_id: str, count: int, cut: int | None = None) -> None:
+    """Rows of a reflection that its target has no room for as a whole; what they were made of is replaced. ``cut``: of
+    how many of them a part is kept, where that is known."""
+    fields = {"where": queue, "correlation_id": correlation_id, "count": count}
+    logger.warning("reflection left out", extra=fields | ({} if cut is None else {"cut": cut}))
+
+
+def documents_not_shown(queue: str, correlation_id: str, count: int) -> None:
+    """Documents that a librarian had no room to read beside the others."""
+    logger.warning("documents not shown", extra={"where": queue, "correlation_id": correlation_id, "count": count})
 
 
 def answer_not_used(queue: str, correlation_id: str, rejected: Mapping[str, int]) -> None:

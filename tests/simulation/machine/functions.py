@@ -30,7 +30,8 @@ DUE_SHARDS = 2
 """Of the index of due work. A sweep asks every one of them: the eight of a deployment would be a sixth of all calls."""
 SILENT = (
     *("answered", "worked", "unobservable", "images_left_out", "summary_refused", "troubled", "measured"),
-    *("answer_not_used", "facts_left_out", "facts_not_read", "not_reflected", "reflection_left_out"),
+    *("answer_not_used", "documents_not_shown", "facts_left_out", "facts_not_read", "not_reflected"),
+    "reflection_left_out",
 )
 
 

@@ -92,6 +92,6 @@ def test_without_a_model_no_row_has_to_be_cut(words: list[int], target: int) -> 
     rows = ExtractiveObserver().condense(CondenseInput(groups(*texts), target)).rows
     kept = kept_rows(rows, target)
     assert rows
-    assert len(kept) == len(rows)
-    assert sum(estimate(text) for _, text in kept) <= max(target, SHORTEST_ROW)
-    assert [text for _, text in kept] == [row.text for row in rows]
+    assert (len(kept.rows), kept.left_out, kept.cut) == (len(rows), 0, 0)
+    assert sum(estimate(text) for _, text in kept.rows) <= max(target, SHORTEST_ROW)
+    assert [text for _, text in kept.rows] == [row.text for row in rows]

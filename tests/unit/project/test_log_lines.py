@@ -74,10 +74,18 @@ def test_a_reflection_that_was_not_done_is_told_with_the_reason(written: io.Stri
 
 def test_what_had_no_room_or_no_form_is_told_by_its_number(written: io.StringIO) -> None:
     observability.reflection_left_out("extract", "01J", 3)
+    observability.reflection_left_out("reflect", "01J", 3, 1)
     observability.facts_not_read("extract", "01J", 2)
     lines = [json.loads(line) for line in written.getvalue().splitlines()]
-    told = [("WARNING", "reflection left out", 3), ("WARNING", "facts not read", 2)]
-    assert [(line["level"], line["message"], line["count"]) for line in lines] == told
+    told = [("reflection left out", 3, None), ("reflection left out", 3, 1), ("facts not read", 2, None)]
+    assert [(line["message"], line["count"], line.get("cut")) for line in lines] == told
+    assert {line["level"] for line in lines} == {"WARNING"}
+
+
+def test_documents_that_were_not_shown_are_told_by_their_number(written: io.StringIO) -> None:
+    observability.documents_not_shown("librarian", "01J", 2)
+    line = json.loads(written.getvalue())
+    assert (line["level"], line["message"], line["count"]) == ("WARNING", "documents not shown", 2)
 
 
 def test_an_answer_is_told_by_operation_status_and_time_only(written: io.StringIO) -> None:

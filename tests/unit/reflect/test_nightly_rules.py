@@ -111,14 +111,34 @@ def test_every_row_is_in_one_batch_and_no_batch_of_several_is_above_the_cap(
 def test_the_cap_of_a_row() -> None:
     """docs/rules/values.md#nightly-reflection: ten rows of 1,000 characters."""
     rows = [Said("x" * 1_000)] * 10
-    assert [estimate(text) for _, text in kept_rows(rows, 500)] == [120, 120, 120, 120]
-    assert [estimate(text) for _, text in kept_rows(rows, 50)] == [120]
+    assert [estimate(text) for _, text in kept_rows(rows, 500).rows] == [120, 120, 120, 120]
+    assert [estimate(text) for _, text in kept_rows(rows, 50).rows] == [120]
+
+
+@pytest.mark.parametrize(
+    ("texts", "target", "left_out", "cut"),
+    [
+        ([" short ", "", "\n"], 500, 0, 0),
+        (["x" * 1_000] * 10, 500, 10, 4),
+        (["short", "x" * 1_000], 240, 1, 1),
+        (["x" * 380] * 4, 240, 2, 0),
+        (["x" * 10_001 + "\nshort"], 5_000, 1, 1),
+    ],
+    ids=["whole", "dropped and cut", "cut", "dropped", "a line too long"],
+)
+def test_what_has_no_room_as_a_whole_is_counted(texts: list[str], target: int, left_out: int, cut: int) -> None:
+    kept = kept_rows([Said(text) for text in texts], target)
+    assert (kept.left_out, kept.cut) == (left_out, cut)
 
 
 @given(st.lists(st.text(max_size=600), max_size=12), st.integers(0, 2_000))
 def test_kept_rows_stay_within_the_target(texts: list[str], target: int) -> None:
-    kept = [estimate(text) for _, text in kept_rows([Said(text) for text in texts], target)]
+    answer = kept_rows([Said(text) for text in texts], target)
+    kept = [estimate(text) for _, text in answer.rows]
     assert bool(kept) == any(text.strip() for text in texts)
+    dropped = sum(bool(text.strip()) for text in texts) - len(kept)
+    assert answer.left_out - answer.cut == dropped
+    assert answer.cut == sum(row.text.strip() != text for row, text in answer.rows)
     assert len(kept) <= 1 or sum(kept) <= target
     assert all(size <= max(SHORTEST_ROW, target) for size in kept)
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from neve.domain.reflect.night_limits import PLANNED_AGAIN
-from neve.observing import Condensed
-from neve.ports import QueueName
+from neve.observing import Condensed, CondensedRow
+from neve.ports import Put, QueueName, Version
 from neve.scope import Tenant, TenantScope
+from neve.store.keys import DUE_SHARDS
 from neve.usecases.erase.erase_user import begin_erasure, finish_erasure
 from neve.usecases.reflect import run
 from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
@@ -52,7 +53,32 @@ def test_every_due_user_is_told_of_once(world: NightWorld, monkeypatch: pytest.M
     [job] = world.jobs(None)
     expected = {"users": 5, "ended": 5, "failed": 0, "batches": 5, "replaced": 15, "written": 5}
     assert world.job(job.id).status == "done"
-    assert world.job(job.id).result == {**expected, "kept": 0, "refused": 0, "changed": 0}
+    nothing = dict.fromkeys(("kept", "refused", "changed", "reflection_left_out", "reflection_cut"), 0)
+    assert world.job(job.id).result == expected | nothing
+
+
+def test_a_run_says_what_had_no_room(world: NightWorld) -> None:
+    long = tuple(CondensedRow("🔴 " + "y" * 2_000) for _ in range(4))
+    for user in ("ann", "bob"):
+        world.fill(5, user=user)
+        world.observer.condensations.append(Condensed(long, "scripted"))
+    world.night()
+    [job] = world.jobs(None)
+    result = world.job(job.id).result
+    assert (result["written"], result["reflection_left_out"], result["reflection_cut"]) == (4, 8, 4)
+
+
+def test_a_run_that_an_earlier_version_began_goes_on(world: NightWorld) -> None:
+    """Its parts do not count what was not counted then."""
+    world.fill(3)
+    world.night()
+    [job] = world.jobs(None)
+    for number in range(DUE_SHARDS):
+        part = world.table.get(world.tenant.keys.job_part(job.id, number))
+        if part:
+            old = {name: value for name, value in part.items() if not name.startswith("reflection_")}
+            world.table.write([Put(old, Version(part["version"]))])
+    assert (world.job(job.id).status, world.job(job.id).result["reflection_left_out"]) == ("done", 0)
 
 
 def test_a_second_planner_does_nothing_twice(world: NightWorld) -> None:

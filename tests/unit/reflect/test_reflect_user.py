@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from neve import observability
 from neve.correlation import FIELD
 from neve.domain.records import Kind, Priority, Scope, Status
 from neve.domain.reflect.night_limits import LEASE_S, POSTPONED_S, SPARE_S
 from neve.observing import Condensed, CondensedRow
-from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, QueueName, StoreUnavailable
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.jobs.read_jobs import get_tenant_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -68,8 +69,9 @@ def test_each_batch_becomes_its_own_rows(world: NightWorld) -> None:
         old = get_memory(world.user(), memory_id)
         assert (old.status, old.superseded_by) == (Status.SUPERSEDED, first.id)
     job = world.job(job_id)
-    expected = {"batches": 2, "replaced": 8, "written": 2, "kept": 0, "refused": 0, "changed": 0}
-    assert (job.status, job.result) == ("done", expected)
+    expected = {"batches": 2, "replaced": 8, "written": 2}
+    nothing = dict.fromkeys(("kept", "refused", "changed", "reflection_left_out", "reflection_cut"), 0)
+    assert (job.status, job.result) == ("done", expected | nothing)
     assert world.due_users() == []
 
 
@@ -145,6 +147,66 @@ def test_the_caps_of_an_answer(world: NightWorld) -> None:
     asked(world)
     world.work()
     assert [m.tokens for m in world.reflections()] == [120, 120]
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """What is logged and measured of rows that had no room."""
+    told: list[tuple[object, ...]] = []
+
+    def measured(function: str, values: Mapping[str, float]) -> None:
+        told.append((function, {name: n for name, n in values.items() if name.startswith("Reflection")}))
+
+    monkeypatch.setattr(observability, "reflection_left_out", lambda *said: told.append(said))
+    monkeypatch.setattr(observability, "measured", measured)
+    return told
+
+
+TOO_MUCH = Condensed(tuple(CondensedRow("🔴 " + "y" * 2_000) for _ in range(5)), "scripted")
+"""Of five rows two are kept of a batch of six rows of 100 tokens, each in part."""
+
+
+def test_rows_that_have_no_room_are_told_batch_by_batch(world: NightWorld, heard: list[tuple[object, ...]]) -> None:
+    world.fill(14)
+    world.observer.condensations = [TOO_MUCH, Condensed((CondensedRow("🔴 short"),), "scripted"), TOO_MUCH]
+    job_id = asked(world)
+    world.work()
+    result = world.job(job_id).result
+    assert (result["written"], result["reflection_left_out"], result["reflection_cut"]) == (4, 10, 3)
+    assert heard == [
+        (QueueName.REFLECT, "m", 5, 2),
+        (QueueName.REFLECT, "m", 5, 1),
+        (QueueName.REFLECT, {"ReflectionRowsLeftOut": 10, "ReflectionRowsCut": 3}),
+    ]
+
+
+def test_what_a_worker_did_before_it_failed_is_told(world: NightWorld, heard: list[tuple[object, ...]]) -> None:
+    world.fill(8)
+    world.observer.condensations = [TOO_MUCH, ModelUnavailable("down")]
+    asked(world)
+    [message] = world.messages()
+    assert not world.deliver(message)
+    told = [(QueueName.REFLECT, "m", 5, 2), (QueueName.REFLECT, {"ReflectionRowsLeftOut": 5, "ReflectionRowsCut": 2})]
+    assert heard == told
+    assert world.deliver(message)
+    assert heard == [*told, (QueueName.REFLECT, {})], "once"
+    assert world.job(message.body["job_id"]).result["reflection_left_out"] == 5
+
+
+def test_rows_of_a_batch_that_is_not_replaced_are_not_left_out(
+    world: NightWorld, heard: list[tuple[object, ...]]
+) -> None:
+    sources = world.fill(6)
+    world.observer.condensations = [TOO_MUCH]
+
+    def meanwhile() -> None:
+        delete_memory(world.user(), sources[0], None)
+
+    world.observer.meanwhile = meanwhile
+    job_id = asked(world)
+    world.work()
+    assert heard == [(QueueName.REFLECT, {})]
+    assert world.job(job_id).result["reflection_left_out"] == 0
 
 
 def test_what_a_row_says_of_itself(world: NightWorld) -> None:

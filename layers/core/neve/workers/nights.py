@@ -31,6 +31,8 @@ METRICS = {
     "kept": "RowsKept",
     "refused": "RowsRefused",
     "changed": "RowsChanged",
+    "reflection_left_out": "ReflectionRowsLeftOut",
+    "reflection_cut": "ReflectionRowsCut",
 }
 
 
@@ -46,25 +48,25 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
         if not tell_users(tenant, asked):
             _send_again(ports, body)
         return
+    report = UserReport()
     try:
-        report = reflect_user(tenant.of_user(body["user"]), asked, seconds_left)
+        done = reflect_user(tenant.of_user(body["user"]), asked, report, seconds_left)
     except (UserBusy, ReplacementBusy):
         since = body.get(BUSY_SINCE, iso(ports.clock.now()))
         if ports.clock.now() - parse(since) > NO_PROGRESS_FOR:
             raise
         _postpone(ports, {**body, BUSY_SINCE: since})
         return
-    if report is None:
-        return
-    _tell(report)
-    if report.result is None:
+    finally:
+        _tell(_correlation_id(body), report)
+    if not done:
         _send_again(ports, body)
 
 
 def _postpone(ports: Ports, body: dict[str, Any]) -> None:
     ports.clock.sleep(POSTPONED_S)
     _send_again(ports, body)
-    observability.postponed(QUEUE, body.get(FIELD, body["job_id"]))
+    observability.postponed(QUEUE, _correlation_id(body))
 
 
 def _send_again(ports: Ports, body: dict[str, Any]) -> None:
@@ -72,7 +74,14 @@ def _send_again(ports: Ports, body: dict[str, Any]) -> None:
     ports.queue.send(QUEUE, [again(body, body["tenant"])])
 
 
-def _tell(report: UserReport) -> None:
-    """Nothing that was not done goes unheard: kept, refused and changed rows are counted, and so is a failure."""
+def _correlation_id(body: Mapping[str, Any]) -> str:
+    return str(body.get(FIELD, body["job_id"]))
+
+
+def _tell(correlation_id: str, report: UserReport) -> None:
+    """Nothing that was not done goes unheard: kept, refused and changed rows are counted, and so is a failure; what an
+    answer had no room for is logged, too."""
+    for count, cut in report.no_room:
+        observability.reflection_left_out(QUEUE, correlation_id, count, cut)
     counts: dict[str, float] = {METRICS[name]: n for name, n in report.counts.items() if name in METRICS and n}
     observability.measured(QUEUE, counts | ({"ReflectionsFailed": 1} if report.failed else {}))

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from neve.domain.observe.text import cap_lines
 from neve.domain.records import Kind, Memory, Scope
@@ -37,6 +38,16 @@ class Told(Protocol):
 
 
 R = TypeVar("R", bound=Told)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Generic[R]):
+    """``rows``: with what is stored of their texts. ``left_out``: how many rows of the answer are not among them as a
+    whole; ``cut``: of those, how many are there in part."""
+
+    rows: Sequence[tuple[R, str]]
+    left_out: int
+    cut: int
 
 
 def last_night(now: datetime, timezone: str) -> datetime:
@@ -106,20 +117,21 @@ def target_of(batch: Sequence[Sized]) -> int:
     return sum(row.tokens for row in batch) // 2
 
 
-def kept_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> list[tuple[R, str]]:
-    """Those of an answer that fit, with what is stored of their texts: each cut to its share of the target, at least
-    ``SHORTEST_ROW``, as long as they stay within the target together. The first is always kept."""
-    said = [(row, cap_lines(row.text.strip())) for row in rows if row.text.strip()]
+def kept_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> Kept[R]:
+    """Those of an answer that fit: each cut to its share of the target, at least ``SHORTEST_ROW``, as long as they stay
+    within the target together. The first is always kept."""
+    said = [row for row in rows if row.text.strip()]
     cap = max(SHORTEST_ROW, target // len(said)) if said else 0
     kept: list[tuple[R, str]] = []
     total = 0
-    for row, text in said:
-        cut = trim_to(text, cap, count=count)
-        total += count(cut)
+    for row in said:
+        text = trim_to(cap_lines(row.text.strip()), cap, count=count)
+        total += count(text)
         if kept and total > target:
             break
-        kept.append((row, cut))
-    return kept
+        kept.append((row, text))
+    whole = sum(text == row.text.strip() for row, text in kept)
+    return Kept(kept, left_out=len(said) - whole, cut=len(kept) - whole)
 
 
 def due_again(left: Sequence[Memory], until: str, worth: Callable[[Sequence[Memory]], bool]) -> str | None:

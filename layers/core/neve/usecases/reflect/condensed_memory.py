@@ -8,9 +8,8 @@ from dataclasses import replace
 from neve.domain.observe.text import fingerprint, priority_of, referenced_date
 from neve.domain.observe.trust import lowest
 from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Status, Tier
-from neve.domain.reflect.nightly import kept_rows, target_of
 from neve.domain.times import iso
-from neve.observing import Condensed, CondensedRow
+from neve.observing import CondensedRow
 from neve.scope import UserScope
 from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
 
@@ -19,14 +18,16 @@ _MARKS = "🔴🟡🟢✅"
 _RANKED = (Priority.HIGH, Priority.MEDIUM, Priority.LOW)
 
 
-def condensed_memories(scope: UserScope, answer: Condensed, batch: Sequence[Memory]) -> list[Memory]:
-    """What is kept of an answer to a batch; empty when it says nothing."""
+def condensed_memories(
+    scope: UserScope, kept: Sequence[tuple[CondensedRow, str]], model: str, batch: Sequence[Memory]
+) -> list[Memory]:
+    """Of what is kept of a model's answer to a batch, with the texts that are stored."""
     by_id = {memory.id: memory for memory in batch}
     trust = lowest(memory.provenance.trusted for memory in batch)  # of all that was read, whatever the row names
     made = []
-    for row, text in kept_rows(answer.rows, target_of(batch), scope.count):
+    for row, text in kept:
         named = [by_id[i] for i in row.group_ids if i in by_id] or list(batch)
-        made.append(_memory(scope, row, text, named, replace(_origin(named), model=answer.model, trust=trust)))
+        made.append(_memory(scope, row, text, named, replace(_origin(named), model=model, trust=trust)))
     return made
 
 

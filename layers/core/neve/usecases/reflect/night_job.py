@@ -76,18 +76,18 @@ class NightJob:
 
     # --- the end --------------------------------------------------------------------------------
 
-    def end(self, left: Sequence[Memory], status: Literal["done", "failed"] = "done", **said: Any) -> dict[str, Any]:
-        """The job's result. ``left``: the user's candidates that were not replaced, which decide when the next run is
-        worth it. Raises WorkerReplaced."""
+    def end(self, left: Sequence[Memory], status: Literal["done", "failed"] = "done", **said: Any) -> None:
+        """``left``: the user's candidates that were not replaced, which decide when the next run is worth it. ``said``:
+        of the job's result. Raises WorkerReplaced."""
         policy = self.scope.policy
 
         def worth(rows_: Sequence[Memory]) -> bool:
             return worth_a_run(rows_, policy.reflection_min_rows, policy.reflection_min_tokens)
 
         since = due_again(left, self.asked.until, worth)
-        return transact(self.scope.ports, lambda: self._end(since, status, said))
+        transact(self.scope.ports, lambda: self._end(since, status, said))
 
-    def _end(self, since: str | None, status: Literal["done", "failed"], said: Mapping[str, Any]) -> dict[str, Any]:
+    def _end(self, since: str | None, status: Literal["done", "failed"], said: Mapping[str, Any]) -> None:
         keys, table = self.scope.keys, self.scope.ports.table
         part = part_row(keys, self.asked.run)
         found = table.get_many([keys.reflect_due, keys.job(self.asked.job_id), *part])
@@ -100,7 +100,6 @@ class NightJob:
             ops.append(_left_or_moved(self.scope, due, since))
         ops += [part_put(key, found.get(key), result, now, failed=status == "failed") for key in part]
         table.write(ops)
-        return result
 
     def hand_on(self) -> None:
         """Another worker may take the user up at once. Best effort: the lease ends by itself."""

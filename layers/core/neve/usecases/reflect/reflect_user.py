@@ -10,11 +10,10 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from neve.domain.records import Memory
 from neve.domain.reflect.night_limits import needed_s
-from neve.domain.reflect.nightly import eligible, place_of, runs_of, target_of, worth_a_run
+from neve.domain.reflect.nightly import eligible, kept_rows, place_of, runs_of, target_of, worth_a_run
 from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
 from neve.ports import ContentRefused, ModelRefused
 from neve.scope import UserScope
@@ -34,29 +33,32 @@ _PARTS = ("said", "tool")
 
 @dataclass(slots=True)
 class UserReport:
-    """What one worker did for a user. ``result``: the job's, None while another worker has to go on."""
+    """What one worker did for a user, also one that did not come to the end. ``counts``: as ``run_parts.COUNTS``;
+    ``no_room``: of each batch whose answer had rows that there was no room for as a whole, how many those were, and how
+    many of them were cut."""
 
-    result: dict[str, Any] | None = None
     failed: bool = False
     counts: dict[str, int] = field(default_factory=dict)
+    no_room: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, **counts: int) -> None:
         for name, n in counts.items():
             self.counts[name] = self.counts.get(name, 0) + n
 
 
-def reflect_user(scope: UserScope, asked: Asked, seconds_left: SecondsLeft = for_ever) -> UserReport | None:
-    """None when the job is done already, or the user is gone. Replaying a message is a no-op.
+def reflect_user(scope: UserScope, asked: Asked, report: UserReport, seconds_left: SecondsLeft = for_ever) -> bool:
+    """False while another worker has to go on. ``report`` is told of each batch when it is committed, whatever comes
+    behind it. Replaying a message, and one of a user who is gone, is a no-op.
 
     Raises UserBusy and ReplacementBusy, which postpone the message; ModelUnavailable, WorkerReplaced and
     StoreUnavailable, after which it is delivered again."""
     job = take_up(scope, asked)
     if job is None:
-        return None
+        return True
     try:
-        return _Night(job, seconds_left).work()
+        return _Night(job, report, seconds_left).work()
     except UserErased:
-        return reflect_user(scope, asked, seconds_left)  # a run counts those who are gone, too
+        return reflect_user(scope, asked, report, seconds_left)  # a run counts those who are gone, too
     except Exception:
         with contextlib.suppress(Exception):
             job.hand_on()
@@ -66,28 +68,30 @@ def reflect_user(scope: UserScope, asked: Asked, seconds_left: SecondsLeft = for
 @dataclass
 class _Night:
     job: NightJob
+    report: UserReport
     seconds_left: SecondsLeft
-    report: UserReport = field(default_factory=UserReport)
 
-    def work(self) -> UserReport:
+    def work(self) -> bool:
         scope, asked = self.job.scope, self.job.asked
         left = {memory.id: memory for memory in candidate_rows(scope, self.job.gen)}
         old = eligible(left.values(), asked.until)
         if reason := self._not_begun(old):
-            return self._ended(list(left.values()), reason=reason)
+            self.job.end(list(left.values()), reason=reason)
+            return True
         for batch in runs_of(self._ahead(old), scope.policy.reflection_trigger):
             if self.seconds_left() < needed_s(target_of(batch)):
                 self.job.hand_on()
-                return self.report
+                return False
             try:
                 replaced = self._condense(batch)
             except ModelRefused as refusal:
+                self.job.end(list(left.values()), "failed", reason=f"the language model refused the request: {refusal}")
                 self.report.failed = True
-                reason = f"the language model refused the request: {refusal}"
-                return self._ended(list(left.values()), reason=reason)
+                return True
             for memory_id in replaced:
                 del left[memory_id]
-        return self._ended(list(left.values()))
+        self.job.end(list(left.values()))
+        return True
 
     def _not_begun(self, old: Sequence[Memory]) -> str | None:
         """Why nothing is asked. A run that has begun is brought to its end."""
@@ -110,35 +114,35 @@ class _Night:
         not read, and where a person changed one of them meanwhile: then all of them wait for the next run."""
         scope = self.job.scope
         groups = [ReflectGroup(memory.id, memory.text, None, None, memory.observed_at) for memory in batch]
-        part, at, n = _part_of(batch[0]), place_of(batch[-1]), len(batch)
+        part, at, n, target = _part_of(batch[0]), place_of(batch[-1]), len(batch), target_of(batch)
         self.report.add(batches=1)
         try:
-            given = CondenseInput(groups, target_of(batch), self.seconds_left)
+            given = CondenseInput(groups, target, self.seconds_left)
             answer = screen_condensed(scope, scope.ports.observer.condense(given))
         except ContentRefused:
             self._kept(part, at, Answered(1), kept=n, refused=n)
             return []
         answered = Answered(answer.calls, answer.usage)
-        new = condensed_memories(scope, answer, batch)
-        if not new:
+        kept = kept_rows(answer.rows, target, scope.count)
+        if not kept.rows:
             self._kept(part, at, answered, kept=n)
             return []
-        beside = partial(self.job.moved_on, part, at, answered, replaced=n, written=len(new))
+        new = condensed_memories(scope, kept.rows, answer.model, batch)
+        no_room = {"reflection_left_out": kept.left_out, "reflection_cut": kept.cut}
+        beside = partial(self.job.moved_on, part, at, answered, replaced=n, written=len(new), **no_room)
         try:
             replace_rows(scope, self.job.incarnation, Replacement(tuple(new), tuple(batch), REASON, beside=beside))
         except SourcesReplaced:
             self._kept(part, at, answered, kept=n, changed=n)
             return []
-        self.report.add(replaced=n, written=len(new))
+        self.report.add(replaced=n, written=len(new), **no_room)
+        if kept.left_out:
+            self.report.no_room.append((kept.left_out, kept.cut))
         return [memory.id for memory in batch]
 
     def _kept(self, part: str, at: tuple[str, str], answered: Answered, **counts: int) -> None:
         self.job.note(part, at, answered, **counts)
         self.report.add(**counts)
-
-    def _ended(self, left: Sequence[Memory], **said: Any) -> UserReport:
-        self.report.result = self.job.end(left, "failed" if self.report.failed else "done", **said)
-        return self.report
 
 
 def _part_of(memory: Memory) -> str:

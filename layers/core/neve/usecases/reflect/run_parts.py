@@ -12,10 +12,11 @@ from neve.ports import Expect, Item, Key, Put, Table, Version
 from neve.store.keys import DUE_SHARDS, Keys, UserKeys, due_shard
 from neve.store.rows import JOB_DAYS
 
-COUNTS = ("batches", "replaced", "written", "kept", "refused", "changed")
+COUNTS = ("batches", "replaced", "written", "kept", "refused", "changed", "reflection_left_out", "reflection_cut")
 """What the result of a user's job counts: batches that were asked about; rows that were replaced; rows that replace
 them; rows whose batch came to nothing, and of those the ones that the model would not read, and the ones of a batch of
-which a person changed a row meanwhile."""
+which a person changed a row meanwhile; rows of answers for which there was no room as a whole, and of those the ones of
+which a part is kept."""
 
 
 def part_row(keys: UserKeys, run: str | None) -> list[Key]:
@@ -39,5 +40,5 @@ def sum_of_parts(table: Table, keys: Keys, run: str) -> Counter[str]:
     found = table.get_many([keys.job_part(run, number) for number in range(DUE_SHARDS)])
     total: Counter[str] = Counter()
     for item in found.values():
-        total.update({name: int(item[name]) for name in ("users", "failed", *COUNTS)})
+        total.update({name: int(item.get(name, 0)) for name in ("users", "failed", *COUNTS)})
     return total
