@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from neve import observability
 from neve.domain.documents.change import DocumentChange
 from neve.domain.librarian.time_limits import MOST_ASKED
 from neve.domain.records import Job, Kind, Outcome, Tier
@@ -15,13 +17,18 @@ from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.store import rows
 from neve.store.filings import read_filing
+from neve.store.tenants import TenantRow, put_tenant
 from neve.usecases.compact.end_session import end_session
+from neve.usecases.documents.get_document import find_document
 from neve.usecases.documents.write_document import write_document
+from neve.usecases.inbox.decide import decide
+from neve.usecases.inbox.decision import Decision
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.file_session import file_session
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.sessions.read_sessions import get_session
+from neve.workers.filings import process_filings
 from tests.unit.librarian.library_world import LibraryWorld, answer, change, paths, proposals
 
 OSLO = "/conversations/2026-03-10-a-trip-to-oslo"
@@ -240,6 +247,48 @@ def test_a_document_that_only_people_change_is_theirs_to_decide(world: LibraryWo
     assert (proposal.reason, world.text(SARAH)) == ("refused", "Fixed.")
 
 
+def test_what_would_be_made_where_only_people_change_is_theirs_at_once(world: LibraryWorld) -> None:
+    write_document(world.user(), SARAH, DocumentChange(text="Fixed.", editable=False))
+    world.observer.filings = [answer(change("create", SARAH, "Mine."))]
+    world.end()
+    report = world.file()
+    assert report is not None and (report.asked, report.raced) == (1, 0)
+    assert [proposal.reason for proposal in proposals(world)] == ["refused"]
+
+
+# --- one transaction ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("second", [("create", "/projects/b", None), ("move", "/projects/c", "/projects/b")])
+def test_a_path_is_written_once_and_the_other_changes_stand(world: LibraryWorld, second: Any) -> None:
+    verb, path, to_path = second
+    world.put("/projects/a", "A.")
+    world.put("/projects/c", "C.")
+    again = change(verb, path, "" if to_path else "B.", 1 if to_path else None, to_path=to_path)
+    first = change("move", "/projects/a", "", 1, to_path="/projects/b")
+    world.observer.filings = [answer(first, again, change("create", "/profile/goals", "Run."))]
+    world.end()
+    report = world.file()
+    assert report is not None and report.rejected == {"too_many": 1}
+    assert paths(report.result) == ["/projects/b", "/profile/goals"]
+    assert (world.text("/projects/b"), world.text("/projects/c")) == ("A.", "C.")
+
+
+def test_changes_that_one_transaction_has_no_room_for_are_left_out_and_told(world: LibraryWorld) -> None:
+    people = [f"/profile/people/p{n}" for n in range(16)]
+    for path in people:
+        world.put(path, "Somebody.")
+    moves = [change("move", path, "", 1, to_path=f"{path}-x") for path in people]
+    world.observer.filings = [answer(*moves, rejected={"too_many": 1, "malformed": 1})]
+    job = world.end()
+    world.file()
+    result = job_of(world, job).result
+    moved = paths(result)
+    assert moved == [f"{path}-x" for path in people[: len(moved)]] and len(moved) >= 14
+    assert result["rejected"] == {"too_many": 1 + 16 - len(moved), "malformed": 1}
+    assert all(world.text(path) == "Somebody." for path in people[len(moved) :])
+
+
 # --- routing --------------------------------------------------------------------------------------
 
 
@@ -326,6 +375,89 @@ def test_candidates_are_what_was_named_and_what_the_search_finds(world: LibraryW
     assert [where.sources for where in world.found.asked] == [("document",)]
 
 
+LONG = "Once upon a time in Lisbon. " * 3_200
+PROFILE = ("/profile/identity", "/profile/preferences", "/profile/goals")
+
+
+def test_a_long_document_hides_no_other_one(world: LibraryWorld) -> None:
+    """docs/rules/librarian.md#candidates"""
+    world.put("/profile/identity", LONG)
+    world.put(SARAH, "A nurse.")
+    world.end()
+    report = world.file()
+    assert [one.path for one in world.observer.filed[0].documents] == ["/profile/identity", SARAH]
+    assert report is not None and "documents_not_shown" not in report.result
+
+
+def test_what_has_no_room_leaves_it_to_those_behind_and_is_counted(
+    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.table.write([put_tenant(TenantRow("acme", "2026-03-10T09:30:00.000Z"))])
+    for path in (*PROFILE, SARAH):
+        world.put(path, LONG)
+    plan = world.put("/projects/oslo/plan", "By train.")
+    world.found.ids = [str(plan.id)]
+    job = world.end()
+    told: list[Any] = []
+    measured: dict[str, float] = {}
+    monkeypatch.setattr(observability, "documents_not_shown", lambda *given: told.append(given[2]))
+    monkeypatch.setattr(observability, "measured", lambda _, values: measured.update(values))
+    body = {**world.told(), "correlation_id": "01J"}
+    answered = process_filings(world, {"Records": [{"messageId": "1", "body": json.dumps(body)}]}, None)
+    assert answered == {"batchItemFailures": []}
+    assert [one.path for one in world.observer.filed[0].documents] == [*PROFILE, "/projects/oslo/plan"]
+    assert job_of(world, job).result["documents_not_shown"] == 1
+    assert (told, measured["DocumentsNotShown"]) == ([1], 1)
+
+
+def test_a_document_that_was_not_shown_is_shown_when_it_would_be_made_again(world: LibraryWorld) -> None:
+    for path in (*PROFILE, SARAH):
+        world.put(path, LONG)
+    world.end()
+    made, added = change("create", SARAH, "Mine."), change("append", SARAH, "Mine.", 1)
+    world.observer.filings = [answer(made), answer(added)]
+    report = world.file()
+    first, second = world.observer.filed
+    assert SARAH not in [one.path for one in first.documents]
+    assert second.documents[0].path == SARAH and f"not been shown {SARAH}" in str(second.remark)
+    assert str(world.text(SARAH)).endswith("Lisbon.\n\nMine.")
+    assert report is not None and (report.asked, report.raced, proposals(world)) == (2, 0, [])
+
+
+def test_what_never_has_room_waits_as_an_addition_that_can_be_approved(world: LibraryWorld) -> None:
+    people = [f"/profile/people/p{n}" for n in range(4)]
+    for path in people:
+        world.put(path, LONG)
+    world.found.ids = [str(find_document(world.user(), path).id) for path in people]  # type: ignore[union-attr]
+    world.end()
+
+    def about_all(given: Any) -> Any:
+        world.observer.filed.append(given)
+        shown = {one.path for one in given.documents}
+        return answer(*(change("append" if p in shown else "create", p, "Mine.", p in shown or None) for p in people))
+
+    world.observer.file_away = about_all  # type: ignore[method-assign]
+    report = world.file()
+    [proposal] = proposals(world)
+    assert (proposal.reason, proposal.action.verb) == ("not_shown", "append")
+    assert report is not None and (report.asked, report.raced) == (2, 0)
+    assert sorted([*paths(report.result), proposal.action.path]) == people
+    decide(world.user(), proposal.id, Decision("approve"))
+    assert all(str(world.text(path)).endswith("Lisbon.\n\nMine.") for path in people)
+
+
+def test_without_time_to_ask_again_what_was_not_shown_waits(world: LibraryWorld) -> None:
+    """Else its message would go round for ever: the next worker is shown the same."""
+    for path in (*PROFILE, SARAH):
+        world.put(path, LONG)
+    world.end()
+    world.observer.filings = [answer(change("create", SARAH, "Mine."))]
+    left = iter([world.observer.longest_filing_s])
+    report = world.file(seconds_left=lambda: next(left, 0.0))
+    assert report is not None and (report.asked, report.left_off) == (1, False)
+    assert [(one.reason, one.action.verb) for one in proposals(world)] == [("not_shown", "append")]
+
+
 # --- by rules -------------------------------------------------------------------------------------
 
 
@@ -370,6 +502,20 @@ def test_rules_update_what_is_there_and_keep_its_history_below(by_rules: Library
     assert "Acme" in current and "Works at Google" not in current and "Speaks Irish." in current
     assert "Works at Google as an engineer" in earlier
     assert "My own words about her." in str(by_rules.text(SARAH)) and "allergic to nuts" in str(by_rules.text(SARAH))
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_rules_write_to_a_long_document_too(by_rules: LibraryWorld, times: int) -> None:
+    """docs/rules/librarian.md#extractive: above 100,000 characters a section at its end."""
+    by_rules.put("/profile/identity", LONG * times)
+    result = filed(by_rules, "I work as a nurse now.")
+    assert {"action": "update" if times == 1 else "append", "path": "/profile/identity", "rev": 2} in result[
+        "documents"
+    ]
+    text = str(by_rules.text("/profile/identity"))
+    assert text.startswith((LONG * times).strip()) and "nurse" in text[-80:]
+    assert ("# Identity" in text) is (times == 2)
+    assert proposals(by_rules) == []
 
 
 def test_rules_say_nothing_twice(by_rules: LibraryWorld) -> None:

@@ -76,6 +76,8 @@ def test_what_is_of_the_form_is_taken() -> None:
         (action("create", "/profile/identity"), "stale_base_rev"),
         (action("update", "/reference/long", base_rev=2), "not_shown_whole"),
         (action("move", "/profile/identity", base_rev=3), "malformed"),
+        (action("move", "/profile/identity", base_rev=3, to_path="/reference/long"), "stale_base_rev"),
+        (action("move", "/profile/identity", base_rev=3, to_path="/profile/identity"), "stale_base_rev"),
     ],
 )
 def test_what_cannot_be_meant_is_counted_and_takes_nothing_with_it(entry: Any, reason: str) -> None:
@@ -111,6 +113,22 @@ def test_one_action_a_document_and_so_many_an_answer() -> None:
     assert many.rejected == {"too_many": 4}
 
 
+@pytest.mark.parametrize(
+    "again",
+    [
+        action(path="/reference/b"),
+        action("move", "/reference/long", base_rev=2, to_path="/reference/b"),
+        action("update", "/profile/identity", base_rev=3),
+        action("move", "/reference/long", base_rev=2, to_path="/profile/identity"),
+    ],
+)
+def test_what_is_about_a_path_of_an_earlier_action_is_left_out(again: Any) -> None:
+    first = action("move", "/profile/identity", base_rev=3, to_path="/reference/b")
+    got = read(first, again, action())
+    assert [one.path for one in got.actions] == ["/profile/identity", "/profile/goals"]
+    assert got.rejected == {"too_many": 1}
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
@@ -140,6 +158,8 @@ def test_whatever_comes_back_only_legal_changes_of_what_was_shown_are_made(entri
         assert one.seqs and set(one.seqs) <= set(range(1, 5))
         shown = {document.path: document.rev for document in SHOWN}
         assert one.base_rev == shown.get(one.path) if one.verb != "create" else one.path not in shown
+    places = [place for one in got.actions for place in one.places]
+    assert len(set(places)) == len(places)
     noops = sum(isinstance(one, dict) and one.get("action") == "noop" for one in entries)
     assert len(got.actions) + len(got.illegal) + sum(got.rejected.values()) >= len(entries) - noops
 

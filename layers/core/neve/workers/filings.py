@@ -37,14 +37,17 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
 
 
 def _tell(report: FilingReport, caused_by: str) -> None:
-    """Nothing that was not applied goes unheard."""
+    """Nothing that was not applied, or not shown, goes unheard."""
     if report.rejected:
         observability.answer_not_used(QUEUE, caused_by, report.rejected)
+    if report.documents_not_shown:
+        observability.documents_not_shown(QUEUE, caused_by, report.documents_not_shown)
     counts = {
         "DocumentsFiled": len(report.result.get("documents", ())),
         "ProposalsMade": len(report.result.get("inbox", ())),
         "ActionsRejected": sum(report.rejected.values()),
         "FilingsRaced": report.raced,
+        "DocumentsNotShown": report.documents_not_shown,
         "FilingsFailed": int(report.failed),
         **metrics("Redacted", report.redacted),
     }

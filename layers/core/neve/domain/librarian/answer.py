@@ -21,7 +21,7 @@ from neve.domain.observe.answer import Text
 from neve.domain.records import Outcome
 
 MOST_ACTIONS = 16
-"""Of one answer (*chosen*: one commit holds 100 operations, of which a new document takes four)."""
+"""Of one answer (*chosen*). One commit holds 100 operations: what they are too many for is left out there."""
 LONGEST_TEXT = 100_000
 """Characters of one document in an answer, as UTF-8 far below what one row may hold (*chosen*)."""
 MOST_TOPICS, TOPIC_CHARACTERS, TITLE_CHARACTERS, TONE_CHARACTERS = 8, 60, 120, 60
@@ -110,7 +110,7 @@ def read_filing(
     for entry in answer.actions:
         reader.take(entry)
     return Read(
-        actions=tuple(reader.actions.values()),
+        actions=tuple(reader.actions),
         illegal=tuple(reader.illegal),
         rejected=dict(sorted(reader.rejected.items())),
         account=_account(answer),
@@ -120,7 +120,8 @@ def read_filing(
 class _Reader:
     def __init__(self, seqs: Collection[int], shown: Mapping[str, ShownDocument], whole: Collection[str]) -> None:
         self.seqs, self.shown, self.whole = seqs, shown, whole
-        self.actions: dict[str, Action] = {}
+        self.actions: list[Action] = []
+        self.taken: set[str] = set()
         self.illegal: list[Action] = []
         self.rejected: Counter[str] = Counter()
 
@@ -146,7 +147,8 @@ class _Reader:
         if reason := self._unfounded(action):
             self.rejected[reason] += 1
             return
-        self.actions[path] = action
+        self.actions.append(action)
+        self.taken.update(action.places)
 
     def _bounded(self, read: ActionAnswer) -> Action:
         return Action(
@@ -171,9 +173,11 @@ class _Reader:
         return None if action.seqs else UNFOUNDED
 
     def _unfounded(self, action: Action) -> str | None:
-        """Why the action cannot be meant; a second one for a path, too."""
-        if action.path in self.actions:
+        """Why the action cannot be meant; a second one for a path, or to it, too."""
+        if not self.taken.isdisjoint(action.places):
             return TOO_MANY
+        if action.to_path in self.shown:
+            return STALE  # as with a create
         document = self.shown.get(action.path)
         if document is None:
             return None if action.verb == "create" else UNKNOWN_PATH

@@ -40,6 +40,11 @@ class Action:
     certainty: Route = "medium"
     seqs: tuple[int, ...] = ()
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The paths that it is about; a transaction writes each once."""
+        return (self.path,) if self.to_path is None else (self.path, self.to_path)
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -99,9 +104,10 @@ class Filing:
         return any(meets(spans, part) for part in without((1, self.filed_seq), self.left_out))
 
 
-ProposalReason = Literal["illegal_path", "low", "medium", "tool", "raced", "refused"]
+ProposalReason = Literal["illegal_path", "low", "medium", "tool", "raced", "not_shown", "refused"]
 """Why a person decides: no document may be there; it is a guess; it follows from what the user said, and somebody
-reviews; a tool said it; people were faster each time; the document takes no change of a librarian."""
+reviews; a tool said it; people were faster each time; there is a document that the librarian was not shown, for want of
+room; the document takes no change of a librarian."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,10 @@ def is_whole(document: ShownDocument) -> bool:
     return estimate(document.text) <= LONGEST_DOCUMENT
 
 
+def shown_tokens(document: ShownDocument) -> int:
+    return min(estimate(document.text), LONGEST_DOCUMENT)
+
+
 def _shown(document: ShownDocument) -> str:
     whose = ", written by a person" if document.by_person else ""
     head = f"[document: {document.path}, rev {document.rev}{whose}]"

@@ -17,5 +17,4 @@ WORKER_S = 300
 VISIBILITY_S = 6 * WORKER_S
 """Of its queue: what AWS asks for."""
 MOST_ASKED = 3
-"""How often a person may be faster than the librarian before what is left of its answer waits for a decision
-(*chosen*)."""
+"""How often the librarian reads and answers before what is stale of its answer waits for a decision (*chosen*)."""

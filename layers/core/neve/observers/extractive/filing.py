@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from neve.domain.compact.cues import PLAIN, USER_CUES
-from neve.domain.librarian.answer import MOST_ACTIONS
-from neve.domain.librarian.filing import Action, ShownDocument
+from neve.domain.librarian.answer import LONGEST_TEXT, MOST_ACTIONS
+from neve.domain.librarian.filing import Action, ShownDocument, Verb
 from neve.domain.librarian.looking import names_in
 from neve.domain.librarian.paths import IDENTITY, PEOPLE, PREFERENCES, decision_path, person_path, slug
 from neve.domain.words import QUERY_STOP_WORDS, plain_words
@@ -57,7 +57,7 @@ _PROJECT = re.compile(r"\b(?:[Pp]roject ([A-Z][\w-]*)|([A-Z][\w-]*) project)\b")
 
 @dataclass
 class _Pile:
-    """What goes onto one document."""
+    """What goes onto one document: all of its text, or what is added at its end."""
 
     text: str
     title: str
@@ -68,13 +68,18 @@ class _Pile:
 def actions_of(given: FilingInput) -> tuple[Action, ...]:
     """One for each document that changes, in the order in which they were spoken of."""
     shown = {document.path: document for document in given.documents}
+    long = {document.path for document in given.documents if _is_long(document)}
     piles: dict[str, _Pile] = {}
     for moment, sentence, line in _statements(given):
         path, title, text = _place(sentence, line, moment, given, shown)
         if path is None or (path not in piles and len(piles) == MOST_ACTIONS):
             continue
-        before = piles[path].text if path in piles else shown[path].text if path in shown else ""
-        after = with_line(before or f"# {title}", text, Displaced.by(sentence.text, line), moment.event.created_at[:10])
+        displaced, date = Displaced.by(sentence.text, line), moment.event.created_at[:10]
+        if path in long and with_line(shown[path].text, text, displaced, date) is None:
+            continue
+        begun = shown[path].text if path in shown and path not in long else ""
+        before = piles[path].text if path in piles else begun
+        after = with_line(before or f"# {title}", text, displaced, date)
         if after is None:
             continue
         pile = piles.setdefault(path, _Pile(after, title))
@@ -83,9 +88,15 @@ def actions_of(given: FilingInput) -> tuple[Action, ...]:
     return tuple(_action(path, pile, shown.get(path)) for path, pile in piles.items())
 
 
+def _is_long(document: ShownDocument) -> bool:
+    """Too long for a change that holds all of its text, which may have to wait for a person in a row of its own."""
+    return len(document.text) > LONGEST_TEXT
+
+
 def _action(path: str, pile: _Pile, document: ShownDocument | None) -> Action:
+    verb: Verb = "create" if document is None else "append" if _is_long(document) else "update"
     return Action(
-        verb="update" if document else "create",
+        verb=verb,
         path=path,
         text=pile.text,
         base_rev=document.rev if document else None,

@@ -3,18 +3,20 @@ transaction (docs/rules/librarian.md#commit)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from neve.domain.documents.change import DocumentChange, changed_document
 from neve.domain.errors import NeveError
+from neve.domain.librarian.answer import TOO_MANY
 from neve.domain.librarian.filing import Account, Action, Filed, Filing, Proposal, ProposalReason
 from neve.domain.librarian.routing import certainty_of, place_for, trust_of_action
 from neve.domain.records import Document, Event, Provenance, SessionMarker, Status, Trust
 from neve.domain.sessions.spans import common
 from neve.domain.times import iso
-from neve.ports import Check, Item, Key, Version, WriteOp
+from neve.ports import MAX_WRITE_OPS, Check, Item, Key, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import read_document
@@ -45,15 +47,16 @@ class InputTakenBack(Exception):
 
 
 class PersonWasFaster(Exception):
-    """Documents have moved since they were shown. ``paths``: which."""
+    """Documents have moved since they were shown: ``paths``. ``not_shown``: those that are there, and there had been no
+    room to show them."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        super().__init__(f"{len(paths)} documents moved")
-        self.paths = tuple(paths)
+    def __init__(self, paths: Sequence[str], not_shown: Sequence[str]) -> None:
+        super().__init__(f"{len(paths)} documents moved, {len(not_shown)} were not shown")
+        self.paths, self.not_shown = tuple(paths), tuple(not_shown)
 
 
 class _Stale(Exception):
-    """One of them has."""
+    """One of them."""
 
 
 class _Refused(Exception):
@@ -61,9 +64,26 @@ class _Refused(Exception):
 
 
 @dataclass
+class _Room:
+    """What is left of the one transaction: how many operations, and every path once."""
+
+    operations: int
+    written: set[str] = field(default_factory=set)
+
+    def take(self, operations: int, places: Sequence[str] = ()) -> bool:
+        """Whether there is."""
+        if operations > self.operations or not self.written.isdisjoint(places):
+            return False
+        self.operations -= operations
+        self.written.update(places)
+        return True
+
+
+@dataclass
 class FilingCommit:
     """``write_id`` names it, and its answer where that was lost. ``insist``: what is stale by now waits for a decision
-    instead of being asked about again."""
+    instead of being asked about again; ``insist_unseen``: of documents that were not shown, too. ``done``,
+    ``too_many``: what the last attempt wrote, and how many actions it had no room for."""
 
     scope: SessionScope
     incarnation: int
@@ -72,7 +92,9 @@ class FilingCommit:
     account: Account
     write_id: str
     insist: bool = False
+    insist_unseen: bool = False
     done: list[dict[str, Any]] = field(default_factory=list)
+    too_many: int = 0
 
     def write(self) -> dict[str, Any]:
         """What the job's result says of it. Raises UserErased, Overtaken, InputTakenBack, PersonWasFaster,
@@ -95,12 +117,8 @@ class FilingCommit:
         marker = rows.read_marker(found[keys.marker])
         if _taken_back_since(self.read, marker):
             raise InputTakenBack
-        self.done = []
         # nobody takes anything back between this look and the commit
         ops: list[WriteOp] = [rows.check_head(keys, user), Check(keys.marker, Version(marker.version))]
-        changes, proposals = self._actions(found)
-        ops += changes
-        ops += [put_proposal(keys, proposal) for proposal in proposals]
         written = summary.writes(found, filing, user.gen, iso(now))
         ops += written.ops
         head = rows.read_session(found[keys.session_head])
@@ -108,6 +126,9 @@ class FilingCommit:
             ops.append(rows.put_session(keys, replace(head, status="extracted")))
         if self.filed.usage:
             ops.append(usage_put(keys, found.get(keys.usage), model_usage(self.filed.calls, self.filed.usage)))
+        own_row = 1
+        changes, proposals = self._actions(found, _Room(MAX_WRITE_OPS - len(ops) - own_row))
+        ops += [*changes, *(put_proposal(keys, proposal) for proposal in proposals)]
         result = self._result(proposals, written.told)
         moved = replace(
             written.filing,
@@ -124,35 +145,43 @@ class FilingCommit:
 
     def _rows_to_read(self, summary: SessionSummary) -> list[Key]:
         keys = self.scope.keys
-        paths = [path for action in self.filed.actions for path in (action.path, action.to_path) if path is not None]
+        paths = [path for action in self.filed.actions for path in action.places]
         wanted = [keys.head, keys.session_head, keys.marker, keys.filing, keys.usage, *map(keys.document, paths)]
         return list(dict.fromkeys([*wanted, *summary.rows_to_read()]))
 
     # --- documents --------------------------------------------------------------------------------
 
-    def _actions(self, found: Mapping[Key, Item]) -> tuple[list[WriteOp], list[Proposal]]:
-        """Raises PersonWasFaster."""
+    def _actions(self, found: Mapping[Key, Item], room: _Room) -> tuple[list[WriteOp], list[Proposal]]:
+        """What there is no room for is left out, and counted. Raises PersonWasFaster."""
+        self.done, self.too_many = [], 0
         ops: list[WriteOp] = []
-        proposals = [self._proposal(action, "illegal_path") for action in self.filed.illegal]
-        stale: list[str] = []
+        waiting: list[tuple[Action, ProposalReason]] = [(action, "illegal_path") for action in self.filed.illegal]
         for action in self.filed.actions:
             reason = self._reason_to_wait(action)
             try:
                 planned = None if reason else self._planned(action, found)
             except _Stale:
-                stale.append(action.path)
-                planned, reason = None, "raced"
+                planned, reason = None, "not_shown" if self._was_not_shown(action) else "raced"
             except _Refused:
                 planned, reason = None, "refused"
             if reason:
-                proposals.append(self._proposal(action, reason))
+                waiting.append((action, reason))
             elif planned and planned.ops:
+                if not room.take(len(planned.ops), action.places):
+                    self.too_many += 1
+                    continue
                 ops += planned.ops
                 document = planned.written.document
                 self.done.append({"action": action.verb, "path": document.path, "rev": document.rev})
-        if stale and not self.insist:
-            raise PersonWasFaster(stale)
-        return ops, proposals
+        raced, not_shown = ([action.path for action, why in waiting if why == one] for one in ("raced", "not_shown"))
+        if (raced and not self.insist) or (not_shown and not self.insist_unseen):
+            raise PersonWasFaster(raced, not_shown)
+        kept = [self._proposal(action, reason) for action, reason in waiting if room.take(1)]
+        self.too_many += len(waiting) - len(kept)
+        return ops, kept
+
+    def _was_not_shown(self, action: Action) -> bool:
+        return not set(action.places).isdisjoint(self.read.not_shown)
 
     def _reason_to_wait(self, action: Action) -> ProposalReason | None:
         trust, certainty = self._trust(action), certainty_of(action, self._events)
@@ -165,6 +194,8 @@ class FilingCommit:
     def _planned(self, action: Action, found: Mapping[Key, Item]) -> DocumentWrites:
         item = found.get(self.scope.keys.document(action.path))
         before = read_document(item) if item else None
+        if before is not None and not (before.editable and before.status is Status.ACTIVE):
+            raise _Refused  # no librarian is shown it: to ask again would not help
         if (before.rev if before else None) != action.base_rev:
             raise _Stale
         try:
@@ -197,8 +228,6 @@ class FilingCommit:
         to_path = str(action.to_path)
         if before is None or self.scope.keys.document(to_path) in found:
             raise _Stale
-        if not before.editable or before.status is not Status.ACTIVE:
-            raise _Refused
         before = with_text(self.scope, before)
         now = iso(self.scope.ports.clock.now())
         after = changed_document(before, to_path, DocumentChange(), now, self.scope.count)
@@ -223,6 +252,8 @@ class FilingCommit:
 
     def _proposal(self, action: Action, reason: ProposalReason) -> Proposal:
         now = self.scope.ports.clock.now()
+        if action.verb == "create" and action.path in self.read.not_shown:
+            action = replace(action, verb="append")  # which a person can approve: there is a document
         return Proposal(
             id=f"prp_{self.scope.ports.ids.ulid(now)}",
             action=action,
@@ -251,10 +282,12 @@ class FilingCommit:
         result: dict[str, Any] = {"filed": filed, "documents": self.done, "session_summary": dict(summary)}
         if proposals:
             result["inbox"] = [proposal.id for proposal in proposals]
-        if self.filed.rejected:
-            result["rejected"] = dict(self.filed.rejected)
+        if rejected := Counter(self.filed.rejected) + Counter({TOO_MANY: self.too_many}):
+            result["rejected"] = dict(rejected)
         if self.read.cut.left_out:
             result["events_not_shown"] = self.read.cut.left_out
+        if self.read.not_shown:
+            result["documents_not_shown"] = len(self.read.not_shown)
         return result
 
 

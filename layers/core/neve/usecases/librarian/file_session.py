@@ -38,8 +38,9 @@ CONTENT_REFUSED = "the librarian refused to read these events"
 @dataclass(slots=True)
 class FilingReport:
     """What one worker did. ``left_off``: it had no time for one more answer, and the message is to be sent again.
-    ``waits``: for a retraction, whose job sends it. ``asked``: how often it asked. ``rejected``: what it could not use
-    of the answers. ``redacted``: personal data in them, by class."""
+    ``waits``: for a retraction, whose job sends it. ``asked``: how often it asked. ``raced``: how often a person was
+    faster. ``rejected``: what it could not use of the answers. ``documents_not_shown``: for want of room. ``redacted``:
+    personal data in them, by class."""
 
     result: dict[str, Any] = field(default_factory=dict)
     left_off: bool = False
@@ -54,6 +55,10 @@ class FilingReport:
     def rejected(self) -> Mapping[str, int]:
         found: Mapping[str, int] = self.result.get("rejected", {})
         return found
+
+    @property
+    def documents_not_shown(self) -> int:
+        return int(self.result.get("documents_not_shown", 0))
 
 
 def file_session(
@@ -91,8 +96,10 @@ class _Librarian:
     def work(self) -> dict[str, Any]:
         """Raises UserErased, ModelUnavailable, ModelRefused, StoreUnavailable; then nothing was written."""
         remark: str | None = None
+        asked_about: tuple[str, ...] = ()
+        rounds, asked_about_unseen = 0, False
         while True:
-            read = gather(self.scope, self.incarnation)
+            read = gather(self.scope, self.incarnation, asked_about)
             if read.is_to_be_filed_again:
                 self.report.waits = wait_for_retraction(self.scope, self.incarnation, self.job)
                 if self.report.waits:
@@ -100,7 +107,7 @@ class _Librarian:
                 continue
             if read.first_seq > read.last_seq and _told_already(read):
                 return self._nothing_new()
-            if read.cut.events and self.seconds_left() < self.scope.ports.observer.longest_filing_s:
+            if read.cut.events and not self._has_time:
                 self.report.left_off = True
                 return {}
             filed = self._ask(read, remark)
@@ -111,15 +118,27 @@ class _Librarian:
                 filed=filed,
                 account=filed.account or _account(read),
                 write_id=self.scope.ports.ids.token(),
-                insist=self.report.raced + 1 >= MOST_ASKED,
+                insist=rounds + 1 >= MOST_ASKED,
+                # a person may not be faster the next time; what has no room twice has none, and would be asked for ever
+                insist_unseen=asked_about_unseen or not self._has_time,
             )
             try:
                 return commit.write()
             except (Overtaken, InputTakenBack):
                 remark = None
             except PersonWasFaster as faster:
-                self.report.raced += 1
-                remark = _changed_meanwhile(faster.paths)
+                rounds += 1
+                self.report.raced += bool(faster.paths)
+                asked_about_unseen = asked_about_unseen or bool(faster.not_shown)
+                remark = _remark(faster)
+                # those come first, and nothing else that the answer changes loses its place to them
+                others = (path for action in filed.actions for path in action.places)
+                asked_about = tuple(dict.fromkeys([*faster.not_shown, *faster.paths, *others]))
+
+    @property
+    def _has_time(self) -> bool:
+        """For one more answer."""
+        return self.seconds_left() >= self.scope.ports.observer.longest_filing_s
 
     @property
     def incarnation(self) -> int:
@@ -199,9 +218,13 @@ def _as_told(filed: Filed, head: SessionHead) -> Filed:
     return replace(filed, account=replace(filed.account, outcome=head.outcome))
 
 
-def _changed_meanwhile(paths: tuple[str, ...]) -> str:
-    named = ", ".join(paths)
-    return (
-        f"While you read, a person changed {named}. The text above is theirs: keep every word of it that your change"
-        " does not make untrue."
-    )
+def _remark(faster: PersonWasFaster) -> str:
+    parts = []
+    if faster.paths:
+        parts.append(
+            f"While you read, a person changed {', '.join(faster.paths)}. The text above is theirs: keep every word of"
+            " it that your change does not make untrue."
+        )
+    if faster.not_shown:
+        parts.append(f"You had not been shown {', '.join(faster.not_shown)}: change what is there, create nothing.")
+    return "\n\n".join(parts)

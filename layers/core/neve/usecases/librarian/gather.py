@@ -10,13 +10,13 @@ from neve.domain.documents.paths import ARTIFACTS
 from neve.domain.librarian.filing import Filing, ShownDocument
 from neve.domain.librarian.looking import FOUND, known_paths, search_words
 from neve.domain.librarian.paths import CONVERSATIONS
+from neve.domain.librarian.prompt import shown_tokens
 from neve.domain.librarian.window import Cut, request_cap, within_window
 from neve.domain.recall.query import shape
 from neve.domain.records import Document, Event, SessionHead, SessionMarker, Spans, Status, UserHead
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import common, holds, joined
 from neve.domain.sessions.transcript import event_text, images_of
-from neve.domain.tokens import estimate
 from neve.ports import Item, Key, SearchFilter, Source
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
@@ -33,7 +33,7 @@ IMAGE = "[image]"
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """``cut``: the events that are shown. ``last_seq``: up to where the log was read. ``taken_back``: what of it had
-    been, as the session's marker row says."""
+    been, as the session's marker row says. ``not_shown``: paths of documents that there was no room for."""
 
     user: UserHead
     head: SessionHead
@@ -41,6 +41,7 @@ class Gathered:
     filing: Filing
     cut: Cut
     documents: tuple[ShownDocument, ...]
+    not_shown: tuple[str, ...] = ()
 
     @property
     def last_seq(self) -> int:
@@ -75,8 +76,9 @@ class Gathered:
         return self.head.title or self.marker.thread_title
 
 
-def gather(scope: SessionScope, incarnation: int) -> Gathered:
-    """Raises UserErased, StoreUnavailable: without the search nobody could tell whether a document is there already."""
+def gather(scope: SessionScope, incarnation: int, first: Sequence[str] = ()) -> Gathered:
+    """``first``: paths that are looked at before all others. Raises UserErased, StoreUnavailable: without the search
+    nobody could tell whether a document is there already."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker, keys.filing])
     user = rows.read_head(found.get(keys.head))
@@ -87,8 +89,8 @@ def gather(scope: SessionScope, incarnation: int) -> Gathered:
     marker = rows.read_marker(found[keys.marker])
     events = list(_events(scope, filing.filed_seq + 1, head.last_seq, marker.retracted))
     cut = within_window(events, request_cap(scope.policy.effective_window), scope.count)
-    documents = _candidates(scope, cut.events) if cut.events else ()
-    return Gathered(user, head, marker, filing, cut, documents)
+    shown, not_shown = _candidates(scope, cut.events, first) if cut.events else ((), ())
+    return Gathered(user, head, marker, filing, cut, shown, not_shown)
 
 
 def _events(scope: SessionScope, first: int, last: int, taken_back: Spans) -> Iterator[Event]:
@@ -112,17 +114,23 @@ def _without_images(event: Event) -> Event:
 # --- documents ------------------------------------------------------------------------------------
 
 
-def _candidates(scope: SessionScope, events: Sequence[Event]) -> tuple[ShownDocument, ...]:
-    """Those that hold for everybody and of who was named first, then what the search found; within their room."""
-    paths = list(dict.fromkeys([*known_paths(events), *_found(scope, events)]))
+def _candidates(
+    scope: SessionScope, events: Sequence[Event], first: Sequence[str]
+) -> tuple[tuple[ShownDocument, ...], tuple[str, ...]]:
+    """``first``, those that hold for everybody and of who was named, then what the search found; and the paths of those
+    that have no room. One that is too long leaves it to those behind it."""
+    paths = list(dict.fromkeys([*first, *known_paths(events), *_found(scope, events)]))
     shown: list[ShownDocument] = []
+    not_shown: list[str] = []
     left = SHOWN_TOKENS
     for document in documents_at(scope, paths):
-        left -= estimate(document.text)
-        if left < 0:
-            break
+        tokens = shown_tokens(document)
+        if tokens > left:
+            not_shown.append(document.path)
+            continue
+        left -= tokens
         shown.append(document)
-    return tuple(shown)
+    return tuple(shown), tuple(not_shown)
 
 
 def _found(scope: SessionScope, events: Sequence[Event]) -> list[str]:
