@@ -537,6 +537,34 @@ def test_null_takes_nothing_of_a_document_away(user: Person, name: str) -> None:
     assert {field: document[field] for field in kept} == kept
 
 
+def test_a_key_that_was_used_with_other_parameters(user: Person) -> None:
+    """What the parameter asks for was not done: the first answer must not say that it was."""
+    kept = user.remember("User keeps bees.")
+    path, headers = f"/memories/{kept['id']}", {"Idempotency-Key": "once"}
+    user.expect(200, "DELETE", path, headers=headers)
+    problem(user.call("DELETE", path, query={"purge_packs": "true"}, headers=headers), 422, "idempotency_mismatch")
+    user.expect(200, "DELETE", path, query={"purge_packs": "false"}, headers=headers)
+
+
+def test_a_call_that_takes_no_body_is_sent_none(user: Person) -> None:
+    """``close`` is a parameter: in a body it would be lost, and the user not closed."""
+    kept = user.remember("User keeps bees.")
+    path = f"/memories/{kept['id']}"
+    found = problem(user.call("DELETE", path, {"purge_packs": True}), 422, "validation_failed")
+    assert fields(found) == ["body"]
+    assert user.memory(kept["id"])["text"] == "User keeps bees."
+    user.expect(200, "DELETE", path, {})
+
+
+def test_that_a_field_may_be_null_is_no_answer_to_another_value(user: Person) -> None:
+    path = f"/memories/{user.remember('User keeps bees.')['id']}"
+    found = problem(user.call("PATCH", path, {"text": "", "importance": 0}), 422, "validation_failed")
+    assert [(error["field"], error["message"]) for error in found["errors"]] == [
+        ("text", "must not be blank"),
+        ("importance", "must be greater than or equal to 1"),
+    ]
+
+
 def test_a_cursor_of_another_list_is_refused(user: Person) -> None:
     for number in range(2):
         user.open(f"s{number}")

@@ -40,7 +40,7 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
     if key is not None:
         route = _route(operation, ids, query)
         policy = caller.policy if caller else Policy()
-        idempotency = IdempotencyKey(route, key, _body_sha(given, policy))
+        idempotency = IdempotencyKey(route, key, _body_sha(given, _options(operation, query), policy))
     return Call(ports, request.request_id, ids, query, body, caller, idempotency, if_match, if_none_match)
 
 
@@ -80,6 +80,8 @@ def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tupl
     """The body and what its idempotency record is compared by. No body at all counts as ``{}``, except where a body
     takes the place of what is there: ``{}`` would be a policy of defaults."""
     if not operation.has_body:
+        if operation.method not in ("GET", "HEAD") and raw.strip() not in (b"", b"{}"):
+            raise invalid("body", "must be empty: this call takes none")
         return Nothing(), None
     if issubclass(operation.body, TextBody):
         lines = raw.decode(errors="surrogateescape")
@@ -96,6 +98,14 @@ def _body(raw: bytes, operation: Operation[Any, Any], content_type: str) -> tupl
     return check_model(model, given), given
 
 
-def _body_sha(given: Any, policy: Policy) -> str:
+def _options(operation: Operation[Any, Any], query: BaseModel) -> dict[str, Any]:
+    """The parameters that say how it is done: all but those that say to what, and what is as if it had not been
+    sent."""
+    address = {operation.addressed_by} if operation.addressed_by else set()
+    return query.model_dump(mode="json", exclude=address, exclude_defaults=True)
+
+
+def _body_sha(given: Any, options: dict[str, Any], policy: Policy) -> str:
     """Without what the gate takes out: a hash of few digits and a known rest can be turned back into them."""
-    return hashlib.sha256(json.dumps(Walk(policy.pii.actions).value(given), sort_keys=True).encode()).hexdigest()
+    basis = Walk(policy.pii.actions).value([given, options] if options else given)
+    return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()

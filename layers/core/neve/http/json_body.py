@@ -125,10 +125,18 @@ def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True
     try:
         return model.model_validate(value, strict=strict)
     except ValidationError as error:
-        found = error.errors(include_url=False)[:MAX_ERRORS]
-        errors = [FieldError(field_path(e, value, at), _message(e)) for e in found]
+        errors = list(_named(error.errors(include_url=False), value, at))[:MAX_ERRORS]
         detail = "; ".join(f"{e.field}: {e.message}" for e in errors[:3])
         raise NeveError("validation_failed", detail, errors=errors) from None
+
+
+def _named(found: list[ErrorDetails], value: Any, at: str) -> Iterator[FieldError]:
+    """That a field may be null as well is no news to who has sent something else."""
+    paths = [field_path(error, value, at) for error in found]
+    otherwise = {path for path, error in zip(paths, found, strict=True) if error["type"] != _NULL}
+    for path, error in zip(paths, found, strict=True):
+        if error["type"] != _NULL or path not in otherwise:
+            yield FieldError(path, _message(error))
 
 
 def field_path(error: ErrorDetails, value: Any, at: str) -> str:
@@ -161,6 +169,7 @@ def _resolved(loc: tuple[int | str, ...], value: Any, path: str, kind: str) -> s
 
 
 _OF_UNKNOWN_KIND = ("union_tag_invalid", "union_tag_not_found")
+_NULL = "none_required"
 _ABSENT = ("missing", *_OF_UNKNOWN_KIND)
 _MESSAGES = {
     "missing": "is required",

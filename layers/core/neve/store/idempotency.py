@@ -22,7 +22,8 @@ CLAIM_S = 60
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """``route`` is ``<METHOD> <path>`` with the ids in place, ``body_sha`` the sha256 of the canonical body."""
+    """``route`` is ``<METHOD> <path>`` with the ids in place, ``body_sha`` the sha256 of the canonical body
+    and of the parameters."""
 
     route: str
     key: str
@@ -50,7 +51,9 @@ def replay(item: Item | None, idem: IdempotencyKey, now: datetime) -> StoredRepl
     if row is None:
         return None
     if row["body_sha"] != idem.body_sha:
-        raise NeveError("idempotency_mismatch", "This Idempotency-Key came with another body before.")
+        raise NeveError(
+            "idempotency_mismatch", "This Idempotency-Key came with another body or other parameters before."
+        )
     if "reply" in row:
         return StoredReply(row["status"], loaded_json(row["reply"]))
     left = (parse(row["claimed_until"]) - now).total_seconds()
