@@ -16,15 +16,17 @@ from local.limits.payloads import MAX_PAYLOAD, payload_bytes
 from neve.domain.compact.render import render_summary
 from neve.domain.compile.conversation import Image, Text
 from neve.domain.errors import NeveError
-from neve.domain.records import Event, EventType, SessionEpoch, Summary
+from neve.domain.records import Event, EventType, SessionEpoch, Status, Summary
 from neve.domain.tenants.policy import CustomBudget
 from neve.http.schemas.compile.context import CompileBody, ContextOut
 from neve.ports import Conflict, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.usecases.compile import updates
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import EPOCH_ERROR, Compiled, compile_context
 from neve.usecases.compile.images import IMAGE_BYTES, load_images
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.compile.logs import event
 from tests.unit.recall_world import RecallWorld
@@ -360,3 +362,101 @@ def test_a_prompt_without_its_message_is_refused(world: RecallWorld) -> None:
     with pytest.raises(NeveError) as refused:
         compiled(world, None)
     assert refused.value.errors[0].field == "message"
+
+
+# --- updates --------------------------------------------------------------------------------------
+
+HOUSE = "The house rules. " + "Guests may stay two nights and must sign the book. " * 100
+
+
+def told(made: Compiled) -> list[str]:
+    """The lines of the updates, without the frame."""
+    text = "".join(block.text for block in made.plan.prompt.last if isinstance(block, Text))
+    return text.partition("hold.\n")[2].partition("\n</neve-updates>")[0].splitlines()
+
+
+def left_out(made: Compiled) -> list[tuple[str, tuple[str, ...]]]:
+    return [(one.section, one.items) for one in made.plan.pruned]
+
+
+def built(world: RecallWorld) -> Compiled:
+    """With the pack's first version, a minute ago."""
+    made = compiled(world, retrieval="none")
+    world.clock.move(minutes=1)
+    return made
+
+
+def test_a_correction_that_is_too_long_says_that_the_pack_is_wrong(world: RecallWorld) -> None:
+    rules = world.remember(HOUSE)
+    before = built(world)
+    update_memory(world.user(), rules, MemoryChange({"text": f"New: {HOUSE.replace('two nights', 'ONE night')}"}), None)
+    made = compiled(world, retrieval="none")
+    assert made.plan.prompt.pack == before.plan.prompt.pack
+    [line] = told(made)
+    assert line.startswith("- No longer holds, its new text is not shown: The house rules. Guests may stay two nights")
+    assert line.endswith("…")
+    assert left_out(made) == [("updates", (rules,))]
+    [section] = [one for one in made.plan.sections if one.name == "updates"]
+    assert section.need > 1_600 and section.used < 100
+    assert made.metrics()["UpdatesLeftOut"] == 1
+    assert compiled(world, retrieval="none").plan.prompt == made.plan.prompt
+
+
+def test_a_long_text_that_was_removed_is_told_by_its_beginning(world: RecallWorld) -> None:
+    rules = world.remember(HOUSE)
+    built(world)
+    update_memory(world.user(), rules, MemoryChange({"status": Status.ARCHIVED}), None)
+    [line] = told(compiled(world, retrieval="none"))
+    assert line.startswith("- No longer holds: The house rules. Guests may stay") and line.endswith("…")
+
+
+def test_a_change_of_no_word_never_says_that_the_pack_is_wrong(world: RecallWorld) -> None:
+    rules = world.remember(HOUSE)
+    built(world)
+    world.change(rules, rev=2, occurrences=2)
+    made = compiled(world, retrieval="none")
+    assert (told(made), left_out(made)) == ([], [("updates", (rules,))])
+
+
+def test_many_new_statements_do_not_hide_a_correction(world: RecallWorld) -> None:
+    home = world.remember("Ana lives in Lyon.")
+    built(world)
+    update_memory(world.user(), home, MemoryChange({"text": "Ana lives in Nice."}), None)
+    ids = []
+    rules = updates.NEWEST - 1  # beside the one that is corrected
+    for n in range(rules):
+        world.clock.move(seconds=1)
+        ids.append(world.remember(f"Rule {n}: " + "leave the key under the mat by the door " * 3))
+    made = compiled(world, retrieval="none")
+    lines = told(made)
+    assert lines[-1] == "- Now: Ana lives in Nice."
+    assert lines[0].startswith(f"- Rule {rules - 1}:")
+    assert left_out(made) == [("updates", tuple(reversed(ids[: rules + 1 - len(lines)])))]
+    [section] = [one for one in made.plan.sections if one.name == "updates"]
+    assert section.need > 1_500 and section.used <= section.granted <= 1_000
+
+
+def test_memories_that_were_not_looked_at_are_named(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(updates, "NEWEST", 2)
+    built(world)
+    ids = [world.remember(f"Rule {n}.") for n in range(2)]
+    assert left_out(compiled(world, retrieval="none")) == []
+    world.clock.move(seconds=1)
+    ids.append(world.remember("Rule 2."))
+    made = compiled(world, retrieval="none")
+    [(section, [item])] = left_out(made)
+    assert section == "updates" and item in {f"memories before {one}" for one in ids}
+    assert made.plan.pruned[0].why == "more than are looked at"
+    assert len(told(made)) == 2
+
+
+def test_statements_of_the_pack_that_were_not_compared_are_counted(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(5):
+        world.remember(f"Rule {n}.")
+    built(world)
+    assert left_out(compiled(world, retrieval="none")) == []
+    monkeypatch.setattr(updates, "FROM_THE_PACK", 3)
+    made = compiled(world, retrieval="none")
+    assert (told(made), left_out(made)) == ([], [("updates", ("2 statements of the pack",))])

@@ -11,6 +11,7 @@ import pytest
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.records import Status
+from neve.usecases.compile import document_updates
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import Compiled, compile_context
 from neve.usecases.documents.write_document import write_document
@@ -105,6 +106,39 @@ def test_what_had_no_room_is_no_update(world: RecallWorld) -> None:
     put(world, "/always-load/long", "word " * 4_000)
     world.open("s2")
     assert [updates(compiled(world, "s2")) for _ in range(2)] == [[], []]
+
+
+def test_documents_behind_those_that_are_looked_at_are_told_as_outdated(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document_updates, "MOST", 1)
+    put(world, "/always-load/rules", "Be long.")
+    put(world, "/profile/people/tom", "A good friend.")
+    put(world, "/profile/people/sarah", "A sister.")
+    put(world, IDENTITY, tags=("x",))
+    made = compiled(world)
+    assert updates(made) == [
+        "- Now: rules: Be long.",
+        "- No longer holds, its new text is not shown: /profile/people/tom",
+    ]
+    [pruned] = made.plan.pruned
+    assert (pruned.section, len(pruned.items), pruned.why) == ("updates", 2, "more than are looked at")
+
+
+def test_a_document_without_room_beside_others_is_told_as_outdated(world: RecallWorld) -> None:
+    for n in range(18):
+        put(world, f"/profile/people/p{n:02}", "A friend.")
+    build_pack(world.user().of_session("s1"), "horizon")
+    world.clock.move(minutes=1)
+    for n in range(18):
+        put(world, f"/profile/people/p{n:02}", f"{n} " + "x" * 198)
+    rules = world.remember("r" * 1_000)
+    made = compiled(world)
+    lines = updates(made)
+    short = [line for line in lines if line.startswith("- No longer holds, its new text is not shown: /profile/people")]
+    assert len(lines) == 18 and 0 < len(short) < 18
+    [pruned] = made.plan.pruned
+    assert rules in pruned.items and len(pruned.items) == len(short) + 1
 
 
 def test_port_calls_with_documents(world: RecallWorld) -> None:

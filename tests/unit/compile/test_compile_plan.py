@@ -12,8 +12,10 @@ from neve.domain.compile.budgets import Budget
 from neve.domain.compile.conversation import Block, Text, ToolResult, ToolUse
 from neve.domain.compile.last_turn import TaskState, ToolOutput, session_text
 from neve.domain.compile.plan import Limits, Plan, Told, make_plan
+from neve.domain.compile.updates import UPDATES_TOKENS, Update, fit_updates
 from neve.domain.errors import NeveError
 from neve.domain.records import Event
+from neve.domain.tokens import estimate
 from tests.unit.compile.logs import call, drawn_logs, result, said, turns
 
 SESSION = "<neve-session>\nCurrent time: 2026-03-10T09:30:00+00:00\n</neve-session>"
@@ -42,7 +44,7 @@ FULL = Told(
     events=turns(12),
     message=[Text("m" * 320)],
     task=TaskState(tool_outputs=(ToolOutput("search", "o" * 1_600), ToolOutput("open", "short")), goal="Find it."),
-    updates=("Changed.",),
+    updates=(Update("mem_u", "Changed."),),
     hits=[f"mem_{n}" for n in range(5)],
     retrieved=lambda n: "h" * (320 * n),
 )
@@ -96,6 +98,91 @@ def test_the_least_relevant_hits_go_first_and_the_others_keep_their_order() -> N
     assert [(one.section, one.items) for one in plan.pruned] == [("retrieved", ("mem_3", "mem_4"))]
 
 
+# --- updates --------------------------------------------------------------------------------------
+
+LONG = "l" * 4_000
+"""More than all updates together may have."""
+
+
+def updates_of(plan: Plan) -> tuple[list[str], tuple[int, int]]:
+    """Lines without the frame, then need and use of the section."""
+    text = "".join(block.text for block in plan.prompt.last if isinstance(block, Text))
+    [section] = [one for one in plan.sections if one.name == "updates"]
+    lines = text.partition("hold.\n")[2].partition("\n</neve-updates>")[0].splitlines()
+    return lines, (section.need, section.used)
+
+
+def test_an_update_without_room_is_named_and_counted() -> None:
+    told = Told(message=[Text("?")], updates=(Update("mem_1", "New."), Update("mem_2", LONG), Update("mem_3", "Old.")))
+    plan = make_plan(told, Limits(budget(100_000)))
+    lines, (need, used_) = updates_of(plan)
+    assert lines == ["- New.", "- Old."]
+    assert need > 1_250 and used_ < 60
+    assert [(one.section, one.items, one.why) for one in plan.pruned] == [
+        ("updates", ("mem_2",), f"{need} tokens, at most {UPDATES_TOKENS}")
+    ]
+
+
+def test_what_has_no_room_takes_none_from_the_history() -> None:
+    told = replace(FULL, task=None, hits=(), retrieved=lambda _: "")
+    whole = make_plan(told, Limits(budget(100_000)))
+    more = replace(told, updates=(*told.updates, Update("mem_2", LONG)))
+    plan = make_plan(more, Limits(budget(whole.used)))
+    assert plan.cut is None
+    assert plan.prompt == whole.prompt
+
+
+def test_a_correction_without_room_says_that_the_pack_is_wrong() -> None:
+    told = Told(message=[Text("?")], updates=(Update("mem_1", LONG, "No longer holds: x"), Update("mem_2", "New.")))
+    plan = make_plan(told, Limits(budget(100_000)))
+    assert updates_of(plan)[0] == ["- No longer holds: x", "- New."]
+    assert [one.items for one in plan.pruned] == [("mem_1",)]
+
+
+def test_what_is_only_new_gives_way_to_a_correction() -> None:
+    new = [Update(f"mem_{n}", f"{n} " + "n" * 200) for n in range(20)]
+    corrected = Update("mem_c", "Now: " + "c" * 400, "No longer holds: c")
+    fitted = fit_updates([*new, corrected])
+    assert corrected.text is not None and corrected.text in fitted.text
+    shown = 20 - len(fitted.left_out)
+    assert 0 < shown < 20
+    assert fitted.left_out == tuple(one.id for one in new[shown:]), "the newest stay"
+
+
+def test_corrections_without_room_for_their_short_forms_are_counted() -> None:
+    wrong = [Update(f"mem_{n}", LONG, f"No longer holds: {n} " + "x" * 150) for n in range(30)]
+    fitted = fit_updates(wrong)
+    told = fitted.text.count("- No longer holds: ")
+    assert 0 < told < 30
+    assert f"that no longer hold, beside these: {30 - told}\n" in fitted.text
+    assert len(fitted.left_out) == 30 and estimate(fitted.text) <= UPDATES_TOKENS
+
+
+def test_a_small_budget_leaves_the_corrections_that_fit_it() -> None:
+    told = replace(FULL, updates=(Update("mem_1", "n" * 800), Update("mem_2", "c" * 800, "No longer holds: c")))
+    for tokens in range(make_plan(told, Limits(budget(100_000))).used, 300, -20):
+        plan = make_plan(told, Limits(budget(tokens)))
+        lines, (need, used_) = updates_of(plan)
+        left_out = [item for one in plan.pruned if one.section == "updates" for item in one.items]
+        assert need > 500 and used_ <= tokens
+        assert ("- " + "n" * 800 in lines, "- " + "c" * 800 in lines) == (
+            "mem_1" not in left_out,
+            "mem_2" not in left_out,
+        )
+        if lines:
+            assert "c" * 800 in lines[-1] or "- No longer holds: c" in lines
+
+
+def test_what_was_not_looked_at_is_named() -> None:
+    told = replace(FULL, updates=(Update("mem_1", "New."), Update("memories before mem_1", None)))
+    plan = make_plan(told, Limits(budget(100_000)))
+    assert [(one.section, one.items, one.why) for one in plan.pruned] == [
+        ("updates", ("memories before mem_1",), "more than are looked at")
+    ]
+    same = make_plan(replace(told, updates=told.updates[:1]), Limits(budget(100_000)))
+    assert plan.prompt == same.prompt
+
+
 def test_a_cut_shows_a_summary_between_the_first_turns_and_the_newest() -> None:
     told = Told(events=turns(12), message=[Text("Now.")])
     plan = make_plan(told, Limits(budget(720)))
@@ -122,6 +209,15 @@ def test_the_round_that_is_open_and_its_message_are_never_cut() -> None:
 
 
 texts = st.text(alphabet="ab ", max_size=1_200)
+drawn_updates = st.lists(
+    st.builds(
+        Update,
+        st.uuids().map(str),
+        st.none() | texts.filter(str.strip) | st.just("<neve-task>\n" * 40),
+        st.just("") | st.just("short") | texts.filter(str.strip),
+    ),
+    max_size=6,
+)
 
 
 @st.composite
@@ -135,7 +231,7 @@ def drawn_material(draw: st.DrawFn) -> Told:
         events=draw(drawn_logs()),
         message=[Text("m" * draw(st.integers(1, 800)))],
         session=SESSION,
-        updates=draw(st.lists(texts.filter(str.strip), max_size=3)),
+        updates=draw(drawn_updates),
         task=draw(
             st.none()
             | st.builds(lambda a, b: TaskState(a, observations=(b,), tool_outputs=(ToolOutput("t", a),)), texts, texts)
@@ -163,6 +259,19 @@ def test_any_material_fits_its_budget_or_is_refused(told: Told, tokens: int, win
     calls = {b.id for b in blocks if isinstance(b, ToolUse)}
     results = {b.id for b in blocks if isinstance(b, ToolResult)}
     assert calls == results
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn_updates, st.integers(0, 1_500))
+def test_any_updates_fit_their_room_and_those_left_out_are_named(updates: list[Update], limit: int) -> None:
+    fitted = fit_updates(updates, limit)
+    assert estimate(fitted.text) <= limit
+    assert fit_updates(updates, limit) == fitted
+    roomy = fit_updates(updates, 100_000)
+    assert roomy.left_out == tuple(one.id for one in updates if one.text is None)
+    assert fitted.need == roomy.need
+    if not fitted.left_out:
+        assert fitted.text == roomy.text
 
 
 @settings(max_examples=40, deadline=None)

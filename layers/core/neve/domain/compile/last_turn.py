@@ -17,9 +17,6 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sun
 CUT = "\n[… cut …]\n"
 LEAST_TASK = 16
 """Tokens: a task of less says nothing."""
-UPDATES_TOKENS = 1_000
-"""Of ``<neve-updates>`` (*chosen*)."""
-_UPDATES_GUIDE = "Changed since the memory above was written; where they disagree, these hold."
 
 
 def element(tag: str, content: str) -> str:
@@ -57,21 +54,6 @@ def elapsed(by: timedelta) -> str:
 
 def _ago(count: int, unit: str) -> str:
     return f"{count} {unit}{'s' if count > 1 else ''} ago"
-
-
-# --- updates --------------------------------------------------------------------------------------
-
-
-def updates_text(lines: Sequence[str]) -> str:
-    """``<neve-updates>`` with the lines that fit, the newest first; what does not is left out."""
-    shown: list[str] = []
-    room = UPDATES_TOKENS - estimate(f"<neve-updates>\n{_UPDATES_GUIDE}\n</neve-updates>")
-    for line in lines:
-        tokens = estimate(f"- {indented(line)}\n")
-        if tokens <= room:
-            shown.append(f"- {indented(line)}")
-            room -= tokens
-    return element("neve-updates", "\n".join([_UPDATES_GUIDE, *shown])) if shown else ""
 
 
 # --- task -----------------------------------------------------------------------------------------

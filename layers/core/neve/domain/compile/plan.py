@@ -22,8 +22,9 @@ from neve.domain.compile.history import (
     summary_room,
     units_of,
 )
-from neve.domain.compile.last_turn import FittedTask, TaskState, fit_task, task_text, updates_text
+from neve.domain.compile.last_turn import FittedTask, TaskState, fit_task, task_text
 from neve.domain.compile.prompt import Prompt
+from neve.domain.compile.updates import UPDATES_TOKENS, FittedUpdates, Update, fit_updates
 from neve.domain.records import Event, EventType, HistoryCut, Verbosity
 from neve.domain.tokens import IMAGE_TOKENS, compact_json, estimate
 
@@ -48,7 +49,7 @@ class Told:
     summary: FourHeadings | None = None
     message: Sequence[Text | Image] | None = None
     session: str = ""
-    updates: Sequence[str] = ()
+    updates: Sequence[Update] = ()
     retrieved: Callable[[int], str] = lambda _: ""
     hits: Sequence[str] = ()
     task: TaskState | None = None
@@ -106,13 +107,14 @@ class Plan:
 def make_plan(told: Told, limits: Limits) -> Plan:
     """Raises 422 ``budget_infeasible``."""
     history = _History.of(told)
-    needs = _needs(told, history)
+    updates = fit_updates(told.updates)
+    needs = _needs(told, history, updates)
     grants = share_out(limits.budget, needs)
     task = fit_task(told.task, grants.task) if told.task else FittedTask("")
     spare = grants.task - estimate(task.text)
     fitted = history.fitted(grants.history + spare, limits)
     spare = grants.history + spare - fitted.tokens
-    updates, hits, retrieved = _memories(told, grants.memories + spare)
+    updates, hits, retrieved = _memories(told, updates, grants.memories + spare)
     instructions = _instructions(told.instructions, grants.instructions)
     return _Fitted(told, needs, grants, task, fitted, updates, hits, retrieved, instructions).plan()
 
@@ -213,13 +215,14 @@ class _FittedHistory:
 # --- the other sections -----------------------------------------------------------------------------
 
 
-def _needs(told: Told, history: _History) -> Needs:
+def _needs(told: Told, history: _History, updates: FittedUpdates) -> Needs:
+    """Of the updates what fits their limit: more is not shown, however much there is to grant."""
     shown = history.shown
     return Needs(
         system=_tools_tokens(told) + estimate(told.static),
         instructions=estimate(_joined(told.instructions)),
         pack=told.pack_tokens,
-        memories=estimate(updates_text(told.updates)) + estimate(told.retrieved(len(told.hits))),
+        memories=estimate(updates.text) + estimate(told.retrieved(len(told.hits))),
         history=shown.tokens,
         history_floor=floor_of(shown),
         message=_message_tokens(told) + history.now_tokens,
@@ -238,12 +241,13 @@ def _message_tokens(told: Told) -> int:
     return said + estimate(told.session)
 
 
-def _memories(told: Told, grant: int) -> tuple[str, int, str]:
+def _memories(told: Told, updates: FittedUpdates, grant: int) -> tuple[FittedUpdates, int, str]:
     """The updates, how many hits, and their text. The least relevant hits go first, then the updates."""
-    updates = updates_text(told.updates)
-    room = grant - estimate(updates)
+    if estimate(updates.text) > grant:
+        updates = fit_updates(told.updates, grant)
+    room = grant - estimate(updates.text)
     shown = next((n for n in range(len(told.hits), 0, -1) if estimate(told.retrieved(n)) <= room), 0)
-    return updates if room >= 0 else "", shown, told.retrieved(shown) if shown else ""
+    return updates, shown, told.retrieved(shown) if shown else ""
 
 
 def _instructions(given: Sequence[str], grant: int) -> tuple[str, ...]:
@@ -268,7 +272,7 @@ class _Fitted:
     grants: Grants
     task: FittedTask
     history: _FittedHistory
-    updates: str
+    updates: FittedUpdates
     hits: int
     retrieved: str
     instructions: tuple[str, ...]
@@ -300,7 +304,7 @@ class _Fitted:
         for event in told.events[at:]:
             said.add(event)
         history, last = said.parts()
-        elements = (self.updates, self.retrieved.rstrip("\n"), self.task.text, told.session)
+        elements = (self.updates.text, self.retrieved.rstrip("\n"), self.task.text, told.session)
         around = "\n".join(element for element in elements if element)
         return Prompt(
             tools=told.tools,
@@ -315,17 +319,18 @@ class _Fitted:
         told, needs, grants = self.told, self.needs, self.grants
         tools, boundaries = _tools_tokens(told), estimate(told.boundaries)
         static = estimate(told.static) - boundaries
-        instructions, updates = estimate(_joined(self.instructions)), estimate(self.updates)
+        instructions, updates = estimate(_joined(self.instructions)), estimate(self.updates.text)
         retrieved, task = estimate(self.retrieved), estimate(self.task.text)
-        all_updates = estimate(updates_text(told.updates))
+        all_updates, all_hits = self.updates.need, estimate(told.retrieved(len(told.hits)))
+        for_updates = min(all_updates, UPDATES_TOKENS, grants.memories)
         return (
             Section("tools", 1, tools, tools, tools),
             Section("static", 1, static, static, static),
             Section("boundaries", 2, boundaries, boundaries, boundaries),
             Section("instructions", 3, needs.instructions, grants.instructions, instructions),
             Section("pack", 4, needs.pack, needs.pack, needs.pack),
-            Section("updates", 4, all_updates, min(all_updates, grants.memories), updates),
-            Section("retrieved", 4, needs.memories - all_updates, max(0, grants.memories - updates), retrieved),
+            Section("updates", 4, all_updates, for_updates, updates),
+            Section("retrieved", 4, all_hits, max(0, grants.memories - updates), retrieved),
             Section("history", 5, needs.history, grants.history, self.history.tokens),
             Section("message", 5, needs.message, needs.message, needs.message),
             Section("task_state", 6, needs.task, grants.task, task),
@@ -347,10 +352,18 @@ class _Fitted:
         if self.hits < len(told.hits):
             dropped = tuple(told.hits[self.hits :])
             found.append(Pruned("retrieved", dropped, f"granted {self.grants.memories} tokens; the least relevant"))
-        if told.updates and not self.updates:
-            found.append(Pruned("updates", (), f"granted {self.grants.memories} tokens"))
+        if self.updates.left_out:
+            found.append(Pruned("updates", self.updates.left_out, self._why_updates()))
         if len(self.instructions) < len(told.instructions):
             left_out = range(len(self.instructions), len(told.instructions))
             items = tuple(f"instructions[{n}]" for n in left_out)
             found.append(Pruned("instructions", items, f"granted {self.grants.instructions} tokens"))
         return tuple(found)
+
+    def _why_updates(self) -> str:
+        unread = [one.id for one in self.told.updates if one.text is None]
+        too_many = "more than are looked at" if unread else ""
+        no_room = f"{self.updates.need} tokens, at most {self.updates.limit}"
+        if len(self.updates.left_out) == len(unread):
+            return too_many
+        return f"{no_room}; {too_many}" if too_many else no_room

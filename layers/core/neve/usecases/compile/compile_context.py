@@ -79,6 +79,7 @@ class Compiled:
             "CompileDegraded": any(flag != "index:behind" for flag in self.degraded),
             "HistoryCuts": self.plan.cut is not None,
             "PackRowsLeftOut": self._rows_left_out,
+            "UpdatesLeftOut": sum(len(one.items) for one in self.plan.pruned if one.section == "updates"),
         }
 
 
@@ -209,7 +210,7 @@ class _Compilation:
             summary=log.summary if log else None,
             message=_message(self.asked, material),
             session=self._session(),
-            updates=[one.text for one in material.updates if one.id not in found],
+            updates=[one for one in material.updates if one.id not in found],
             retrieved=lambda n: injected(hits[:n])[0],
             hits=[hit.id for hit in hits],
             task=self.command.task,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from neve.domain.compile.updates import Update, outdated
 from neve.domain.documents.pins import Pin
 from neve.domain.pack.render import escape, indented
 from neve.domain.records import PackEntry
@@ -16,7 +17,7 @@ from neve.store.pins import MOST_PINS
 from neve.usecases.pack.read_pack import PackView
 
 MOST = 20
-"""Documents that are looked at (*chosen*): more do not fit."""
+"""Documents whose texts are looked at (*chosen*): more do not fit."""
 ALL_TOKENS, LEAST_TOKENS = 500, 60
 """Of the documents together, half of the room for updates, shared among them; and of one at least (*chosen*)."""
 CUT = "…"
@@ -24,11 +25,12 @@ CUT = "…"
 
 @dataclass(frozen=True, slots=True)
 class DocumentUpdates:
-    """``moved``: pins at another rev than in the pack, with what it shows of them; ``gone``: what it shows and no pin
-    names."""
+    """``moved``: pins at another rev than in the pack, with its entry of them; ``shown``: the ids of what it shows;
+    ``gone``: what it shows and no pin names."""
 
     pack: str = ""
     moved: tuple[tuple[Pin, PackEntry | None], ...] = ()
+    shown: frozenset[str] = frozenset()
     gone: tuple[PackEntry, ...] = ()
 
     @classmethod
@@ -43,23 +45,33 @@ class DocumentUpdates:
         here = {pin.document_id for pin in pins}
         whole = len(pins) < MOST_PINS
         gone = [entry for entry in shown if whole and entry.id not in here]
-        return cls(view.text or "", tuple(moved[:MOST]), tuple(gone[:MOST]))
+        return cls(view.text or "", tuple(moved), frozenset(entry.id for entry in shown), tuple(gone))
 
     def rows(self, keys: UserKeys) -> list[Key]:
         """With the texts; what a person's line says is in the pin."""
-        shown = [pin for pin, _ in self.moved if pin.excerpt is None and not pin.too_long]
+        shown = [pin for pin, _ in self.moved[:MOST] if pin.excerpt is None and not pin.too_long]
         return [keys.document_rev(pin.document_id, pin.rev) for pin in shown]
 
-    def lines(self, keys: UserKeys, found: Mapping[Key, Item]) -> Iterator[tuple[str, str]]:
-        """Ids with what is said, as far as there is room for each."""
-        room = max(LEAST_TOKENS, ALL_TOKENS // max(1, len(self.moved)))
-        for pin, then in self.moved:
+    def updates(self, keys: UserKeys, found: Mapping[Key, Item]) -> Iterator[Update]:
+        """What is said of each, as far as there is room for it. Of those behind the first ones only that they are not
+        what the pack shows, where it shows them."""
+        room = max(LEAST_TOKENS, ALL_TOKENS // max(1, min(MOST, len(self.moved))))
+        for pin, then in self.moved[:MOST]:
             text = pin.line if pin.excerpt is not None else _text(keys, pin, found)
             if text is not None and not self._shows(text, pin, then):
                 titled = text if pin.excerpt is not None or not pin.title else f"{pin.title}: {text}"
-                yield pin.document_id, f"Now: {trim_to(titled, room, marker=CUT)}"
+                yield Update(pin.document_id, f"Now: {trim_to(titled, room, marker=CUT)}", self._short(pin, then))
+        for pin, then in self.moved[MOST:]:
+            unmoved = then is not None and then.fingerprint == pin.fingerprint
+            if not unmoved and not (pin.excerpt is not None and self._shows(pin.line, pin, then)):
+                yield Update(pin.document_id, None, self._short(pin, then))
         for entry in self.gone:
-            yield entry.id, f"No longer holds: {entry.path}"
+            line = f"No longer holds: {entry.path}"
+            yield Update(entry.id, line, line)
+
+    def _short(self, pin: Pin, then: PackEntry | None) -> str:
+        """Empty for one that the pack does not show."""
+        return outdated(then.path or pin.path) if then is not None and pin.document_id in self.shown else ""
 
     def _shows(self, text: str, pin: Pin, then: PackEntry | None) -> bool:
         """Whether the pack has these words although the rev is another: because it moved for something else, because a

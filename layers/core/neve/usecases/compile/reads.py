@@ -14,6 +14,7 @@ from typing import TypeVar
 from neve.domain.compact.extract import extract_summary
 from neve.domain.compact.headings import FourHeadings
 from neve.domain.compile.history import hidden
+from neve.domain.compile.updates import Update
 from neve.domain.errors import not_found
 from neve.domain.records import Event, HistoryCut, SessionEpoch, SessionHead, SessionMarker, Summary, UserHead
 from neve.domain.sessions.spans import holds
@@ -22,7 +23,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.usecases.compile.images import Images, load_images
-from neve.usecases.compile.updates import Update, updates_since
+from neve.usecases.compile.updates import updates_since
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.pack.read_pack import PackView, pack_of
 from neve.usecases.sessions.memory_lag import MemoryLag, progress_rows, read_progress
@@ -170,13 +171,14 @@ def _all_of(aside: Task[Log], parts: Sequence[Task[list[Event]]]) -> list[Event]
 
 
 def _standing(scope: SessionScope) -> Standing:
-    """One batch read. Raises session_not_found."""
+    """One batch read. Raises session_not_found and user_closed."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.epoch, *progress_rows(keys)])
     progress, epoch = read_progress(keys, found), found.get(keys.epoch)
+    head, now = rows.read_head(found.get(keys.head)), scope.ports.clock.now()
+    rows_closed(head)  # nothing is left of a closed user's sessions
     if progress is None or epoch is None:
         raise not_found("session", scope.session)
-    head, now = rows.read_head(found.get(keys.head)), scope.ports.clock.now()
     return Standing(head, progress.head, progress.marker, rows.read_epoch(epoch), progress.lag(now))
 
 

@@ -3,13 +3,16 @@ of those that the pack holds, and the documents of the pack that are not what th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-from neve.domain.memories.marks import text_with_marks
+from neve.domain.compile.updates import SHORT_TOKENS, Update, gone, outdated
+from neve.domain.memories.marks import OF_A_TOOL, text_with_marks
 from neve.domain.memories.visibility import active, visible
+from neve.domain.observe.text import fingerprint
 from neve.domain.records import Kind, Memory, PackEntry, PackManifest, Scope, SessionEpoch, UserHead
+from neve.domain.tokens import estimate
 from neve.ports import Item, Key, Task
 from neve.scope import SessionScope
 from neve.store import rows
@@ -20,17 +23,10 @@ from neve.usecases.pack.read_pack import PackView
 STATED = (Kind.FACT, Kind.NOTE, Kind.MANUAL)
 """A person's own words. What passes and reflections write comes with the next pack."""
 NEWEST = 50
-"""Memories behind the pack that are looked at."""
+"""Memories behind the pack that are looked at (*chosen*): each is read and paid for in every prompt."""
 FROM_THE_PACK = 30
-"""Statements in the pack that are compared with their rows, the first ones of each layer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """``id``: of the memory or the document."""
-
-    id: str
-    text: str
+"""Statements in the pack that are compared with their rows, the first ones of each layer (*chosen*, for the same
+reason)."""
 
 
 def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack: Task[PackView]) -> list[Update]:
@@ -46,15 +42,18 @@ def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack
     new = [
         Update(memory.id, text_with_marks(memory)) for memory in found if _new(scope, memory, head, epoch.pack.built_at)
     ]
+    if page.cursor is not None:
+        new.append(Update(f"memories before {found[-1].id}", None))
     view = pack.result()
     if view.manifest is None:
         return new
     documents = DocumentUpdates.of(view, pins.result() if pins else [])
     stated = _stated(view.manifest)
-    wanted = [*(scope.keys.memory(entry.id) for entry in stated), *documents.rows(scope.keys)]
+    compared, others = stated[:FROM_THE_PACK], stated[FROM_THE_PACK:]
+    wanted = [*(scope.keys.memory(entry.id) for entry in compared), *documents.rows(scope.keys)]
     read = scope.ports.table.get_many(wanted) if wanted else {}
-    changed = [Update(*one) for one in documents.lines(scope.keys, read)]
-    return changed + new + _changed(scope, head, stated, read)
+    changed = [*documents.updates(scope.keys, read), *new, *_changed(scope, head, view, compared, read)]
+    return [*changed, Update(f"{len(others)} statements of the pack", None)] if others else changed
 
 
 def _new(scope: SessionScope, memory: Memory, head: UserHead, built_at: str) -> bool:
@@ -64,20 +63,32 @@ def _new(scope: SessionScope, memory: Memory, head: UserHead, built_at: str) -> 
 
 def _stated(manifest: PackManifest) -> list[PackEntry]:
     """Few: most of a pack was observed."""
-    return [entry for layer in manifest.layers.values() for entry in layer if entry.kind in STATED][:FROM_THE_PACK]
+    return [entry for layer in manifest.layers.values() for entry in layer if entry.kind in STATED]
 
 
 def _changed(
-    scope: SessionScope, head: UserHead, stated: Sequence[PackEntry], found: Mapping[Key, Item]
+    scope: SessionScope, head: UserHead, view: PackView, compared: Sequence[PackEntry], found: Mapping[Key, Item]
 ) -> list[Update]:
-    revs = {scope.keys.memory(entry.id): entry.rev for entry in stated}
-    memories = [(rows.read_memory(found[key]), rev) for key, rev in revs.items() if key in found]
-    moved = [memory for memory, rev in memories if memory.rev != rev]
-    moved.sort(key=lambda memory: memory.id, reverse=True)
-    return [_update(memory, head) for memory in moved if visible(memory.born_gen, None, head.gen)]
+    entries = {scope.keys.memory(entry.id): entry for entry in compared}
+    memories = [(rows.read_memory(found[key]), entry) for key, entry in entries.items() if key in found]
+    moved = [(memory, entry) for memory, entry in memories if memory.rev != entry.rev]
+    moved.sort(key=lambda one: one[0].id, reverse=True)
+    seen = [(memory, entry) for memory, entry in moved if visible(memory.born_gen, None, head.gen)]
+    long = [entry.fingerprint for memory, entry in seen if estimate(memory.text) > SHORT_TOKENS]
+    lines = _lines(view.text or "", set(long)) if long else {}
+    return [_update(memory, entry, head, lines.get(entry.fingerprint)) for memory, entry in seen]
 
 
-def _update(memory: Memory, head: UserHead) -> Update:
-    if active(memory, head.gen):
-        return Update(memory.id, f"Now: {text_with_marks(memory)}")
-    return Update(memory.id, f"No longer holds: {memory.text}")
+def _update(memory: Memory, entry: PackEntry, head: UserHead, line: str | None) -> Update:
+    """``line``: what the pack says, where it was found; the row has the new words only."""
+    if not active(memory, head.gen):
+        return Update(memory.id, f"No longer holds: {memory.text}", gone(line or memory.text))
+    text = text_with_marks(memory)
+    says_the_same = memory.fingerprint == entry.fingerprint
+    return Update(memory.id, f"Now: {text}", "" if says_the_same else outdated(line or text))
+
+
+def _lines(pack: str, wanted: set[str]) -> dict[str, str]:
+    """Statements of the pack's text by their fingerprints, of those that are wanted."""
+    lines = (line.removeprefix(OF_A_TOOL) for line in re.split(r"\n(?!  )", pack))
+    return {name: line for line in lines if (name := fingerprint(line)) in wanted}
