@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,10 @@ from neve.ports import (
     StoreUnavailable,
     key_of,
 )
+from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import read_document as read_document_row
+from neve.usecases.compact.artifacts import put_away_covered, store_artifacts
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.erase.erase_user import begin_erasure, erase_user
@@ -36,6 +38,7 @@ from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.read_sessions import get_session
+from neve.usecases.sessions.retract_events import Retract, retract_events
 from tests.unit.world import World, time_for
 
 OUTPUT = "".join(f"line {n} of what the tool printed, ünïcode and <b>tags</b>\n" for n in range(130))
@@ -577,6 +580,28 @@ def test_what_an_interrupted_compaction_left_is_put_away_by_the_next(
     compact(world)
 
     assert log(world)[seq - 1].pruned
+
+
+def test_what_is_taken_back_while_it_is_put_away_keeps_its_text(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the look at the log: it has no document, and its row must name none."""
+    turns(world, 2)
+    seq = tool_turn(world)
+    turns(world, 10)
+    body = ask(world)
+    with monkeypatch.context() as broken:
+        broken.setattr("neve.usecases.compact.compact_session.put_away_covered", refuse)
+        with pytest.raises(StoreUnavailable):
+            compact_session(scope_of(world), body)
+    said = log(world)[seq - 1].content
+
+    def meddled(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
+        retract_events(scope, Retract(seq, seq, "edited"))
+        store_artifacts(scope, incarnation, results)
+
+    monkeypatch.setattr("neve.usecases.compact.artifacts.store_artifacts", meddled)
+    put_away_covered(scope_of(world), 1)
+    row = rows.read_event(world.table.get(scope_of(world).keys.event(seq)) or {})
+    assert (row.pruned, row.content) == (False, said)
 
 
 def refuse(*_: object) -> None:

@@ -105,12 +105,17 @@ def put_away_covered(scope: SessionScope, incarnation: int) -> None:
 
 
 def _prune(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
+    """Those that were taken back since the log was read have no document, and stay as they are."""
     keys = scope.keys
-    wanted = [keys.event(event.seq) for event in results]
-    found = scope.ports.table.get_many([keys.head, *wanted])
+    wanted = {keys.event(event.seq): event.seq for event in results}
+    found = scope.ports.table.get_many([keys.head, keys.epoch, *wanted])
     head = rows.read_head(found.get(keys.head))
     still_there(head, incarnation)
-    ops = pruned_events(scope, incarnation, {key: found[key] for key in wanted if key in found})
+    if keys.epoch not in found:
+        raise UserErased
+    retracted = rows.read_epoch(found[keys.epoch]).retracted
+    left = {key: found[key] for key, seq in wanted.items() if key in found and not holds(retracted, seq)}
+    ops = pruned_events(scope, incarnation, left)
     if ops:
         scope.ports.table.write([rows.check_head(keys, head), *ops])
 
