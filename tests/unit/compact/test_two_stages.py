@@ -566,14 +566,7 @@ def test_what_an_interrupted_compaction_left_is_put_away_by_the_next(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its message was lost for good."""
-    turns(world, 2)
-    seq = tool_turn(world)
-    turns(world, 10)
-    body = ask(world)
-    with monkeypatch.context() as broken:
-        broken.setattr("neve.usecases.compact.compact_session.put_away_covered", refuse)
-        with pytest.raises(StoreUnavailable):
-            compact_session(scope_of(world), body)
+    seq = interrupted(world, monkeypatch)
     assert not log(world)[seq - 1].pruned
     turns(world, 6)
 
@@ -584,14 +577,7 @@ def test_what_an_interrupted_compaction_left_is_put_away_by_the_next(
 
 def test_what_is_taken_back_while_it_is_put_away_keeps_its_text(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind the look at the log: it has no document, and its row must name none."""
-    turns(world, 2)
-    seq = tool_turn(world)
-    turns(world, 10)
-    body = ask(world)
-    with monkeypatch.context() as broken:
-        broken.setattr("neve.usecases.compact.compact_session.put_away_covered", refuse)
-        with pytest.raises(StoreUnavailable):
-            compact_session(scope_of(world), body)
+    seq = interrupted(world, monkeypatch)
     said = log(world)[seq - 1].content
 
     def meddled(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> None:
@@ -602,6 +588,19 @@ def test_what_is_taken_back_while_it_is_put_away_keeps_its_text(world: World, mo
     put_away_covered(scope_of(world), 1)
     row = rows.read_event(world.table.get(scope_of(world).keys.event(seq)) or {})
     assert (row.pruned, row.content) == (False, said)
+
+
+def interrupted(world: World, monkeypatch: pytest.MonkeyPatch) -> int:
+    """A compaction that covers a tool's output and ends before it puts that away; its seq."""
+    turns(world, 2)
+    seq = tool_turn(world)
+    turns(world, 10)
+    body = ask(world)
+    with monkeypatch.context() as broken:
+        broken.setattr("neve.usecases.compact.compact_session.put_away_covered", refuse)
+        with pytest.raises(StoreUnavailable):
+            compact_session(scope_of(world), body)
+    return seq
 
 
 def refuse(*_: object) -> None:
