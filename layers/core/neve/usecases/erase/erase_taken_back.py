@@ -24,7 +24,7 @@ from neve.usecases.erase.still_used import texts_of_event, texts_of_memory, used
 from neve.usecases.indexing.utterances import event_id
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
-from neve.usecases.sessions.image_objects import remove_images
+from neve.usecases.sessions.image_objects import note_removed, remove_images
 
 T = TypeVar("T")
 
@@ -113,7 +113,7 @@ class _Erasing:
         documents = list(scope.ports.table.get_many(documents)) if documents else []
         beside = [*documents, *(scope.keys.tokens_of(event_id(scope.session, event.seq)) for event in events)]
         delete_rows(scope.ports.table, beside)
-        for batch in batches(items, _erased_bytes, most=BATCH):
+        for batch in batches(items, item_bytes, most=BATCH):
             transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
         self._remove_images(items)
         self.receipt.events += sum(not event.erased for event in events)
@@ -122,19 +122,11 @@ class _Erasing:
     def _remove_images(self, items: Sequence[Item]) -> None:
         """Of events that are blank by now. In parts, each of which is noted: a worker that is cut off is followed there
         (docs/rules/sessions.md#images)."""
-        named = {item["seq"]: rows.images_of_row(item) for item in items if rows.images_of_row(item)}
-        for part in _batched(sorted({image for images in named.values() for image in images}), IMAGES_AT_ONCE):
+        images = {image for item in items for image in rows.images_of_row(item)}
+        for part in _batched(sorted(images), IMAGES_AT_ONCE):
             gone = frozenset(part)
             self.receipt.images += len(remove_images(self.scope, gone, sent=True))
-            showed = [item for item in items if not gone.isdisjoint(named.get(item["seq"], ()))]
-            for batch in batches(showed, _erased_bytes, most=BATCH):
-                transact(self.scope.ports, partial(self._forget_images, [item["seq"] for item in batch], gone))
-
-    def _forget_images(self, seqs: Sequence[int], gone: Collection[str]) -> None:
-        found = self.scope.ports.table.get_many([self.scope.keys.event(seq) for seq in seqs])
-        named = [item for item in found.values() if not set(rows.images_of_row(item)).isdisjoint(gone)]
-        if named:
-            self.scope.ports.table.write([rows.put_without_images(item, gone) for item in named])
+            note_removed(self.scope, items, gone)
 
     def _leaving(self, session: str, seq: int) -> bool:
         return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
@@ -250,10 +242,6 @@ class _Erasing:
         except StoreUnavailable:
             return False
         return True
-
-
-def _erased_bytes(item: Item) -> int:
-    return item_bytes(rows.put_erased(item).item)
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -89,31 +89,33 @@ class StoredImages:
         """The append is written. What somebody has taken away meanwhile, with a deleted event or a refused append, is
         stored again, unless its own event was deleted by then; an upload that went with one stays gone. Raises
         StoreUnavailable."""
-        objects = self.scope.ports.objects
-        again: list[NewImage] = []
-        for image in (*self.brought, *self.borrowed):
-            if objects.peek(image.name, START_BYTES) is None:
-                with suppress(NeveError):
-                    again += [image] if image.store(objects) else []
-        self._remove(again)
+        self._store_again(_missing(self.scope, [*self.brought, *self.borrowed]))
 
     def keep_repeated(self) -> None:
         """What was borrowed is of events that were there before: whoever wrote them may have died before they looked.
         Raises StoreUnavailable."""
-        objects = self.scope.ports.objects
-        missing = {image.name: image for image in self.borrowed if objects.peek(image.name, START_BYTES) is None}
-        again: list[NewImage] = []
-        for name in sorted(shown_images(self.scope, missing.keys())):
-            with suppress(NeveError):
-                again += [missing[name]] if missing[name].store(objects) else []
-        self._remove(again)
+        missing = _missing(self.scope, self.borrowed)
+        shown = shown_images(self.scope, {image.name for image in missing})
+        self._store_again([image for image in missing if image.name in shown])
 
     def take_away(self) -> None:
         """The append was refused: what it brought goes, unless an event names it. Raises StoreUnavailable."""
         self._remove(self.brought)
 
+    def _store_again(self, missing: Sequence[NewImage]) -> None:
+        """And looks behind it: the event that shows one may have been deleted by then."""
+        again: list[NewImage] = []
+        for image in missing:
+            with suppress(NeveError):  # an upload that went with its event
+                again += [image] if image.store(self.scope.ports.objects) else []
+        self._remove(again)
+
     def _remove(self, images: Sequence[NewImage]) -> None:
         remove_images(self.scope, {image.name for image in images}, sent=False)
+
+
+def _missing(scope: UserScope, images: Sequence[NewImage]) -> list[NewImage]:
+    return [image for image in images if scope.ports.objects.peek(image.name, START_BYTES) is None]
 
 
 def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:

@@ -7,15 +7,17 @@ nothing any more before its images are looked for: of several that show one, the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from functools import partial
 
 from neve.domain.records import Event
 from neve.domain.sessions.transcript import images_of
-from neve.ports import ObjectStore, key_of
-from neve.scope import UserScope
+from neve.ports import Item, ObjectStore, key_of
+from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import EVENT, SESSION, image_name, images_aside, session_of
 from neve.store.partitions import all_rows
+from neve.store.transact import batches, item_bytes, transact
 
 
 def read_image(objects: ObjectStore, name: str) -> bytes | None:
@@ -89,6 +91,22 @@ def _remove_once(scope: UserScope, images: Set[str]) -> tuple[Set[str], Set[str]
     for copy in (*(copy for copy in others if image_name(copy) in removed), *aside.values()):
         objects.delete(copy)
     return going - again, put_back
+
+
+def note_removed(scope: SessionScope, items: Iterable[Item], gone: Collection[str]) -> None:
+    """Takes the names of images that are gone off the rows of events that no longer show them. Raises
+    StoreUnavailable."""
+    named = (item for item in items if not set(rows.images_of_row(item)).isdisjoint(gone))
+    for batch in batches(named, item_bytes):
+        transact(scope.ports, partial(_take_off, scope, [item["seq"] for item in batch], gone))
+
+
+def _take_off(scope: SessionScope, seqs: Sequence[int], gone: Collection[str]) -> None:
+    """Raises Conflict."""
+    found = scope.ports.table.get_many([scope.keys.event(seq) for seq in seqs])
+    named = [item for item in found.values() if not set(rows.images_of_row(item)).isdisjoint(gone)]
+    if named:
+        scope.ports.table.write([rows.put_without_images(item, gone) for item in named])
 
 
 def _laid_aside(objects: ObjectStore, images: Set[str]) -> list[str]:

@@ -24,11 +24,13 @@ from neve.store.tenants import TenantRow, read_tenant
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.indexing.utterances import utterance_of
-from neve.usecases.sessions.image_objects import remove_images
+from neve.usecases.sessions.image_objects import note_removed, remove_images
 
 RETENTION = "retain"
 SESSIONS_AT_ONCE = 200
 """Sessions of a tenant that one sweep sends; the next one goes on with others, those of before being done."""
+NEVER = ""
+"""A stored time that nothing was before."""
 EVENTS_AT_ONCE = 40
 """Of one transaction: with an artifact for each, the head and two rows of the session it stays below 100 actions."""
 
@@ -69,11 +71,13 @@ def retention_message(keys: SessionKeys) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class _Expired:
-    """``items``: the rows of the events. ``left``: when the archived event behind them was; None when that was all up
-    to ``covers_to``."""
+    """``items``: the rows of the events; ``hidden``: those behind them whose images a worker that died has hidden and
+    not removed, under another policy. ``left``: when the archived event behind them was; None when that was all up to
+    ``covers_to``."""
 
     events: list[Event]
     items: list[Item]
+    hidden: list[Item]
     left: str | None
     covers_to: int
 
@@ -82,11 +86,13 @@ def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
     """Removes the archived events that are older than the policy allows, in the order of the log up to the first that
     is not, with their artifacts, images, passages and vectors; how many. The summary stays, and so do client ids. May
     be repeated at any point. Raises StoreUnavailable."""
-    removed = 0
-    _end_removals(scope)
-    while scope.policy.retention_days is not None and seconds_left() > SPARE_S:
-        expired = _next_expired(scope, expired_before(scope.ports, scope.policy.retention_days))
+    removed, days = 0, scope.policy.retention_days
+    while seconds_left() > SPARE_S:
+        expired = _next_expired(scope, NEVER if days is None else expired_before(scope.ports, days))
         if expired is None:
+            break
+        _end_removals(scope, expired.hidden)
+        if days is None:
             break
         _forget(scope, expired.events)
         _remove_images(scope, expired.items)
@@ -111,9 +117,9 @@ def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
     items = list(islice(log, EVENTS_AT_ONCE + 1))
     events = [rows.read_event(item) for item in items]
     old = list(_older(events[:EVENTS_AT_ONCE], before))
-    return _Expired(
-        old, items[: len(old)], events[len(old)].created_at if len(old) < len(events) else None, epoch.covers_to
-    )
+    left = events[len(old)].created_at if len(old) < len(events) else None
+    hidden = [item for item in items[len(old) :] if rows.IMAGES_LEFT in item]
+    return _Expired(old, items[: len(old)], hidden, left, epoch.covers_to)
 
 
 def _older(events: list[Event], before: str) -> Iterator[Event]:
@@ -155,22 +161,10 @@ def _hide(scope: SessionScope, seqs: list[int]) -> None:
         scope.ports.table.write([rows.check_head(keys, head), *ops])
 
 
-def _end_removals(scope: SessionScope) -> None:
-    """Of images whose events a worker that died no longer shows, also where the policy has changed since: they are of
-    the first events that are left."""
-    first = _next_expired(scope, iso(scope.ports.clock.now()))
-    hidden = [item for item in first.items if rows.IMAGES_LEFT in item] if first else []
+def _end_removals(scope: SessionScope, hidden: list[Item]) -> None:
     if hidden:
         _remove_images(scope, hidden)
-        for item in hidden:
-            transact(scope.ports, partial(_forget_images, scope, item["seq"], rows.images_of_row(item)))
-
-
-def _forget_images(scope: SessionScope, seq: int, gone: list[str]) -> None:
-    """Raises Conflict."""
-    item = scope.ports.table.get(scope.keys.event(seq))
-    if item is not None and rows.IMAGES_LEFT in item:
-        scope.ports.table.write([rows.put_without_images(item, gone)])
+        note_removed(scope, hidden, {image for item in hidden for image in rows.images_of_row(item)})
 
 
 def _remove(scope: SessionScope, expired: _Expired) -> None:
