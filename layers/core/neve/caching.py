@@ -51,9 +51,10 @@ class Cache(Generic[K, V]):
             entry = self._entries.get(key)
         return entry[1] if entry else None
 
-    def put(self, key: K, value: V) -> V:
-        """Returns the value."""
-        at = self._now()
+    def put(self, key: K, value: V, *, as_of: datetime | None = None) -> V:
+        """Returns the value. ``as_of``: when the read began that brought it, from which its ``ttl`` counts: a process
+        may be frozen between a read and this, and what it read may have changed meanwhile. None: now."""
+        at = as_of or self._now()
         with self._lock:
             self._entries[key] = (at, value)
             self._entries.move_to_end(key)

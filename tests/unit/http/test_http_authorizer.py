@@ -18,7 +18,7 @@ from local.template import read_template
 from neve import wiring
 from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
-from neve.ports import StoreUnavailable
+from neve.ports import Item, Key, StoreUnavailable
 from neve.scope import Tenant, TenantScope
 from neve.usecases.tenants.create_key import CreatedKey, create_key
 from neve.usecases.tenants.create_tenant import create_tenant
@@ -139,6 +139,27 @@ def test_outage_of_the_store(world: World, key: CreatedKey, monkeypatch: pytest.
     with pytest.raises(StoreUnavailable):
         authorize(f"Bearer {key.key}x")
     world.clock.move(seconds=61)
+    with pytest.raises(StoreUnavailable):
+        authorize(f"Bearer {key.key}")
+
+
+def test_a_verdict_is_as_old_as_the_read_that_brought_it(
+    world: World, key: CreatedKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process may be frozen between the read and what follows; the key is revoked meanwhile."""
+    read = world.table.get
+
+    def frozen(row: Key) -> Item | None:
+        item: Item | None = read(row)
+        world.clock.move(seconds=61)
+        return item
+
+    def down(_: object) -> None:
+        raise StoreUnavailable("table", "down")
+
+    monkeypatch.setattr(world.table, "get", frozen)
+    authorize(f"Bearer {key.key}")
+    monkeypatch.setattr(world.table, "get", down)
     with pytest.raises(StoreUnavailable):
         authorize(f"Bearer {key.key}")
 

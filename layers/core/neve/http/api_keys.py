@@ -33,7 +33,7 @@ def caller_of(ports: Ports, authorization: str | None) -> Caller | None:
     given = _BEARER.fullmatch((authorization or "").strip())
     if given is None:
         return None
-    sha256, verdicts = key_sha256(given[1]), ports.caches.of(VERDICTS)
+    sha256, verdicts, as_of = key_sha256(given[1]), ports.caches.of(VERDICTS), ports.clock.now()
     try:
         item = ports.table.get(api_key_row(given[2]))
     except StoreUnavailable:
@@ -44,4 +44,4 @@ def caller_of(ports: Ports, authorization: str | None) -> Caller | None:
     if key is None or not hmac.compare_digest(key.sha256, sha256) or key.revoked_at is not None:
         verdicts.drop(sha256)
         return None
-    return verdicts.put(sha256, Caller(key.tenant_id, key.key_id, key.scopes))
+    return verdicts.put(sha256, Caller(key.tenant_id, key.key_id, key.scopes), as_of=as_of)

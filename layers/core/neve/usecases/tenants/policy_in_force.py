@@ -21,8 +21,9 @@ def tenant_scope(ports: Ports, tenant_id: str, *, without_store: bool = False) -
     held = ports.caches.of(POLICIES)
     policy = held.get(tenant_id)
     if policy is None:
+        as_of = ports.clock.now()
         try:
-            policy = held.put(tenant_id, existing(ports.table.get(tenant_row(tenant_id))).policy)
+            policy = held.put(tenant_id, existing(ports.table.get(tenant_row(tenant_id))).policy, as_of=as_of)
         except StoreUnavailable:
             if not without_store:
                 raise
