@@ -13,6 +13,7 @@ from neve.usecases.documents import document_writes
 from neve.usecases.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.indexing.requeue import WhoseRows, requeue_all
 from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.reflect.replace_rows import ReplacementBusy
 from neve.usecases.sessions.memory_lag import progress_rows, read_progress
 from neve.usecases.tenants.policy_in_force import tenant_scope
 from tests.simulation.checks.replay import Replay
@@ -215,5 +216,6 @@ class Run:
         if not isinstance(error, FORESEEN):
             self.cloud.unforeseen.append(f"{where}: {name} {error}")
 
-    def _postponed(self) -> None:
+    def _postponed(self, held: BaseException) -> None:
         self.cloud.sometimes["message postponed"] += 1
+        self.cloud.sometimes["replacement busy"] += isinstance(held, ReplacementBusy)

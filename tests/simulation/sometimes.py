@@ -192,7 +192,6 @@ def happened(run: Run) -> Counter[str]:
     seen = Counter(run.cloud.sometimes)
     failed = {name: count for name, count in seen.items() if " failed: " in name}
     seen["lease lost"] = sum(count for name, count in failed.items() if name.endswith("LeaseLost"))
-    seen["replacement busy"] = sum(count for name, count in failed.items() if name.endswith("ReplacementBusy"))
     for item in run.cloud.table.rows.values():
         if item["type"] == "job":
             seen["replacement done"] += item["kind"] == "replace" and item["status"] == "done"

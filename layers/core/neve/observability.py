@@ -34,9 +34,10 @@ def worked(queue: str, correlation_id: str) -> None:
     logger.info("worked", extra={"where": queue, "correlation_id": correlation_id})
 
 
-def postponed(queue: str, correlation_id: str) -> None:
-    """A message whose session was busy has been sent to its queue again."""
-    logger.info("postponed", extra={"where": queue, "correlation_id": correlation_id})
+def postponed(queue: str, correlation_id: str, held: Exception) -> None:
+    """A message has been sent to its queue again because its session or its user is ``held`` by another worker."""
+    fields = {"where": queue, "correlation_id": correlation_id, "held": type(held).__name__}
+    logger.info("postponed", extra=fields)
 
 
 def unobservable(queue: str, correlation_id: str, seq: int, reason: str) -> None:

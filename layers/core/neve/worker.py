@@ -69,7 +69,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
             standing = _standing(ports, body, held.place)
             ports.clock.sleep(POSTPONED_S)
             _send_again(ports, queue, record, standing)
-            observability.postponed(queue, body.get(FIELD, record.message_id))
+            observability.postponed(queue, body.get(FIELD, record.message_id), held)
             return
         if report is None:
             return

@@ -79,15 +79,17 @@ class UseCases:
 
 
 @contextmanager
-def listening(failed: Callable[[str, BaseException], object], postponed: Callable[[], object]) -> Iterator[None]:
-    """Within, nothing is logged or measured; ``failed`` hears where a worker failed and why. And the index of due work
-    has ``DUE_SHARDS``."""
+def listening(
+    failed: Callable[[str, BaseException], object], postponed: Callable[[BaseException], object]
+) -> Iterator[None]:
+    """Within, nothing is logged or measured; ``failed`` hears where a worker failed and why, ``postponed`` by what a
+    message was held up. And the index of due work has ``DUE_SHARDS``."""
 
     def hear(where: str, _: str, error: BaseException) -> None:
         failed(where, error)
 
     swaps: list[Swap] = [(observability, name, _unheard) for name in SILENT]
-    swaps += [(observability, "failed", hear), (observability, "postponed", lambda *_: postponed())]
+    swaps += [(observability, "failed", hear), (observability, "postponed", lambda *told: postponed(told[-1]))]
     with swapped(*swaps, (keys, "DUE_SHARDS", DUE_SHARDS)):
         yield
 

@@ -39,5 +39,5 @@ def work(ports: Ports, body: Mapping[str, Any], seconds_left: SecondsLeft) -> No
             retain_log(scope.of_session(body["session"]), seconds_left)
         else:
             raise ValueError(f"no work of the kind {body['work']}")
-    except WorkerReplaced:
-        observability.postponed(QUEUE, body.get(FIELD, ""))  # somebody else is at it
+    except WorkerReplaced as held:
+        observability.postponed(QUEUE, body.get(FIELD, ""), held)  # somebody else is at it

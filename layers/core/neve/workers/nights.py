@@ -51,11 +51,11 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
     report = UserReport()
     try:
         done = reflect_user(tenant.of_user(body["user"]), asked, report, seconds_left)
-    except (UserBusy, ReplacementBusy):
+    except (UserBusy, ReplacementBusy) as held:
         since = body.get(BUSY_SINCE, iso(ports.clock.now()))
         if ports.clock.now() - parse(since) > NO_PROGRESS_FOR:
             raise
-        _postpone(ports, {**body, BUSY_SINCE: since})
+        _postpone(ports, {**body, BUSY_SINCE: since}, held)
         return
     finally:
         _tell(_correlation_id(body), report)
@@ -63,10 +63,10 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
         _send_again(ports, body)
 
 
-def _postpone(ports: Ports, body: dict[str, Any]) -> None:
+def _postpone(ports: Ports, body: dict[str, Any], held: Exception) -> None:
     ports.clock.sleep(POSTPONED_S)
     _send_again(ports, body)
-    observability.postponed(QUEUE, _correlation_id(body))
+    observability.postponed(QUEUE, _correlation_id(body), held)
 
 
 def _send_again(ports: Ports, body: dict[str, Any]) -> None:
