@@ -9,12 +9,17 @@ from pathlib import Path
 import pytest
 
 from neve.domain.reflect.night_limits import PLANNED_AGAIN
+from neve.domain.times import iso
 from neve.observing import Condensed, CondensedRow
 from neve.ports import Put, QueueName, Version
 from neve.scope import Tenant, TenantScope
+from neve.store import rows
 from neve.store.keys import DUE_SHARDS
 from neve.usecases.erase.erase_user import begin_erasure, finish_erasure
 from neve.usecases.reflect import run
+from neve.usecases.reflect.messages import Asked
+from neve.usecases.reflect.night_job import NightJob, take_up
+from neve.usecases.reflect.note_due import note_due, rows_of_due
 from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.write_policy import write_policy
@@ -243,6 +248,29 @@ def test_a_row_that_comes_while_a_worker_is_at_the_user_keeps_them_in_the_index(
     world.work()
     assert len(world.reflections()) == 1
     assert world.due_users() == ["ann"]
+
+
+def test_a_frozen_outbox_takes_no_later_row_of_the_index_for_the_one_that_it_read(world: NightWorld) -> None:
+    scope, now = world.user(), iso(world.clock.now())
+    due = rows_of_due({scope.keys: now})
+
+    def take(job_id: str) -> NightJob:
+        taken = take_up(scope, Asked(f"job_{job_id}", now, regardless=True))
+        assert taken is not None
+        return taken
+
+    world.fill(3)
+    world.tell()
+    first = take("01KKBHEDWGBZKW8SYBSV6JS69B")
+    frozen = world.table.get_many(sorted(due))
+    first.end([])
+    assert world.due_users() == []
+    note_due(world, {scope.keys: now}, world.table.get_many(sorted(due)))
+    second = take("01KKBHFE1X88CMD748MNNJA6PH")
+    note_due(world, {scope.keys: now}, frozen)
+    row = rows.read_reflect_due(world.table.get(scope.keys.reflect_due))
+    assert row is not None
+    assert (row.worker, row.again) == (second.token, now)
 
 
 def test_rows_whose_batch_came_to_nothing_are_tried_again_by_the_next_night(world: NightWorld) -> None:

@@ -464,12 +464,13 @@ def read_reflect_due(item: Item | None) -> ReflectDue | None:
     return _reflect_due.validate_python(item) if item else None
 
 
-def put_reflect_due(keys: UserKeys, due: ReflectDue) -> Put:
-    """Through the index ``due`` these rows say of which users a tenant's night is."""
+def put_reflect_due(keys: UserKeys, due: ReflectDue, token: str = "") -> Put:
+    """Through the index ``due`` these rows say of which users a tenant's night is. ``token``: of its own for each row
+    that may be new. A row goes when a night is over and comes back, and is not to be taken for the one before."""
     item = _item(keys.reflect_due, "reflect_due", _reflect_due.dump_python(due, mode="json", exclude_none=True))
     item |= {"tenant_id": keys.tenant, "user_id": keys.user}
     item |= {"due_pk": keys.reflect_dues, "due_sk": reflect_due_key(due.since, keys)}
-    return Put(item, expectation(due.version))
+    return Put(item, expectation(due.version), first=version_of(token))
 
 
 def due_keys(kind: str, keys: UserKeys, identifier: str, at: datetime) -> Item:

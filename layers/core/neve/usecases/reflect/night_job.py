@@ -150,7 +150,9 @@ def _take_up(scope: UserScope, asked: Asked, token: str) -> NightJob | None:
         due or ReflectDue(since=asked.until), worker=token, lease_until=iso(now + timedelta(seconds=LEASE_S))
     )
     running = replace(job, status="running", state={**job.state, **asked.body(), "worker": token})
-    ports.table.write([rows.check_head(keys, head), rows.put_reflect_due(keys, taken), rows.put_job(keys, running)])
+    ports.table.write(
+        [rows.check_head(keys, head), rows.put_reflect_due(keys, taken, token), rows.put_job(keys, running)]
+    )
     cursors = {part: (at[0], at[1]) for part, at in job.state.get("cursors", {}).items()}
     return NightJob(scope, asked, token, head.incarnation, head.gen, cursors, bool(job.result))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from neve.domain.records import ReflectDue, Status
 from neve.domain.reflect.nightly import is_candidate
-from neve.ports import Item, Key, Ports, Table
+from neve.ports import Item, Key, Ports
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.stream_records import Change
@@ -42,12 +42,12 @@ def note_due(ports: Ports, users: Mapping[UserKeys, str], found: Mapping[Key, It
 
         def attempt(keys: UserKeys = keys, at: str = created_at, known: list[Mapping[Key, Item]] = known) -> None:
             seen = known.pop() if known else ports.table.get_many(sorted(rows_of_due({keys: at})))
-            _note(ports.table, keys, at, seen)
+            _note(ports, keys, at, seen)
 
         transact(ports, attempt)
 
 
-def _note(table: Table, keys: UserKeys, created_at: str, found: Mapping[Key, Item]) -> None:
+def _note(ports: Ports, keys: UserKeys, created_at: str, found: Mapping[Key, Item]) -> None:
     """A user who is erased is left alone: the row would be all that there is of them."""
     head = rows.read_head(found.get(keys.head))
     if head.version == 0 or head.state != "active":
@@ -55,7 +55,8 @@ def _note(table: Table, keys: UserKeys, created_at: str, found: Mapping[Key, Ite
     due = rows.read_reflect_due(found.get(keys.reflect_due))
     noted = _noted(due, created_at)
     if noted != due:
-        table.write([rows.check_head(keys, head), rows.put_reflect_due(keys, noted)])
+        noting = rows.put_reflect_due(keys, noted, ports.ids.token())
+        ports.table.write([rows.check_head(keys, head), noting])
 
 
 def _noted(due: ReflectDue | None, created_at: str) -> ReflectDue:
