@@ -62,22 +62,36 @@ def test_a_row_that_nobody_indexes_is_found_by_its_words_all_the_same(world: Rec
     assert world.found("oolong") == [tea]
 
 
-def test_a_row_whose_words_came_in_under_a_recall_is_not_missed(world: RecallWorld) -> None:
-    """The keyword leg has searched already, the rows that it may lack have not been read."""
-    tea = world.remember("Mary drinks oolong tea")
-    messages, search = world.dispatch(), world.index.search_text
+@pytest.mark.parametrize("searched_first", [True, False])
+def test_a_row_that_comes_into_the_index_under_a_recall_is_not_missed(world: RecallWorld, searched_first: bool) -> None:
+    """With its words and its vector, just before or behind the keyword leg's search."""
+    tea, search = world.remember("Mary drinks oolong tea"), world.index.search_text
 
-    def then_index(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+    def while_it_comes(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
         found = search(owner, query, where, depth)
-        assert world.words(messages) == {}
-        return found
+        world.pump()
+        return found if searched_first else search(owner, query, where, depth)
 
-    world.index.search_text = then_index  # type: ignore[method-assign]
+    world.index.search_text = while_it_comes  # type: ignore[method-assign]
     assert world.found("oolong", legs=("lexical",)) == [tea]
     world.index.search_text = search  # type: ignore[method-assign]
-    world.clock.move(seconds=3)
     hits = world.ask("oolong", legs=("lexical",)).hits
     assert [hit.id for hit in hits] == [tea] and "bm25" in hits[0].components, "the index has it by now"
+
+
+@pytest.mark.parametrize("searched_first", [True, False])
+def test_nor_is_an_utterance(world: RecallWorld, searched_first: bool) -> None:
+    world.open()
+    world.say("I adopted a capybara")
+    search = world.index.search_text
+
+    def while_it_comes(owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> list[Candidate]:
+        found = search(owner, query, where, depth)
+        world.pump()
+        return found if searched_first else search(owner, query, where, depth)
+
+    world.index.search_text = while_it_comes  # type: ignore[method-assign]
+    assert world.found("capybara", legs=("lexical",), session_id="s1") == ["evt:s1:1"]
 
 
 def test_a_new_row_and_an_indexed_one_are_in_one_ranking(world: RecallWorld) -> None:

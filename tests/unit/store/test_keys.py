@@ -13,6 +13,7 @@ from neve.domain.times import iso
 from neve.store import keys as layout
 from neve.store.keys import (
     LAST_SEQ,
+    NO_WORDS,
     UserKeys,
     client_id_of,
     due_bucket,
@@ -23,7 +24,6 @@ from neve.store.keys import (
     lacking_since,
     lacks_words,
     recent_key,
-    recent_since,
     seq_of,
     session_of,
 )
@@ -148,17 +148,15 @@ def test_due_keys_sort_by_their_time(identifier: str, one: datetime, other: date
     assert due_until(None)[0] <= key <= due_until(None)[1]
 
 
-@given(IDS, TIMES, TIMES, TIMES)
-def test_recent_keys_are_those_without_words_and_those_whose_words_came_since(
-    identifier: str, rev: datetime, words: datetime, since: datetime
+@given(IDS, TIMES, TIMES)
+def test_recent_keys_tell_those_without_words_from_those_without_vectors(
+    identifier: str, rev: datetime, words: datetime
 ) -> None:
-    rev_at, words_at, bound = map(iso, (rev, words, since))
-    low, high = recent_since(bound)
+    rev_at, words_at = map(iso, (rev, words))
     without = recent_key(identifier, rev_at=rev_at, words_at=None)
-    assert low <= without <= high and lacks_words(without) and lacking_since(without) == rev_at
+    assert without.startswith(NO_WORDS) and lacks_words(without) and lacking_since(without) == rev_at
     within = recent_key(identifier, rev_at=rev_at, words_at=words_at)
-    assert (low <= within <= high) == (words_at >= bound) and within < without
-    assert not lacks_words(within) and lacking_since(within) == words_at
+    assert within < without and not lacks_words(within) and lacking_since(within) == words_at
 
 
 def test_a_key_is_of_its_tenant_alone() -> None:

@@ -54,7 +54,7 @@ _OWN_ID, _FOREIGN_ID = "mem_", "."
 and sorts before every ULID."""
 _BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
 """Sort before and behind every sign of a path, which unlike an id may hold any letter, and a space."""
-_NO_VECTORS, _NO_WORDS = "V#", "W#"
+_NO_VECTORS, NO_WORDS = "V#", "W#"
 _PACKS_OF, _PACK_FILE = "s.", ".json"
 _ASIDE = "aside/"
 _RANK_TOP, _RANK_DIGITS = 10**16, 17
@@ -148,22 +148,17 @@ def archives_until(created_at: str) -> tuple[str, str]:
 def recent_key(memory_id: str, *, rev_at: str, words_at: str | None) -> str:
     """Index ``recent``: a memory that lacks its words in the search index, by the time of its rev, behind all those
     that lack their vectors only, by the time of their words."""
-    return f"{_NO_WORDS}{rev_at}#{memory_id}" if words_at is None else f"{_NO_VECTORS}{words_at}#{memory_id}"
-
-
-def recent_since(words_at: str) -> tuple[str, str]:
-    """Bounds of every ``recent_key`` without words, and of those whose words came at that time or later."""
-    return f"{_NO_VECTORS}{words_at}", f"{_NO_WORDS}{_AFTER_EVERY_KEY}"
+    return f"{NO_WORDS}{rev_at}#{memory_id}" if words_at is None else f"{_NO_VECTORS}{words_at}#{memory_id}"
 
 
 def lacking_since(recent_key: str) -> str:
     """The time in a ``recent_key`` of a memory."""
-    return recent_key[len(_NO_WORDS) :].partition("#")[0]
+    return recent_key[len(NO_WORDS) :].partition("#")[0]
 
 
 def lacks_words(recent_key: str) -> bool:
     """Whether a ``recent_key`` is that of a memory without its words."""
-    return recent_key.startswith(_NO_WORDS)
+    return recent_key.startswith(NO_WORDS)
 
 
 def inbox_key(created_at: str, identifier: str) -> str:

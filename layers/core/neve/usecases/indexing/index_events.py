@@ -234,13 +234,13 @@ def _index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: S
     passages = [*(replace(p, vector=known.get(p.text)) for p in said.before), *said.new]
     if passages:
         ports.search.upsert(keys.owner, passages)
-    now, last = ports.clock.now(), span[1]
+    last = span[1]
     noted = _noted(
         ports,
         keys,
         incarnation,
         passages,
-        lambda row: _without_vectors(row.with_words(last, now), model) if last > row.indexed_seq else row,
+        lambda row: _without_vectors(row.with_words(last), model) if last > row.indexed_seq else row,
     )
     if noted.after is None:
         return False

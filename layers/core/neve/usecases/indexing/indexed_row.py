@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from neve.domain.records import Span as Span
 from neve.domain.sessions.spans import joined as joined
 from neve.domain.sessions.spans import without
-from neve.domain.times import iso, parse
 from neve.ports import Item, Put
 from neve.store import rows
 from neve.store.keys import SessionKeys
 
-JUST_NOW = timedelta(seconds=2)
-"""A recall that searched the index before words came in may read this row after they did."""
-
 
 @dataclass(frozen=True, slots=True)
 class IndexedRow:
-    """``indexed_seq``: up to here the index has the words, without a gap; ``indexed_before`` is what it was before
-    ``indexed_at``. ``embedded``: whose vectors were made, or will not be for now, ascending and apart.
-    ``without_vectors_from``: the first seq of those that will not be, to be embedded when they can be."""
+    """``indexed_seq``: up to here the index has the words, without a gap. ``embedded``: whose vectors were made, or
+    will not be for now, ascending and apart. ``without_vectors_from``: the first seq of those that will not be, to be
+    embedded when they can be."""
 
     session: str
     indexed_seq: int = 0
-    indexed_before: int = 0
-    indexed_at: str | None = None
     embedded: tuple[Span, ...] = ()
     without_vectors_from: int | None = None
     version: int = 0
@@ -44,22 +38,14 @@ class IndexedRow:
             "user_id": keys.user,
             "session_id": self.session,
             "indexed_seq": self.indexed_seq,
-            "indexed_before": self.indexed_before,
             "embedded": [list(span) for span in self.embedded],
         }
-        if self.indexed_at is not None:
-            item["indexed_at"] = self.indexed_at
         if self.without_vectors_from is not None:
             item["without_vectors_from"] = self.without_vectors_from
             item |= rows.due_keys("failed", keys, self.session, now)
         return Put(item, rows.expectation(self.version))
 
     # --- what it says ---------------------------------------------------------------------------
-
-    def surely_found(self, now: datetime) -> int:
-        """Up to here a search of the last moment has seen the words."""
-        just_came = self.indexed_at is not None and parse(self.indexed_at) > now - JUST_NOW
-        return self.indexed_before if just_came else self.indexed_seq
 
     def unembedded(self, last: int) -> int:
         """How many of the events up to ``last`` have no vectors yet."""
@@ -76,8 +62,8 @@ class IndexedRow:
 
     # --- what comes next ------------------------------------------------------------------------
 
-    def with_words(self, last: int, now: datetime) -> IndexedRow:
-        return replace(self, indexed_seq=last, indexed_before=self.surely_found(now), indexed_at=iso(now))
+    def with_words(self, last: int) -> IndexedRow:
+        return replace(self, indexed_seq=last)
 
     def with_vectors(self, span: Span, lacking_from: int | None) -> IndexedRow:
         """``lacking_from``: the first of the span that has no vector and will have none for now."""
@@ -98,8 +84,6 @@ def read_indexed(session: str, item: Item | None) -> IndexedRow:
     return IndexedRow(
         session,
         indexed_seq,
-        int(item.get("indexed_before", indexed_seq)),
-        item.get("indexed_at"),
         tuple((first, last) for first, last in spans),
         item.get("without_vectors_from"),
         item["version"],

@@ -1,7 +1,7 @@
 """One search: three steps of port calls, each run in parallel (docs/rules/recall.md).
 
-1. read: BM25, the query's vector, the user and session rows, the rows that are too new for the index
-2. the search by vector; the pack's manifest, unless this process knows it
+1. read: the query's vector, the user and session rows, the rows that are too new for the index
+2. BM25, the search by vector; the pack's manifest, unless this process knows it
 3. hydrate: every candidate's row and the user row again
 
 Between them: gate (which candidates go on), fuse (their order). The legs read deeper than their depth by as many items
@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 from neve.domain.pack.fit import candidate_limit
 from neve.domain.records import UserHead
-from neve.ports import Candidate, DeadlineExceeded, Item, SearchFilter, StoreUnavailable
+from neve.ports import Candidate, DeadlineExceeded, SearchFilter, StoreUnavailable
 from neve.scope import UserScope
 from neve.store import rows
-from neve.usecases.pack.served_pack import PACK_CONTENTS
+from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents
 from neve.usecases.recall.answer import INDEX_BEHIND
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import Dropped, LeftOut, by_id, hidden, left_out
@@ -104,24 +104,22 @@ class _Search:
     last: bool
 
     def run(self) -> Found:
-        reading, standing, new_items, lag = self._read()
+        depth = self.request.depth + self._pack_allowance()
+        self.legs.start()
+        reads = start_reads(self.scope, self.request)
+        self.late.start()
+        standing, new_items, aside = reads.collect(self.budget.legs_end_ms)
         if standing.head.state == "closed":
             rows.writable(standing.head)
         if standing.head.state == "erasing":
             return self._found([], (), standing.head)
-        out = _left_out(standing, self.request)
+        reading = self.legs.read(self.request.where, depth)
+        pack, lag = aside.collect(self.budget.legs_end_ms)
+        out = _left_out(standing, pack, self.request)
         new, dropped = new_candidates(self.request, standing.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
         return self._ranked(_Read(lag, standing.head, out, reading, new_revs, tuple(dropped)))
-
-    def _read(self) -> tuple[Reading, Standing, list[Item], MemoryLag | None]:
-        self.legs.start(self.request.where, self.request.depth + self._pack_allowance())
-        reads = start_reads(self.scope, self.request)
-        self.late.start()
-        self.legs.go_on_with_vector(self.request.where)
-        reading = self.legs.collect()
-        return reading, *reads.collect(self.budget.legs_end_ms)
 
     def _pack_allowance(self) -> int:
         """How many items of a leg the session's pack may hold: as many as it held last, else what a pack can hold."""
@@ -181,11 +179,11 @@ def _revs(found: Iterable[Candidate], new: Mapping[str, int]) -> dict[str, int]:
     return {**revs, **{identifier: max(rev, revs.get(identifier, 0)) for identifier, rev in new.items()}}
 
 
-def _left_out(standing: Standing, request: ResolvedRequest) -> LeftOut:
+def _left_out(standing: Standing, pack: PackContents | None, request: ResolvedRequest) -> LeftOut:
     everything = SearchFilter(statuses=())
     named = [read_row(item, standing.head, everything) for item in standing.excluded]
     prints = [row.fingerprint for row in named if isinstance(row, RecallRow)]
-    return left_out(standing.pack, request.command.exclude_ids, prints, standing.history)
+    return left_out(pack, request.command.exclude_ids, prints, standing.history)
 
 
 def _starved(request: ResolvedRequest, reading: Reading, dropped: Iterable[Dropped]) -> bool:

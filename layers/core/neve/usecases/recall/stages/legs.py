@@ -101,39 +101,32 @@ class Legs:
     budget: TimeBudget
     degraded: list[str] = field(default_factory=list)
     reports: dict[str, LegReport] = field(default_factory=lambda: {"lexical": LegReport(), "vector": LegReport()})
-    _depth: int = 0
     _query: _QueryVector | None = None
     _embedding: Task[_QueryVector] | None = None
-    _text_search: Task[_Found] | None = None
-    _neighbours: Task[_Found] | None = None
 
     # --- the first reading ----------------------------------------------------------------------
 
-    def start(self, where: SearchFilter, depth: int) -> None:
-        """BM25 runs beside the embedding of the query, which starts first because it takes longest."""
-        self._depth = depth
+    def start(self) -> None:
+        """With the embedding of the query, which takes longest."""
         if self.request.vector and self.ports.embedder.model.dimensions:
             self._embedding = self._start_embedding()
+
+    def read(self, where: SearchFilter, depth: int) -> Reading:
+        """BM25 runs beside the embedding of the query and the search for its neighbours; both are waited for until the
+        legs' time is over."""
+        text = neighbours = lexical = vector = None
         if self.request.lexical:
             self.reports["lexical"].depth = self.request.depth
-            self._text_search = self.ports.tasks.start(lambda: self._search_text(where, depth))
-
-    def go_on_with_vector(self, where: SearchFilter) -> None:
-        """Wait for the query's vector, then look for its neighbours."""
-        if self._embedding is None:
-            return
-        self._query = self._embedded(self._embedding)
+            text = self.ports.tasks.start(lambda: self._search_text(where, depth))
+        if self._embedding is not None:
+            self._query = self._embedded(self._embedding)
         if self._query is not None:
-            self._neighbours = self.ports.tasks.start(lambda: self._search_vector(where, self._depth))
-
-    def collect(self) -> Reading:
-        """Wait for both searches until the legs' time is over."""
-        lexical = vector = None
-        if self._text_search is not None:
-            lexical = self._result("lexical", self._text_search, LEXICAL_ERROR)
-        if self._neighbours is not None:
-            vector = self._result("vector", self._neighbours, VECTOR_ERROR)
-        return Reading(lexical, vector, self._depth, self._query.calibration if self._query else None)
+            neighbours = self.ports.tasks.start(lambda: self._search_vector(where, depth))
+        if text is not None:
+            lexical = self._result("lexical", text, LEXICAL_ERROR)
+        if neighbours is not None:
+            vector = self._result("vector", neighbours, VECTOR_ERROR)
+        return Reading(lexical, vector, depth, self._query.calibration if self._query else None)
 
     @property
     def searched(self) -> bool:

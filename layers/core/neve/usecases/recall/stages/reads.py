@@ -1,5 +1,6 @@
-"""What a recall reads of the row store beside its legs: who asks, what their prompt holds already, and what is so new
-that the search index may not have it. One step, its reads run in parallel."""
+"""What a recall reads of the row store: who asks, what their prompt holds already, and what is so new that the search
+index may not have it. Its first step, beside the embedding of the query, and before the index is searched by words:
+what the index gets meanwhile is in both, and what it lacks is here."""
 
 from __future__ import annotations
 
@@ -7,14 +8,13 @@ from dataclasses import dataclass
 
 from neve.domain.compile.history import hidden
 from neve.domain.errors import not_found
-from neve.domain.records import SessionEpoch, Spans, UserHead
+from neve.domain.records import PackPointer, Spans, UserHead
 from neve.domain.sessions.spans import holds
-from neve.domain.times import iso
 from neve.ports import Index, Item, Source, Task
-from neve.scope import SessionScope, UserScope
+from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import EVENT, recent_since
-from neve.usecases.indexing.indexed_row import JUST_NOW, read_indexed
+from neve.store.keys import EVENT, NO_WORDS
+from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents, contents_of
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import History
@@ -31,92 +31,103 @@ TAIL_EVENTS = 50
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """``indexed_seq``: utterances of the session up to here are in the search index; up to ``found_to`` they were when
-    this recall began. ``last_seq``: of its log. ``excluded``: the rows of the ids that the caller named. ``history``:
-    what the prompt shows of the session, where it does. ``retracted``: what was taken back of it."""
+    """``indexed_seq``: utterances of the session up to here are in the search index. ``last_seq``: of its log.
+    ``excluded``: the rows of the ids that the caller named. ``pack``: the one that it serves. ``history``: what the
+    prompt shows of the session, where it does. ``retracted``: what was taken back of it."""
 
     head: UserHead
-    pack: PackContents | None
-    indexed_seq: int
-    found_to: int
-    last_seq: int
     excluded: list[Item]
+    indexed_seq: int = 0
+    last_seq: int = 0
+    pack: PackPointer | None = None
     history: History | None = None
     retracted: Spans = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Under way beside the legs: the pack of the session, and how far memory is behind, where there are utterances
+    among those that could be found which neither the index nor the rows cover that may be too new for it."""
+
+    pack: Task[PackContents | None]
+    lag: Task[MemoryLag] | None
+
+    def collect(self, deadline_ms: float) -> tuple[PackContents | None, MemoryLag | None]:
+        """Raises StoreUnavailable, DeadlineExceeded."""
+        return self.pack.result(deadline_ms), self.lag.result(deadline_ms) if self.lag else None
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
     """Under way; see ``collect``."""
 
+    scope: UserScope
+    request: ResolvedRequest
     standing: Task[Standing]
     new_rows: Task[list[Item]]
     tail: Task[list[Item]] | None
     missed: Task[bool]
-    request: ResolvedRequest
-    scope: UserScope
 
-    def collect(self, deadline_ms: float) -> tuple[Standing, list[Item], MemoryLag | None]:
-        """And the rows that may be missing in the index, newest first; and how far memory is behind, when there are
-        utterances among those that could be found which neither the index nor these rows cover. Raises
+    def collect(self, deadline_ms: float) -> tuple[Standing, list[Item], Aside]:
+        """And the rows that may be missing in the index, newest first; and what was begun with these. Raises
         session_not_found, StoreUnavailable, DeadlineExceeded."""
         standing = self.standing.result(deadline_ms)
         new_rows = self.new_rows.result(deadline_ms)
         tail = self.tail.result(deadline_ms) if self.tail else []
         missed = self.missed.result(deadline_ms) or _missed_here(self.request, standing)
-        lag = self.scope.ports.tasks.start(lambda: user_lag(self.scope)).result(deadline_ms) if missed else None
-        told = [item for item in tail if item["seq"] > standing.found_to]
-        return standing, new_rows + [item for item in told if not holds(standing.retracted, item["seq"])], lag
+        tasks = self.scope.ports.tasks
+        pack = tasks.start(lambda: _contents(self.scope, self.request, standing.pack))
+        aside = Aside(pack, tasks.start(lambda: user_lag(self.scope)) if missed else None)
+        told = [item for item in tail if item["seq"] > standing.indexed_seq]
+        return standing, new_rows + [item for item in told if not holds(standing.retracted, item["seq"])], aside
 
 
 def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
     return Reads(
+        scope,
+        request,
         scope.ports.tasks.start(lambda: _standing(scope, request)),
         scope.ports.tasks.start(lambda: _new_rows(scope)),
         scope.ports.tasks.start(lambda: _tail(scope, request)) if request.session_tail else None,
         scope.ports.tasks.start(lambda: _missed_elsewhere(scope, request)),
-        request,
-        scope,
     )
 
 
 def _standing(scope: UserScope, request: ResolvedRequest) -> Standing:
-    """One batch read; a second one, beside the search by vector, for a pack that this process has not seen."""
     named = [key for i in request.command.exclude_ids if (key := row_key(scope.keys, i))]
     session = scope.of_session(request.command.session_id) if request.command.session_id is not None else None
     own = [session.keys.session_head, session.keys.epoch, session.keys.indexed] if session else []
     found = scope.ports.table.get_many(list(dict.fromkeys([scope.keys.head, *named, *own])))
     head, excluded = rows.read_head(found.get(scope.keys.head)), [found[key] for key in named if key in found]
     if session is None:
-        return Standing(head, None, 0, 0, 0, excluded)
+        return Standing(head, excluded)
     if session.keys.session_head not in found:
         raise not_found("session", session.session)
-    item, indexed = found.get(session.keys.epoch), found.get(session.keys.indexed)
+    item, indexed = found.get(session.keys.epoch), read_indexed(session.session, found.get(session.keys.indexed))
+    log = rows.read_session(found[session.keys.session_head])
     epoch = rows.read_epoch(item) if item else None
-    pack = _pack(session, epoch) if epoch else None
+    pack = epoch.pack if epoch else None
     history = History(session.session, hidden(epoch)) if epoch and request.command.beside_history else None
-    row, log = read_indexed(session.session, indexed), rows.read_session(found[session.keys.session_head])
-    found_to = row.surely_found(scope.ports.clock.now())
-    return Standing(head, pack, row.indexed_seq, found_to, log.last_seq, excluded, history, log.retracted)
+    return Standing(head, excluded, indexed.indexed_seq, log.last_seq, pack, history, log.retracted)
 
 
-def _pack(scope: SessionScope, epoch: SessionEpoch) -> PackContents | None:
-    if epoch.pack is None:
+def _contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | None) -> PackContents | None:
+    """Read where this process has not seen it."""
+    if request.command.session_id is None or pack is None:
         return None
-    cache = scope.ports.caches.of(PACK_CONTENTS)
-    known = cache.get(scope.keys)
-    if known is not None and known.served_by(epoch.pack):
+    keys, cache = scope.keys.of_session(request.command.session_id), scope.ports.caches.of(PACK_CONTENTS)
+    known = cache.get(keys)
+    if known is not None and known.served_by(pack):
         return known
-    item = scope.ports.table.get(scope.keys.pack(epoch.pack.pack_version))
-    return cache.put(scope.keys, contents_of(rows.read_manifest(item))) if item else None
+    item = scope.ports.table.get(keys.pack(pack.pack_version))
+    return cache.put(keys, contents_of(rows.read_manifest(item))) if item else None
 
 
 def _new_rows(scope: UserScope) -> list[Item]:
-    since = iso(scope.ports.clock.now() - JUST_NOW)
     page = scope.ports.table.query(
         scope.keys.partition,
         index=Index.RECENT,
-        between=recent_since(since),
+        prefix=NO_WORDS,
         reverse=True,
         limit=NEW_ROWS,
     )
