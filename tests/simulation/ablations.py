@@ -49,7 +49,7 @@ from neve.usecases.pack import build_pack
 from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import messages, night_job, reflect_user, replace_rows, replace_taken_back, run
 from neve.usecases.sessions import append_events, event_images, memory_lag
-from tests.simulation import filing_ablations
+from tests.simulation import filing_ablations, recall_ablations
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
 from tests.simulation.machine.remembered import seldom_collected
@@ -558,6 +558,20 @@ ABLATIONS = _by_name(
             "recanted",
             300,
             lambda: [(file_session, "wait_for_retraction", lambda *_: True)],
+        ),
+        Ablation(
+            "new rows",
+            "looking at the rows that the search index may not have yet",
+            "noted",
+            40,
+            recall_ablations.looks_at_nothing_new,
+        ),
+        Ablation(
+            "new rows first",
+            "looking at them before the index is searched by words",
+            "noted",
+            600,
+            recall_ablations.searches_before_it_looks,
         ),
         Ablation("night jobs", "the job id that follows from run and user", "nights", 300, _another_job_each_time),
         Ablation("night token", "the token of a worker of the night", "nights", 300, _nobody_owns_a_night),

@@ -81,6 +81,20 @@ CHAT = Workload(
     },
     _roomy,
 )
+NOTED = Workload(
+    "noted",
+    {"note": 6, "append": 1, "recall": 1},
+    _roomy,
+    clients=(2, 3),
+    steps=(5, 10),
+    tenants=("t1",),
+    sessions=("s1",),
+    temper=Temper(
+        latency_s=(0.005, 0.05), think_s=(0.05, 0.3), index_lag_s=(0.0,), search_lag_s=(0.0,), often={"stall": 0.04}
+    ),
+)
+"""What was noted and said a moment ago is asked for, while it comes into the index."""
+
 RECORDS = Workload(
     "records",
     {
@@ -428,7 +442,7 @@ PROMPTS = Workload(
 
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
-    *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES),
+    *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -436,7 +450,7 @@ WORKLOADS = {workload.name: workload for workload in _ALL}
 ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
-    *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES),
+    *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tests.simulation.checks.replay import Found
+from neve.store import rows
+from neve.store.keys import SessionKeys, UserKeys
+from neve.usecases.pack.served_pack import contents_of
+from tests.simulation.checks.replay import Found, of_kind
 from tests.simulation.clients.client import tag_of
+from tests.simulation.clients.history import Did
+from tests.simulation.clients.seen import SeenMemory
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
@@ -27,9 +33,40 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+def what_was_noted_is_recalled_by_its_words(run: Run) -> Found:
+    """From the call's answer on, as soon as the table's own indexes know it, whatever the search index has by then;
+    unless the recall says that it is degraded, or a pack of the session shows it. An index whose writes are seen later
+    than they return keeps nobody's promise."""
+    if run.cloud.settings.search_lag_s:
+        return
+    changed = {did.given[0]: did for did in reversed(list(run.history.of("update", "delete", "evolve")))}
+    for asked in run.history.of("recall"):
+        if not asked.ok or asked.value.degraded or UserKeys(asked.keys.tenant, asked.keys.user) in run.erased:
+            continue
+        hits, packed = {hit.id for hit in asked.value.hits}, _packed(run, asked.keys)
+        for memory, noted_s in _noted(run, asked):
+            change = changed.get(memory.id)
+            same = change is None or change.began_s > asked.ended_s
+            if same and memory.id not in hits | packed and set(asked.given.query.split()) & set(memory.text.split()):
+                yield f"{asked.who} at {asked.began_s:.1f} was not answered {memory.id}, noted at {noted_s:.1f}"
+
+
+def _noted(run: Run, asked: Did) -> Iterator[tuple[SeenMemory, float]]:
+    """What clients had noted in the session before, and when they knew it."""
+    for did in run.history.of("create"):
+        if did.ok and did.keys == asked.keys and did.ended_s + run.cloud.settings.index_lag_s < asked.began_s:
+            yield did.value, did.ended_s
+
+
+def _packed(run: Run, keys: SessionKeys) -> set[str]:
+    """What any pack of the session has shown."""
+    own = (new for _, new in of_kind(run, "pack") if new["pk"] == keys.partition and new["sk"].startswith(keys.packs))
+    return {i for pack in own for i in contents_of(rows.read_manifest(pack)).ids}
+
+
 def nothing_fails_unforeseen(run: Run) -> Found:
     """A worker and a call end with the errors that they name."""
     yield from run.cloud.unforeseen
 
 
-INVARIANTS = (nobody_reads_what_others_said, nothing_fails_unforeseen)
+INVARIANTS = (nobody_reads_what_others_said, what_was_noted_is_recalled_by_its_words, nothing_fails_unforeseen)

@@ -114,7 +114,7 @@ def readers_see_a_replacement_whole(run: Run) -> Found:
         for did in run.history.of("list_memories", "recall"):
             if not did.ok or f"T#{did.keys.tenant}#JOB" != job["pk"]:
                 continue
-            seen = {memory.id for memory in did.value}
+            seen = {memory.id for memory in (did.value.hits if did.what == "recall" else did.value)}
             if seen & old and seen & new:
                 yield f"{did.who} {did.what} at {did.began_s:.1f} saw {sorted(seen & old)} and {sorted(seen & new)}"
             elif new and did.what == "list_memories" and not seen & (new | old) and not new & replaced:

@@ -9,7 +9,17 @@ from typing import Protocol, TypeVar
 from neve.domain.errors import NeveError
 from neve.ports import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
-from tests.simulation.clients.history import AppendGiven, Did, History, Picture, PromptGiven, RetractGiven, Said
+from neve.usecases.recall.command import BOTH_LEGS
+from tests.simulation.clients.history import (
+    AppendGiven,
+    Did,
+    History,
+    Picture,
+    PromptGiven,
+    RecallGiven,
+    RetractGiven,
+    Said,
+)
 from tests.simulation.clients.pictures import CLIENT_IDS, KEPT_S, NO_IMAGE, PNG, TOO_LARGE, picture_of
 from tests.simulation.clients.seen import (
     SeenEvent,
@@ -17,6 +27,7 @@ from tests.simulation.clients.seen import (
     SeenMemory,
     SeenPack,
     SeenPrompt,
+    SeenRecall,
     SeenRetraction,
     SeenUpload,
 )
@@ -46,7 +57,7 @@ class Api(Protocol):
     def retract(self, ports: SimPorts, keys: SessionKeys, given: RetractGiven) -> SeenRetraction: ...
     def read_log(self, ports: SimPorts, keys: SessionKeys) -> list[SeenEvent]: ...
     def read_pack(self, ports: SimPorts, keys: SessionKeys) -> SeenPack: ...
-    def recall(self, ports: SimPorts, keys: SessionKeys, query: str) -> list[SeenMemory]: ...
+    def recall(self, ports: SimPorts, keys: SessionKeys, given: RecallGiven) -> SeenRecall: ...
     def context(self, ports: SimPorts, keys: SessionKeys, given: PromptGiven) -> SeenPrompt: ...
     def list_memories(self, ports: SimPorts, keys: UserKeys) -> list[SeenMemory]: ...
     def get_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str) -> SeenMemory: ...
@@ -241,7 +252,10 @@ class Client:
 
     def _recall(self) -> None:
         query = f"{self._cloud.random.choice(WORDS)} {self._cloud.random.choice(WORDS)}"
-        self._ask("recall", query, lambda ports: self._api.recall(ports, self._keys, query))
+        self._look_for(RecallGiven(query, BOTH_LEGS))
+
+    def _look_for(self, given: RecallGiven) -> None:
+        self._ask("recall", given, lambda ports: self._api.recall(ports, self._keys, given))
 
     def _context(self) -> None:
         random = self._cloud.random
@@ -258,12 +272,17 @@ class Client:
         if did.ok:
             self._known |= {memory.id: memory.rev for memory in did.value}
 
-    def _create(self) -> None:
+    def _note(self) -> None:
+        """And ask for it at once, by its words."""
+        self._look_for(RecallGiven(self._create().given, ("lexical",)))
+
+    def _create(self) -> Did:
         text = f"{tag_of(self._keys)} {self._name} noted {self._cloud.random.choice(WORDS)} {self._next()}"
         local = self._cloud.random.random() < 0.5
         did = self._ask("create", text, lambda ports: self._api.create_memory(ports, self._keys, text, local))
         if did.ok:
             self._known[did.value.id] = did.value.rev
+        return did
 
     def _fact(self) -> None:
         """One of few statements, in any spelling: clients say the same."""

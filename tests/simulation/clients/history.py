@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from neve.domain.records import RetractReason
 from neve.store.keys import SessionKeys, UserKeys
+from neve.usecases.recall.command import Leg
 
 Outcome = Literal["ok", "refused", "unknown"]
 
@@ -63,6 +64,14 @@ class AppendGiven:
     events: list[Said]
     key: str | None
     repeatable: bool
+
+
+@dataclass(frozen=True)
+class RecallGiven:
+    """``legs`` as in E7."""
+
+    query: str
+    legs: tuple[Leg, ...]
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,18 @@ from neve.domain.errors import NeveError
 from neve.domain.sessions.transcript import content_text
 from neve.ports import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
-from tests.simulation.clients.history import SPEAKER, AppendGiven, PromptGiven, RetractGiven, Said
+from tests.simulation.clients.history import SPEAKER, AppendGiven, PromptGiven, RecallGiven, RetractGiven, Said
 from tests.simulation.clients.seen import (
     SeenEvent,
     SeenJob,
     SeenMemory,
     SeenPack,
     SeenPrompt,
+    SeenRecall,
     SeenRetraction,
     SeenUpload,
 )
-from tests.simulation.clients.use_cases import TOOL_DATA, content_of
+from tests.simulation.clients.use_cases import RECALL_K, TOOL_DATA, content_of
 from tests.simulation.machine.handlers import call
 from tests.simulation.machine.ports import SimPorts
 
@@ -60,9 +61,10 @@ class HttpApi:
     def read_pack(self, _: SimPorts, keys: SessionKeys) -> SeenPack:
         return _pack(_ask("pack", "GET", USER + "/pack", keys, query={"session_id": keys.session}))
 
-    def recall(self, _: SimPorts, keys: SessionKeys, query: str) -> list[SeenMemory]:
-        body = {"query": query, "session_id": keys.session, "mode": "tool"}
-        return [SeenMemory(h["id"], h["text"], 0) for h in _ask("recall", "POST", USER + "/recall", keys, body)["hits"]]
+    def recall(self, _: SimPorts, keys: SessionKeys, given: RecallGiven) -> SeenRecall:
+        body = {"query": given.query, "session_id": keys.session, "k": RECALL_K, "mode": "tool", "legs": given.legs}
+        told = _ask("recall", "POST", USER + "/recall", keys, body)
+        return SeenRecall(tuple(SeenMemory(h["id"], h["text"], 0) for h in told["hits"]), tuple(told["degraded"]))
 
     def context(self, _: SimPorts, keys: SessionKeys, given: PromptGiven) -> SeenPrompt:
         body: dict[str, Any] = {"session_id": keys.session, "message": given.message, "retrieval": given.retrieval}

@@ -34,6 +34,11 @@ class SeenMemory(NamedTuple):
     rev: int
 
 
+class SeenRecall(NamedTuple):
+    hits: tuple[SeenMemory, ...]
+    degraded: tuple[str, ...]
+
+
 class SeenJob(NamedTuple):
     id: str
     status: str

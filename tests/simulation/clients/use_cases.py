@@ -33,13 +33,14 @@ from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
 from neve.usecases.sessions.retract_events import Retract, retract_events
 from neve.usecases.tenants.policy_in_force import tenant_scope
-from tests.simulation.clients.history import SPEAKER, AppendGiven, Picture, PromptGiven, RetractGiven, Said
+from tests.simulation.clients.history import SPEAKER, AppendGiven, Picture, PromptGiven, RecallGiven, RetractGiven, Said
 from tests.simulation.clients.seen import (
     SeenEvent,
     SeenJob,
     SeenMemory,
     SeenPack,
     SeenPrompt,
+    SeenRecall,
     SeenRetraction,
     SeenUpload,
 )
@@ -48,6 +49,8 @@ from tests.simulation.machine.ports import SimPorts
 PAGE = 3
 """Memories of one page: a list takes several."""
 LOG_PAGE = 200
+RECALL_K = 50
+"""More than a client writes."""
 TOOL_DATA = {"tool_use_id": "1", "name": "lookup"}
 
 
@@ -88,9 +91,10 @@ class UseCaseApi:
         version, sha256 = (manifest.pack_version, manifest.sha256) if manifest else (None, None)
         return SeenPack(version, sha256, view.text or "")
 
-    def recall(self, ports: SimPorts, keys: SessionKeys, query: str) -> list[SeenMemory]:
-        answer = recall(_user(ports, keys), RecallCommand(query, session_id=keys.session, mode="tool"))
-        return [SeenMemory(hit.id, hit.text, 0) for hit in answer.hits]
+    def recall(self, ports: SimPorts, keys: SessionKeys, given: RecallGiven) -> SeenRecall:
+        wanted = RecallCommand(given.query, session_id=keys.session, k=RECALL_K, mode="tool", legs=given.legs)
+        answer = recall(_user(ports, keys), wanted)
+        return SeenRecall(tuple(SeenMemory(hit.id, hit.text, 0) for hit in answer.hits), tuple(answer.degraded))
 
     def context(self, ports: SimPorts, keys: SessionKeys, given: PromptGiven) -> SeenPrompt:
         command = CompileCommand(

@@ -126,7 +126,7 @@ def nothing_taken_back_is_recalled(run: Run) -> Found:
     for did in run.history.of("recall"):
         if not did.ok:
             continue
-        for hit in did.value:
+        for hit in did.value.hits:
             place = event_place(hit.id)
             if place is None:
                 continue
