@@ -82,12 +82,20 @@ class _Plan:
         return {one.id for one in self.documents if not one.left}
 
     def noted(self, job: Job) -> Job:
-        """With what an earlier worker has found: its part may be done."""
+        """With what an earlier worker has found: its part may be done. Once the step is done nothing is noted any more:
+        nobody would carry out what goes with it."""
+        if is_done(job, UNFILED):
+            return job
         state = dict(job.state)
         state["revisions"] = sorted({*map(tuple, state.get("revisions", ())), *self.revisions})
         state["sessions"] = sorted({*state.get("sessions", ()), *self.sessions})
         state["emptied"] = sorted({*state.get("emptied", ()), *self.emptied})
         return replace(job, status="running", state=state)
+
+
+def _unread(job: Job) -> Job:
+    """Of a session that no librarian has read so far, unless another worker came later and has found something."""
+    return job if "emptied" in job.state or is_done(job, UNFILED) else after(job, UNFILED)
 
 
 def _counted(revisions: int, vectors: int, job: Job) -> Job:
@@ -105,23 +113,32 @@ class _Unfiling:
     deleted: int = 0
 
     def run(self) -> None:
-        filing, spans = self._read()
-        if filing.read_to < self.retraction.seq_from:
-            note(self.scope, self.job_id, lambda job: after(job, UNFILED))
-            return
-        while not self._round(spans):
+        while not self._is_unfiled():
             pass
-        for session in read(self.scope, self.job_id).state["sessions"]:
+
+    def _is_unfiled(self) -> bool:
+        """False where somebody has written meanwhile, or taken more back: then all is looked at again."""
+        filing, spans = self._read()
+        if filing.read_to < self.retraction.seq_from and is_done(note(self.scope, self.job_id, _unread), UNFILED):
+            return True
+        if not self._round(spans):
+            return False
+        job = read(self.scope, self.job_id)
+        if is_done(job, UNFILED):
+            return True
+        for session in job.state["sessions"]:
             self._withdraw(session)
             transact(self.scope.ports, partial(self._move_back, session, spans))
         self._withdraw(self.scope.session)
-        transact(self.scope.ports, partial(self._done, spans))
+        return transact(self.scope.ports, partial(self._done, spans))
 
     def _round(self, spans: Spans) -> bool:
-        """False where somebody has written meanwhile: then all is looked at again. Vectors are found by the texts, so
-        they go first."""
+        """False where somebody has written meanwhile; nothing is done once another worker has ended the step. Vectors
+        are found by the texts, so they go first."""
         plan = self._plan(spans)
         job = note(self.scope, self.job_id, plan.noted)
+        if is_done(job, UNFILED):
+            return True
         if not all(self._put_back(one, spans) for one in plan.documents if one.left):
             return False
         erased = [(str(i), int(rev)) for i, rev in job.state["revisions"]]
@@ -235,12 +252,16 @@ class _Unfiling:
             user = rows.read_head(found[keys.head])
             self.scope.ports.table.write([rows.check_head(keys, user), put_filing(keys, moved)])
 
-    def _done(self, spans: Spans) -> None:
-        """The cursor of the session itself, with the note that all is done, and of the jobs that wait for it."""
+    def _done(self, spans: Spans) -> bool:
+        """The cursor of the session itself, with the note that all is done, and of the jobs that wait for it. False
+        where more was taken back since: another worker of the job may have seen it, and be about to delete documents
+        that the row of filings would go on to name. It has noted so by now, or notes nothing any more."""
         scope, session = self.scope, self.scope.session
         found, job = self._found(session), read(self.scope, self.job_id)
-        if is_done(job, UNFILED):  # our own commit, whose response was lost
-            return
+        if is_done(job, UNFILED):  # our own commit, whose response was lost, or another worker's
+            return True
+        if self._read()[1] != spans:
+            return False
         filing = read_filing(session, found.get(scope.keys.filing))
         # the retraction of another session may have moved it back meanwhile, which kept the place of a missing document
         moved = self._moved_back(session, spans, found)
@@ -260,6 +281,7 @@ class _Unfiling:
         scope.ports.table.write(
             [rows.check_head(scope.keys, rows.read_head(found[scope.keys.head])), *ops, rows.put_job(scope.keys, done)]
         )
+        return True
 
     def _found(self, session: str) -> dict[Key, Item]:
         """What a session's row of filings is decided on. Raises UserErased."""
