@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.memories.taken_back import MOST_FACTS, Consequences, consequences
-from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Spans, Status, Tier
+from neve.domain.memories.said_again import statements_of
+from neve.domain.memories.taken_back import MOST_FACTS, Consequences, consequences, named_by
+from neve.domain.observe.text import fingerprint
+from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Spans, Statement, Status, Tier
 
 SESSION = "s1"
 
@@ -194,3 +197,28 @@ def test_against_a_model_of_what_is_still_said(data: st.DataObject) -> None:
 
 def _range(row: Memory) -> tuple[int, int]:
     return row.provenance.seq_from or 0, row.provenance.seq_to or 0
+
+
+def test_two_facts_that_say_the_same_come_back_as_one_that_knows_of_both() -> None:
+    """One had been corrected by a fact that leaves, the other one leaves and was said again: should that be taken back
+    as well, the first one still stands."""
+    retold = (Statement("user_stated", SESSION, 8, 8),)
+    old = gone("old", 1, 1, kind=Kind.FACT, superseded_by="new", supersedes=("oldest",), says="same")
+    new = memory("new", 4, 4, kind=Kind.FACT, supersedes=("old",))
+    again = memory("again", 5, 5, kind=Kind.FACT, supersedes=("between",), said_again=retold)
+    again = replace(again, fingerprint=fingerprint(again.text))
+    old = replace(old, text=again.text, fingerprint=again.fingerprint)
+    outcome = weighed(old, new, again)
+    assert ids(outcome.leave) == ["new", "again"]
+    [back] = outcome.back
+    assert {one.seq_from for one in statements_of(back)} == {1, 8}
+    assert set(named_by(back)) == {"old", "oldest", "again", "between"}
+
+
+def test_of_two_facts_that_say_the_same_the_one_that_waits_does_not_come_back() -> None:
+    first = gone("first", 1, 1, kind=Kind.FACT, superseded_by="one", says="same")
+    second = replace(gone("second", 2, 2, kind=Kind.FACT, superseded_by="two", says="same"), status=Status.INBOX)
+    one = memory("one", 4, 4, kind=Kind.FACT, supersedes=("first",))
+    two = memory("two", 5, 5, kind=Kind.FACT, supersedes=("second",))
+    assert ids(weighed(first, second, one, two).back) == ["first"]
+    assert ids(weighed(second, first, two, one).back) == ["first"]

@@ -10,6 +10,7 @@ from neve.domain.memories.said_again import (
     first_statement,
     is_taken_back,
     restated,
+    said_once_more,
     sessions_of,
     statements_of,
     with_room_for,
@@ -126,7 +127,8 @@ class _Weighing:
                 if self._worth_reading(source):
                     again[source.id] = source
                 elif source.kind is Kind.FACT or not self._touched(source):
-                    back[_statement(source)] = source
+                    same = back.get(_statement(source))
+                    back[_statement(source)] = _as_one(source, same) if same else source
             if sum(one.kind is Kind.FACT for one in back.values()) >= MOST_FACTS:
                 leave = leave[: place + 1]
                 break
@@ -248,6 +250,19 @@ def named_by(source: Memory) -> tuple[str, ...]:
     """What takes the place of a memory names this as replaced: it, and for a fact what it had replaced itself, to which
     no chain of rows leads where whatever had replaced the fact has left."""
     return (source.id, *source.supersedes) if source.kind is Kind.FACT else (source.id,)
+
+
+def _as_one(fact: Memory, same: Memory) -> Memory:
+    """Two facts that say the same come back as one, which knows what the other one knew: nothing else is looked at when
+    it leaves. ``same``: the one that was found before."""
+    if fact.id == same.id:
+        return same
+    other, one = sorted((same, fact), key=lambda found: found.status not in (Status.INBOX, Status.RESOLVED))
+    known = one
+    for said in with_room_for(one, statements_of(other), other.text):
+        known = said_once_more(known, said)
+    named = (i for i in named_by(other) if i not in (one.id, *one.supersedes))
+    return replace(known, supersedes=(*one.supersedes, *named))
 
 
 def _statement(memory: Memory) -> str:
