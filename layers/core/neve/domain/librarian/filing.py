@@ -15,12 +15,14 @@ Verb = Literal["create", "update", "append", "move"]
 
 @dataclass(frozen=True, slots=True)
 class ShownDocument:
-    """A document as the librarian sees it. ``by_person``: the text is a person's own words."""
+    """A document as the librarian sees it. ``by_person``: the text is a person's own words. ``id``: another one may be
+    made at its path, whose revs begin anew."""
 
     path: str
     rev: int
     text: str
     by_person: bool = False
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

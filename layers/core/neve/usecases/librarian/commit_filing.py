@@ -196,12 +196,17 @@ class FilingCommit:
         before = read_document(item) if item else None
         if before is not None and not (before.editable and before.status is Status.ACTIVE):
             raise _Refused  # no librarian is shown it: to ask again would not help
-        if (before.rev if before else None) != action.base_rev:
+        if (before.rev if before else None) != action.base_rev or not self._is_shown(before):
             raise _Stale
         try:
             return self._move(action, before, found) if action.verb == "move" else self._change(action, before, found)
         except NeveError as problem:
             raise (_Stale if problem.code == "precondition_failed" else _Refused) from None
+
+    def _is_shown(self, before: Document | None) -> bool:
+        """Not a document that was made at the path of one that was shown: the same rev may be another text."""
+        shown = {document.path: document.id for document in self.read.documents}
+        return before is None or shown.get(before.path) in (None, before.id)
 
     def _change(self, action: Action, before: Document | None, found: Mapping[Key, Item]) -> DocumentWrites:
         text = action.text

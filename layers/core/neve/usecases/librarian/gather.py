@@ -154,7 +154,9 @@ def documents_at(scope: UserScope, paths: Sequence[str]) -> list[ShownDocument]:
     revs = {head.path: keys.document_rev(str(head.id), head.rev) for head in open_to_change}
     texts = table.get_many(list(revs.values())) if revs else {}
     return [
-        ShownDocument(head.path, head.rev, _text(scope, texts[revs[head.path]]), head.provenance.by == "human_edit")
+        ShownDocument(
+            head.path, head.rev, _text(scope, texts[revs[head.path]]), head.provenance.by == "human_edit", head.id
+        )
         for head in open_to_change
         if revs[head.path] in texts  # else it was deleted since
     ]

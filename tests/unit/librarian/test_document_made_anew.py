@@ -1,0 +1,40 @@
+"""A document that is deleted and made anew while the librarian thinks (docs/rules/librarian.md#people)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from neve.usecases.documents.delete_document import delete_document
+from tests.unit.librarian.library_world import LibraryWorld, answer, change
+
+SARAH = "/profile/people/sarah"
+
+
+@pytest.fixture
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibraryWorld]:
+    world = LibraryWorld.at(tmp_path_factory.mktemp("made-anew"))
+    world.open()
+    world.say("We go to Oslo with Sarah.", "Noted.")
+    yield world
+    world.table.close()
+
+
+def test_another_document_at_the_same_path_and_rev_is_not_written_over(world: LibraryWorld) -> None:
+    world.put(SARAH, "Snores.")
+    world.end()
+    world.observer.filings = [
+        answer(change("update", SARAH, "Snores. Travels along.", base_rev=1)),
+        answer(change("update", SARAH, "Sings. Travels along.", base_rev=1)),
+    ]
+
+    def made_anew() -> None:
+        delete_document(world.user(), SARAH, None)
+        world.put(SARAH, "Sings.")
+
+    world.meanwhile(made_anew)
+    world.file()
+    asked = [one.text for given in world.observer.filed for one in given.documents if one.path == SARAH]
+    assert asked == ["Snores.", "Sings."]
+    assert (world.text(SARAH), world.rev(SARAH)) == ("Sings. Travels along.", 2)
