@@ -388,7 +388,18 @@ RETRACTIONS = Workload(
 
 RECANTED = Workload(
     "recanted",
-    {"tell": 9, "append": 2, "retract": 5, "observe": 4, "end": 3, "fact": 2, "list": 3, "read_pack": 2, "recall": 1},
+    {
+        "tell": 9,
+        "recant": 4,
+        "append": 2,
+        "retract": 5,
+        "observe": 4,
+        "end": 3,
+        "fact": 1,
+        "list": 3,
+        "read_pack": 2,
+        "recall": 1,
+    },
     _roomy,
     clients=(2, 4),
     steps=(6, 12),

@@ -39,12 +39,17 @@ from tests.simulation.machine.workers import Environment
 T = TypeVar("T")
 TRIES = 6
 RETRIED_S = (0.05, 1.0, 5.0)
+LOOKS, LOOKED_S = 3, (5.0, 20.0, 60.0)
+"""How often a client looks whether a pass has taken what it said for a correction, and how long it waits before."""
+MEANWHILE, MEANWHILE_S = 12, (0.05, 1.0, 5.0)
+"""How often it says something again while a job has not begun, and how long it waits before."""
 ERASING_S = 600.0
 """How long a client waits at most whose user is being erased, before it goes on."""
 UNSURE = frozenset({"conflict", "idempotency_in_progress", "store_unavailable", "internal"})
 """Refusals that do not say that nothing was written."""
 LARGE, LARGE_CHARACTERS = 0.5, 5_400
 """How often a tool prints so much that a compaction puts it away."""
+LIKES = " likes the "
 WORDS = ("kayak", "stove", "garden", "violin", "harbour")
 
 
@@ -70,6 +75,7 @@ class Api(Protocol):
     def observe(self, ports: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob: ...
     def compact(self, ports: SimPorts, keys: SessionKeys, wait: bool) -> SeenJob: ...
     def end(self, ports: SimPorts, keys: SessionKeys) -> SeenJob: ...
+    def read_job(self, ports: SimPorts, keys: UserKeys, job_id: str) -> SeenJob: ...
 
 
 class Caller:
@@ -122,6 +128,7 @@ class Client:
         self._known: dict[str, int] = {}
         self._uploads: dict[str, bytes] = {}
         self._code = ""
+        self._likes: list[str] = []
 
     def run(self, steps: int) -> None:
         random = self._cloud.random
@@ -166,6 +173,54 @@ class Client:
         about = f"{tag_of(self._keys)} {self._keys.session} {said.client_id}"
         said = replace(said, text=f"{about} likes the {self._cloud.random.choice(WORDS)}")
         self._append_said([said], None, repeatable=True)
+
+    def _recant(self) -> None:
+        """What it likes by now; that is taken back when it has taken the place of something, and what it liked before
+        is said again while the job of that is about to bring it back."""
+        random, liked = self._cloud.random, self._liked()
+        if not liked:
+            self._fact()
+            return
+        self._tell()
+        said = self._last
+        gone = self._gone_of(liked)
+        if not gone or not said:
+            return
+        given = RetractGiven(said, said, random.choice(("edited", "deleted", "branched")))
+        did = self._persist("retract", given, lambda ports: self._api.retract(ports, self._keys, given))
+        if did.ok:
+            self._say_meanwhile(gone, did.value.id)
+
+    def _liked(self) -> list[str]:
+        """As the last list that it was given says."""
+        self._list()
+        return self._likes
+
+    def _gone_of(self, liked: Sequence[str]) -> list[str]:
+        for _ in range(LOOKS):
+            self._observe()
+            self._cloud.scheduler.pause(self._cloud.random.random() * self._cloud.random.choice(LOOKED_S))
+            gone = sorted(set(liked).difference(self._liked()))
+            if gone:
+                return gone
+        return []
+
+    def _say_meanwhile(self, texts: Sequence[str], job_id: str) -> None:
+        """Again and again, and mostly put away again: what was said before the job weighs what comes back holds, and
+        nothing comes back; the first time has to be between that and the flip."""
+        random, keys = self._cloud.random, self._keys
+        for _ in range(MEANWHILE):
+            self._cloud.scheduler.pause(random.random() * random.choice(MEANWHILE_S))
+            job = self._ask("job", job_id, lambda ports: self._api.read_job(ports, keys, job_id))
+            if job.ok and job.value.status != "queued":
+                return
+            did = self._state(random.choice(texts), local=True)
+            if did.ok and random.random() < 0.8:
+                self._put_away(did.value)
+
+    def _put_away(self, memory: SeenMemory) -> None:
+        given = (memory.id, memory.rev)
+        self._ask("delete", given, lambda ports: self._api.delete_memory(ports, self._keys, *given))
 
     def _show(self) -> None:
         """A message with images. Some are under a client id that others use for another message, so that an append may
@@ -271,6 +326,7 @@ class Client:
         did = self._ask("list_memories", None, lambda ports: self._api.list_memories(ports, self._keys))
         if did.ok:
             self._known |= {memory.id: memory.rev for memory in did.value}
+            self._likes = [memory.text for memory in did.value if LIKES in memory.text.lower()]
 
     def _note(self) -> None:
         """And ask for it at once, by its words."""
@@ -289,10 +345,13 @@ class Client:
         random = self._cloud.random
         text = random.choice((" ", "  ")).join((tag_of(self._keys), "likes", "the", random.choice(WORDS)))
         text = random.choice((text, text.upper()))
-        local = random.random() < 0.5
+        self._state(text, local=random.random() < 0.5)
+
+    def _state(self, text: str, *, local: bool) -> Did:
         did = self._ask("fact", text, lambda ports: self._api.state_fact(ports, self._keys, text, local))
         if did.ok:
             self._known[did.value.id] = did.value.rev
+        return did
 
     def _evolve(self) -> None:
         one = self._one()

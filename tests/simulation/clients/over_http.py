@@ -124,6 +124,9 @@ class HttpApi:
     def end(self, _: SimPorts, keys: SessionKeys) -> SeenJob:
         return _job(_ask("observe", "POST", SESSION + "/end", keys, {}))
 
+    def read_job(self, _: SimPorts, keys: UserKeys, job_id: str) -> SeenJob:
+        return _job(_ask("observe", "GET", USER + "/jobs/{job_id}", keys, job_id=job_id))
+
 
 def _ask(  # noqa: PLR0913
     function: str,

@@ -16,6 +16,7 @@ from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import compile_context
+from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
@@ -154,6 +155,10 @@ class UseCaseApi:
 
     def end(self, ports: SimPorts, keys: SessionKeys) -> SeenJob:
         job = end_session(_session(ports, keys))
+        return SeenJob(job.id, job.status)
+
+    def read_job(self, ports: SimPorts, keys: UserKeys, job_id: str) -> SeenJob:
+        job = get_job(_user(ports, keys), job_id)
         return SeenJob(job.id, job.status)
 
 
