@@ -13,6 +13,7 @@ from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records import Memory, Provenance, Status
 from neve.ports import BadCursor
 from neve.store import rows
+from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.erase.request_erasure import request_erasure
 from neve.usecases.inbox.decide import decide
 from neve.usecases.inbox.decision import Decision
@@ -178,6 +179,18 @@ def test_a_document_that_changed_meanwhile_is_not_overwritten_by_an_approval(wor
     assert (world.text(GOALS), waiting(world)) == ("My own goals.", [item])
     say(world, item, "supersede")
     assert (world.text(GOALS), world.rev(GOALS)) == ("Learn jazz.", 2)
+
+
+def test_another_document_at_the_same_path_and_rev_is_not_what_was_proposed_for(world: LibraryWorld) -> None:
+    world.put(GOALS, "Run.")
+    [item] = propose(world, change("update", GOALS, "Run. Learn jazz.", 1, seqs=(2,)))
+    delete_document(world.user(), GOALS, None)
+    world.put(GOALS, "Rest.")
+    with pytest.raises(NeveError, match="conflict"):
+        say(world, item, "approve")
+    assert (world.text(GOALS), waiting(world)) == ("Rest.", [item])
+    say(world, item, "supersede")
+    assert world.text(GOALS) == "Run. Learn jazz."
 
 
 def test_an_addition_is_added_to_what_is_there_by_now(world: LibraryWorld) -> None:

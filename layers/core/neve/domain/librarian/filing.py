@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from neve.domain.compact.headings import SummaryText
-from neve.domain.records import Outcome, Route, Spans, Trust
+from neve.domain.records import Document, Outcome, Route, Spans, Trust
 from neve.domain.sessions.spans import meets, without
 
 Verb = Literal["create", "update", "append", "move"]
@@ -28,6 +28,7 @@ class ShownDocument:
 @dataclass(frozen=True, slots=True)
 class Action:
     """One change of one document. ``base_rev``: of the text that it was made from; None where there was none.
+    ``base_id``: of the document that it was shown in; None where that is not known.
     ``to_path``: of a move. ``seqs``: the events that it rests on, at least one. ``certainty``: as whoever proposes it
     says."""
 
@@ -35,6 +36,7 @@ class Action:
     path: str
     text: str = ""
     base_rev: int | None = None
+    base_id: str | None = None
     to_path: str | None = None
     title: str | None = None
     tags: tuple[str, ...] = ()
@@ -46,6 +48,12 @@ class Action:
     def places(self) -> tuple[str, ...]:
         """The paths that it is about; a transaction writes each once."""
         return (self.path,) if self.to_path is None else (self.path, self.to_path)
+
+    def was_made_for(self, document: Document | None) -> bool:
+        """Whether that is what its text was made from. Another document at its path may have the same rev."""
+        if document is None:
+            return self.base_rev is None
+        return document.rev == self.base_rev and self.base_id in (None, document.id)
 
 
 @dataclass(frozen=True, slots=True)

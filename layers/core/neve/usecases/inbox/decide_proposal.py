@@ -89,7 +89,7 @@ class ProposalDecision:
         replaces = self.decision.choice == "supersede"
         if action.verb == "append" and before is not None and not replaces:
             text = f"{with_text(self.scope, before).text.rstrip()}\n\n{action.text}"
-        elif replaces or (before.rev if before else None) == action.base_rev:
+        elif replaces or action.was_made_for(before):
             text = action.text
         else:
             at = f"is at rev {before.rev}" if before else "is not there"
@@ -109,7 +109,7 @@ class ProposalDecision:
     def _move(self, action: Action, before: Document | None, found: Mapping[Key, Item]) -> DocumentWrites:
         """With ``supersede`` whatever rev it is at by now."""
         to_path, keys = str(action.to_path), self.scope.keys
-        here = before is not None and (self.decision.choice == "supersede" or before.rev == action.base_rev)
+        here = self.decision.choice == "supersede" or action.was_made_for(before)
         if before is None or not here or keys.document(to_path) in found:
             raise NeveError("conflict", "The document has moved meanwhile, or there is another one in the place.")
         not_superseded(before)

@@ -4,7 +4,7 @@ transaction (docs/rules/librarian.md#commit)."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -155,8 +155,10 @@ class FilingCommit:
         """What there is no room for is left out, and counted. Raises PersonWasFaster."""
         self.done, self.too_many = [], 0
         ops: list[WriteOp] = []
-        waiting: list[tuple[Action, ProposalReason]] = [(action, "illegal_path") for action in self.filed.illegal]
-        for action in self.filed.actions:
+        waiting: list[tuple[Action, ProposalReason]] = [
+            (action, "illegal_path") for action in self._with_base(self.filed.illegal)
+        ]
+        for action in self._with_base(self.filed.actions):
             reason = self._reason_to_wait(action)
             try:
                 planned = None if reason else self._planned(action, found)
@@ -196,17 +198,17 @@ class FilingCommit:
         before = read_document(item) if item else None
         if before is not None and not (before.editable and before.status is Status.ACTIVE):
             raise _Refused  # no librarian is shown it: to ask again would not help
-        if (before.rev if before else None) != action.base_rev or not self._is_shown(before):
+        if not action.was_made_for(before):
             raise _Stale
         try:
             return self._move(action, before, found) if action.verb == "move" else self._change(action, before, found)
         except NeveError as problem:
             raise (_Stale if problem.code == "precondition_failed" else _Refused) from None
 
-    def _is_shown(self, before: Document | None) -> bool:
-        """Not a document that was made at the path of one that was shown: the same rev may be another text."""
+    def _with_base(self, actions: Iterable[Action]) -> list[Action]:
+        """Which documents they were shown in: a proposal is decided long after."""
         shown = {document.path: document.id for document in self.read.documents}
-        return before is None or shown.get(before.path) in (None, before.id)
+        return [replace(action, base_id=shown.get(action.path)) for action in actions]
 
     def _change(self, action: Action, before: Document | None, found: Mapping[Key, Item]) -> DocumentWrites:
         text = action.text
