@@ -168,10 +168,9 @@ def test_a_memory_whose_vector_the_index_did_not_take_stays_due_and_can_be_recal
     stub.next["_bulk"] = [failure]
     assert deliver(QueueName.EMBED, messages) == messages
     assert world.memory(identifier).rev_at is not None
+    stub.next["_search"] = [found(), its_hit(world, identifier)]
     found_meanwhile = caller.recall().json
-    assert [one["id"] for one in found_meanwhile["hits"]] == [identifier], (
-        "rows without vectors are read from the table"
-    )
+    assert [one["id"] for one in found_meanwhile["hits"]] == [identifier], "the index has its words"
     assert deliver(QueueName.EMBED, messages) == []
     assert world.memory(identifier).rev_at is None
 
