@@ -52,13 +52,15 @@ class Violation(AssertionError):
 
 @dataclass
 class Run:
-    """``erased``: users with the times at which their erasure began and was done."""
+    """``erased``: users with the times at which their erasure began and was done. ``made_up``: from when to when an
+    index was in use that may have lacked what came while it was filled."""
 
     seed: int
     workload: Workload
     cloud: Cloud
     history: History = field(default_factory=History)
     erased: dict[UserKeys, tuple[float, float]] = field(default_factory=dict)
+    made_up: tuple[float, float] | None = None
     clients: int = 0
     operating: int = 0
     replay: Replay | None = None

@@ -35,13 +35,15 @@ def _text(value: Any) -> str:
 
 def what_was_noted_is_recalled_by_its_words(run: Run) -> Found:
     """From the call's answer on, as soon as the table's own indexes know it, whatever the search index has by then;
-    unless the recall says that it is degraded, or a pack of the session shows it. An index whose writes are seen later
-    than they return keeps nobody's promise."""
+    unless the recall says that it is degraded, or a pack of the session shows it, or an operator makes up for what came
+    while an index was filled. An index whose writes are seen later than they return keeps nobody's promise."""
     if run.cloud.settings.search_lag_s:
         return
     changed = {did.given[0]: did for did in reversed(list(run.history.of("update", "delete", "evolve")))}
     for asked in run.history.of("recall"):
         if not asked.ok or asked.value.degraded or UserKeys(asked.keys.tenant, asked.keys.user) in run.erased:
+            continue
+        if run.made_up is not None and run.made_up[0] <= asked.ended_s and asked.began_s <= run.made_up[1]:
             continue
         hits, packed = {hit.id for hit in asked.value.hits}, _packed(run, asked.keys)
         for memory, noted_s in _noted(run, asked):

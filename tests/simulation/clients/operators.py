@@ -94,6 +94,7 @@ def reindex_everything(run: Run) -> None:
         target = cloud.new_search()
 
         def switch() -> None:
+            run.made_up = run.made_up or (cloud.scheduler.now_s, float("inf"))
             cloud.search = target
             cloud.sometimes["index switched"] += 1
             cloud.trace.add(cloud.scheduler.now_s, "reindexer", "switched")
@@ -101,6 +102,8 @@ def reindex_everything(run: Run) -> None:
         reindex(ports, _Into(ports, target), switch, lambda: ports.clock.sleep(ALIAS_S), lambda _: None)
 
     _until_done(run, environment, work)
+    if run.made_up is not None:
+        run.made_up = (run.made_up[0], cloud.scheduler.now_s)
 
 
 class _Into(SimSearch):

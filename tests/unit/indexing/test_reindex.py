@@ -267,6 +267,48 @@ def forget_vectors(world: RecallWorld) -> None:
     world.rows.write([Delete(key_of(item)) for item in kept])
 
 
+def test_what_comes_while_an_index_is_filled_is_in_it_before_it_is_used(engine: Engine) -> None:
+    world, tell, late = engine.world, engine.tell, list[str]()
+    gone = world.remember("The kayak is blue")
+    world.remember("The cooker is red")
+    engine.pump()
+    engine.change_model()
+
+    def then_something_comes(done: Reindexed) -> None:
+        tell(done)
+        if not late:
+            late.append(world.remember("The axe is sharp"))
+            delete_memory(world.user("ann"), gone, if_match=None)
+            engine.pump()
+
+    def meanwhile() -> None:
+        engine.refresh()
+        assert engine.indexed() == 2
+
+    engine.tell = then_something_comes  # type: ignore[method-assign]
+    engine.reindex(meanwhile)
+    assert engine.by_vector("axe sharp")[0] == late[0] and gone not in engine.by_vector("kayak blue")
+
+
+def test_what_came_since_is_made_up_for_before_everybody_has_seen_the_switch(engine: Engine) -> None:
+    world, refresh, found = engine.world, engine.refresh, list[int]()
+    world.remember("The kayak is blue")
+    engine.pump()
+    engine.change_model()
+
+    def meanwhile() -> None:
+        world.remember("The axe is sharp")
+        engine.pump()
+
+    def settled() -> None:
+        refresh()
+        found.append(engine.indexed())
+
+    engine.refresh = settled
+    engine.reindex(meanwhile)
+    assert found[-2:] == [2, 2]
+
+
 def test_a_row_on_its_way_to_the_old_index_still_gets_there(engine: Engine) -> None:
     """Else recall would miss it until the switch."""
     world = engine.world

@@ -28,6 +28,9 @@ from neve.usecases.tenants.directory import all_tenants, users_of
 
 T = TypeVar("T")
 
+ROUNDS = 2
+"""Of filling: the second one takes as long as it takes to read, and what has changed during that is all that recall
+misses after the switch, until it is made up for."""
 PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 KINDS: tuple[Kind, ...] = ("memory", "document")
 _NEW = 0
@@ -66,9 +69,9 @@ def reindex(
     settle: Callable[[], object],
     tell: Tell,
 ) -> Reindexed:
-    """Fill ``target`` with everything that the index in use holds; ``switch`` puts it into use; ``settle`` returns when
-    every process has seen that; then what changed meanwhile is made up for. ``tell`` hears after each part what has
-    been done so far.
+    """Fill ``target`` with everything that the index in use holds, and with what changed meanwhile, which may be hours;
+    ``switch`` puts it into use; what changed since is made up for at once, and once more when ``settle`` returns,
+    because every process has seen it then. ``tell`` hears after each part what has been done so far.
 
     ``target`` must be for the embedder's model (ValueError), and may hold some of it already. Raises
     EmbeddingUnavailable or EmbeddingRetryable when the embedder does not work, EmbedAgain when texts could not be
@@ -78,13 +81,21 @@ def reindex(
         raise ValueError(f"the new index is for vectors of {held}, the embedder makes {made}")
     _try_embedder(ports.embedder)
     work = _Filling(Indexing(ports.table, ports.objects, target, ports.embedder, ports.clock, ports.ids), tell)
-    filled = {owner: work.fill(owner) for owner in _owners(ports.table)}
+    filled: dict[UserKeys, _Seen] = {}
+    for _ in range(ROUNDS):
+        for owner in dict.fromkeys([*filled, *_owners(ports.table)]):
+            filled[owner] = work.fill(owner, filled.get(owner, _Seen(_NEW)))
     _try_embedder(ports.embedder)
     switch()
-    settle()
-    for owner in dict.fromkeys([*filled, *_owners(ports.table)]):
-        work.make_up(owner, filled.get(owner, _Seen(_NEW)))
+    for wait in (_not_at_all, settle):
+        wait()
+        for owner in dict.fromkeys([*filled, *_owners(ports.table)]):
+            work.make_up(owner, filled.get(owner, _Seen(_NEW)))
     return work.done
+
+
+def _not_at_all() -> None:
+    """Who has seen the switch finds nothing of what changed since it was filled in."""
 
 
 def _try_embedder(embedder: Embedder) -> None:
@@ -116,26 +127,40 @@ class _Filling:
     tell: Tell
     done: Reindexed = field(default_factory=Reindexed)
 
-    def fill(self, owner: UserKeys) -> _Seen:
-        """What is still on its way to the index in use is left to its own message: it would be noted as indexed."""
-        self.done.users += 1
-        head = self._head(owner)
+    def fill(self, owner: UserKeys, before: _Seen) -> _Seen:
+        """What was not filled in before, and what is gone. What is still on its way to the index in use is left to its
+        own message: it would be noted as indexed."""
+        self.done.users += before.incarnation == _NEW
+        head, before = self._standing(owner, before)
         if head.state != "active":
             return _Seen(head.incarnation)
-        settled = {
-            kind: {i: one.rev for i, one in self._rows(owner, kind).items() if one.rev_at is None} for kind in KINDS
-        }
+        revs: dict[Kind, Mapping[str, int]] = {}
+        lacking: set[str] = set()
+        for kind in KINDS:
+            now, seen = self._rows(owner, kind), before.revs.get(kind, {})
+            settled = {i: one.rev for i, one in now.items() if one.rev_at is None}
+            changed = {i: rev for i, rev in settled.items() if seen.get(i) != rev or i in before.lacking}
+            lacking |= self._index(owner, kind, changed | {i: rev for i, rev in seen.items() if i not in now})
+            revs[kind] = {i: rev for i, rev in seen.items() if i in now} | settled
         logs = {row.session: row.indexed_seq for row in self._logs(owner)}
-        lacking = {i for kind, revs in settled.items() for i in self._index(owner, kind, revs)}
-        whole = {session: self._index_log(owner, head, session, 1, last) for session, last in logs.items()}
-        return _Seen(head.incarnation, settled, frozenset(lacking), whole)
+        whole = {
+            session: self._index_log(owner, head, session, before.logs.get(session, 0) + 1, last)
+            for session, last in logs.items()
+        }
+        return _Seen(head.incarnation, revs, frozenset(lacking), whole)
+
+    def _standing(self, owner: UserKeys, before: _Seen) -> tuple[UserHead, _Seen]:
+        """And what of ``before`` still holds: nothing of a user who has been erased, or came back since. An earlier run
+        may have left some of it."""
+        head = self._head(owner)
+        if head.state == "active" and before.incarnation in (_NEW, head.incarnation):
+            return head, before
+        self.into.search.erase(owner.owner)
+        return head, _Seen(_NEW)
 
     def make_up(self, owner: UserKeys, before: _Seen) -> None:
         """Bring what was filled in to what the rows say now."""
-        head = self._head(owner)
-        if head.state != "active" or before.incarnation not in (_NEW, head.incarnation):
-            self.into.search.erase(owner.owner)
-            before = _Seen(_NEW)
+        head, before = self._standing(owner, before)
         if head.state != "active":
             return
         for kind in KINDS:
