@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from neve.domain.jobs.time_share import unlimited
-from neve.domain.records import Document
+from neve.domain.records import Document, EventType
 from neve.domain.times import iso
 from neve.ports import Expect, QueueName
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import Keys
+from neve.usecases.compact.artifacts import path_of, store_artifacts
 from neve.usecases.sessions import retain_logs
+from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.retain_logs import retain_log, send_expired
 from neve.workers.job_worker import work
@@ -100,6 +103,30 @@ def test_artifacts_and_vectors_go_along(world: RecallWorld, session: SessionScop
     sweep(world)
     assert world.rows.get(keys.document(ARTIFACT)) is None
     assert world.rows.query(keys.vectors, limit=10).items == []
+
+
+def test_an_output_that_is_put_away_under_the_removal_leaves_no_artifact(
+    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its row does not say yet that there is one; and who comes later finds that the event is gone."""
+    data = {"tool_use_id": "t1", "name": "search"}
+    call = NewEvent(EventType.TOOL_CALL, "", event_data={**data, "input": {}})
+    append_events(session, [call, NewEvent(EventType.TOOL_RESULT, "what the tool said", event_data=data)])
+    result = rows.read_event(world.rows.get(session.keys.event(2)) or {})
+    artifact, forget = session.keys.document(path_of(session, 1, 2)), retain_logs._forget
+
+    def meanwhile(*given: Any) -> None:
+        store_artifacts(session, 1, [result])
+        assert world.rows.get(artifact) is not None
+        forget(*given)
+
+    monkeypatch.setattr(retain_logs, "_forget", meanwhile)
+    cover(world, session, 1, 2)
+    world.clock.move(days=31)
+    sweep(world)
+    assert (seqs(session), world.rows.get(artifact)) == ([], None)
+    store_artifacts(session, 1, [result])
+    assert world.rows.get(artifact) is None
 
 
 def test_without_the_policy_everything_stays(world: RecallWorld, session: SessionScope) -> None:

@@ -63,7 +63,9 @@ def _store(scope: SessionScope, incarnation: int, results: Sequence[Event]) -> N
             seq=event.seq,
         )
         for event in results
-        if keys.document(paths[event.seq]) not in found and not holds(epoch.retracted, event.seq)
+        if keys.document(paths[event.seq]) not in found
+        and not holds(epoch.retracted, event.seq)
+        and event.seq > epoch.removed_to
     ]
     if documents:
         puts = [rows.put_artifact(keys, document) for document in documents]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -12,7 +12,7 @@ from neve.correlation import carried
 from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.observe.text import fingerprint
-from neve.domain.records import Event
+from neve.domain.records import Event, EventType
 from neve.domain.times import iso
 from neve.observing import SecondsLeft
 from neve.ports import Check, Delete, Index, Item, Key, Message, Ports, QueueName, Version, WriteOp
@@ -22,6 +22,7 @@ from neve.store.keys import TENANTS, Keys, SessionKeys, archives_until
 from neve.store.partitions import all_rows
 from neve.store.tenants import TenantRow, read_tenant
 from neve.store.transact import batches, item_bytes, transact
+from neve.usecases.compact.artifacts import path_of
 from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.indexing.utterances import utterance_of
 from neve.usecases.sessions.image_objects import note_removed, remove_images
@@ -184,5 +185,12 @@ def _remove(scope: SessionScope, expired: _Expired) -> None:
     else:
         ops.append(Check(keys.epoch, Version(epoch.version)))
     ops += [Delete(keys.event(event.seq)) for event in expired.events]
-    ops += [Delete(keys.document(event.artifact_path)) for event in expired.events if event.artifact_path is not None]
+    ops += [Delete(keys.document(path)) for path in _artifacts(scope, head.incarnation, expired.events)]
     table.write(ops)
+
+
+def _artifacts(scope: SessionScope, incarnation: int, events: Iterable[Event]) -> Iterator[str]:
+    """Where the outputs of tools were put away, or are about to be: the row may not say so yet."""
+    for event in events:
+        if event.artifact_path is not None or event.event_type is EventType.TOOL_RESULT:
+            yield event.artifact_path or path_of(scope, incarnation, event.seq)
