@@ -56,16 +56,19 @@ class Place(NamedTuple):
     seq: int = 0
 
 
-MEMORIES, DOCUMENTS, PUT_AWAY, PROPOSALS, SESSIONS = _PARTS = (
-    *("memories", "documents", "artifacts", "proposals", "sessions"),
+MEMORIES, PROPOSALS, DOCUMENTS, SESSIONS, PUT_AWAY = _PARTS = (
+    *("memories", "proposals", "documents", "sessions", "artifacts"),
 )
+"""In this order: what is approved meanwhile is read as a document, what is put away as an artifact, and nothing is in
+neither place."""
 Placed = tuple[Line, Place | None]
 """A line without a place belongs to the next one that has one."""
 
 
 def export_lines(scope: UserScope, behind: Place | None = None) -> Iterator[Placed]:
-    """The one that says what this is, then memories, documents, what waits to be made of documents, and each session
-    with its log and summaries; of an export that goes on, those ``behind`` a place. Raises StoreUnavailable."""
+    """The one that says what this is, then memories, what waits to be made of documents, documents, each session with
+    its log and summaries, and what was put away of it; of an export that goes on, those ``behind`` a place. Raises
+    StoreUnavailable."""
     if behind is None:
         yield {"type": "export", "format": FORMAT, "user_id": scope.user, "at": iso(scope.ports.clock.now())}, None
     begun = _PARTS.index(behind.part) if behind else 0
