@@ -19,7 +19,7 @@ from neve.domain.errors import NeveError
 from neve.domain.records import Event, EventType, SessionEpoch, Status, Summary
 from neve.domain.tenants.policy import CustomBudget
 from neve.http.schemas.compile.context import CompileBody, ContextOut
-from neve.ports import Conflict, StoreUnavailable
+from neve.ports import Conflict, Index, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compile import updates
@@ -27,6 +27,8 @@ from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import EPOCH_ERROR, Compiled, compile_context
 from neve.usecases.compile.images import IMAGE_BYTES, load_images
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.pack import build_pack
+from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.compile.logs import event
 from tests.unit.recall_world import RecallWorld
@@ -384,6 +386,39 @@ def built(world: RecallWorld) -> Compiled:
     made = compiled(world, retrieval="none")
     world.clock.move(minutes=1)
     return made
+
+
+def test_what_was_stated_before_the_index_of_the_pack_knew_is_an_update(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is older than the pack, which does not have it. What the pack has is not told twice."""
+    known, late = world.remember("The door is green."), world.remember("The code of the door has changed.")
+    query = world.rows.query
+
+    def behind(*given: Any, **more: Any) -> Any:
+        page = query(*given, **more)
+        if more.get("index") is not Index.RANK:
+            return page
+        return replace(page, items=[item for item in page.items if item["id"] != late])
+
+    monkeypatch.setattr(world.rows, "query", behind)
+    assert told(built(world)) == ["- The code of the door has changed."]
+    monkeypatch.undo()
+    made = compiled(world, retrieval="none")
+    assert told(made) == ["- The code of the door has changed."] and left_out(made) == []
+    assert "The door is green." in made.plan.prompt.pack and known != late
+
+
+def test_what_is_stated_while_a_pack_is_read_is_an_update(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(scope: SessionScope) -> Any:
+        found = gather_pack(scope)
+        world.clock.move(seconds=30)
+        world.remember("The code of the door has changed.")
+        world.clock.move(seconds=30)
+        return found
+
+    monkeypatch.setattr(build_pack, "gather_pack", slowly)
+    assert told(built(world)) == ["- The code of the door has changed."]
 
 
 def test_a_correction_that_is_too_long_says_that_the_pack_is_wrong(world: RecallWorld) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from neve.domain.compile.updates import SHORT_TOKENS, Update, gone, outdated
 from neve.domain.memories.marks import OF_A_TOOL, text_with_marks
@@ -24,6 +24,9 @@ STATED = (Kind.FACT, Kind.NOTE, Kind.MANUAL)
 """A person's own words. What passes and reflections write comes with the next pack."""
 NEWEST = 50
 """Memories behind the pack that are looked at (*chosen*): each is read and paid for in every prompt."""
+JUST_BEFORE = timedelta(seconds=5)
+"""What was stated so shortly before a pack was built may have been missing in the index that it was read from, which
+follows the rows, or have been on its way: it is an update unless the pack has it (*chosen*)."""
 FROM_THE_PACK = 30
 """Statements in the pack that are compared with their rows, the first ones of each layer (*chosen*, for the same
 reason)."""
@@ -35,16 +38,15 @@ def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack
     if epoch.pack is None or head.state != "active":
         return []
     pins = start_pins(scope, head)
-    since = scope.ports.ids.ulid(datetime.fromisoformat(epoch.pack.built_at))[:10]
-    between = scope.keys.memories_since(since)
+    since = datetime.fromisoformat(epoch.pack.built_at) - JUST_BEFORE
+    between = scope.keys.memories_since(scope.ports.ids.ulid(since)[:10])
     page = scope.ports.table.query(scope.keys.partition, between=between, reverse=True, limit=NEWEST)
     found = [rows.read_memory(item) for item in page.items]
-    new = [
-        Update(memory.id, text_with_marks(memory)) for memory in found if _new(scope, memory, head, epoch.pack.built_at)
-    ]
-    if page.cursor is not None:
-        new.append(Update(f"memories before {found[-1].id}", None))
     view = pack.result()
+    known = _known(view.manifest) if view.manifest else frozenset()
+    new = [Update(one.id, text_with_marks(one)) for one in found if one.id not in known and _new(scope, one, head)]
+    if page.cursor is not None and found[-1].created_at > epoch.pack.built_at:
+        new.append(Update(f"memories before {found[-1].id}", None))
     if view.manifest is None:
         return new
     documents = DocumentUpdates.of(view, pins.result() if pins else [])
@@ -56,9 +58,14 @@ def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack
     return [*changed, Update(f"{len(others)} statements of the pack", None)] if others else changed
 
 
-def _new(scope: SessionScope, memory: Memory, head: UserHead, built_at: str) -> bool:
+def _new(scope: SessionScope, memory: Memory, head: UserHead) -> bool:
     here = memory.scope is Scope.GLOBAL or memory.session_id == scope.session
-    return memory.kind in STATED and here and memory.created_at > built_at and active(memory, head.gen)
+    return memory.kind in STATED and here and active(memory, head.gen)
+
+
+def _known(manifest: PackManifest) -> frozenset[str]:
+    """What the pack has, or has no room for."""
+    return frozenset(entry.id for entries in (*manifest.layers.values(), manifest.left_out) for entry in entries)
 
 
 def _stated(manifest: PackManifest) -> list[PackEntry]:

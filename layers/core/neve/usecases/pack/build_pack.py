@@ -78,8 +78,8 @@ def build_pack(scope: SessionScope, trigger: Trigger) -> BuiltPack:
 
 
 def _build_once(scope: SessionScope, trigger: Trigger) -> BuiltPack:
+    now = scope.ports.clock.now()  # what is stated while all is read is newer than the pack
     inputs, epoch, user = gather_pack(scope)
-    now = scope.ports.clock.now()
     built = _render(inputs, epoch, trigger, now)
     current = epoch.pack
     if current and current.sha256 == built.manifest.sha256:
