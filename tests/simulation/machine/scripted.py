@@ -185,7 +185,7 @@ class ScriptedObserver:
             raise ModelUnavailable("simulated")
         if chaos.strikes("model_refuses"):
             raise ContentRefused("simulated")
-        whose, _, label = event_text(given.events[0]).split()[:3]
+        whose, _, label = next(filter(None, map(event_text, given.events)), "nobody said nothing").split()[:3]
         line = f"{whose} {given.session_id} {label} was filed from {seqs[0]} to {seqs[-1]}"
         shown = {document.path: document for document in given.documents}
         actions = []

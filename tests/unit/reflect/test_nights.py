@@ -11,11 +11,12 @@ import pytest
 from neve.domain.reflect.night_limits import PLANNED_AGAIN
 from neve.domain.times import iso
 from neve.observing import Condensed, CondensedRow
-from neve.ports import Put, QueueName, Version
+from neve.ports import IndexModel, Put, QueueName, Version
 from neve.scope import Tenant, TenantScope
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS
-from neve.usecases.erase.erase_user import begin_erasure, finish_erasure
+from neve.usecases.erase.erase_user import begin_erasure, erase_user, finish_erasure
+from neve.usecases.erase.user_stores import left_in_stores
 from neve.usecases.reflect import run
 from neve.usecases.reflect.messages import Asked
 from neve.usecases.reflect.night_job import NightJob, take_up
@@ -23,6 +24,7 @@ from neve.usecases.reflect.note_due import note_due, rows_of_due
 from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.write_policy import write_policy
+from tests.simulation.engines.memory_search import MemorySearch
 from tests.unit.reflect.night_world import NightWorld
 
 
@@ -314,6 +316,28 @@ def test_a_user_who_was_erased_meanwhile_does_not_hold_up_the_night(world: Night
     assert world.plan().finished == 1
     assert all(job.user_id != "ann" for job in world.jobs(None))
     assert list(world.jobs("ann")) == []
+
+
+def test_a_message_that_comes_again_behind_an_erasure_counts_nobody_twice(
+    world: NightWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NightWorld, "search", MemorySearch(IndexModel("none", 0)))
+    world.fill(3)
+    world.tell()
+    world.clock.move(days=1)
+    world.plan()
+    [message] = world.messages()
+    world.deliver(message)
+    [told] = world.messages()
+    assert world.deliver(told)
+    [job] = world.jobs("ann")
+    keys = world.user("ann").keys
+    begin_erasure(world.table, keys)
+    erase_user(world, keys)
+    assert left_in_stores(world, keys)["jobs"] == 0
+    assert world.deliver(told)
+    [part] = world.table.query(keys.job_parts, limit=9).items
+    assert (part["users"], world.job(job.id).state, world.job(job.id).user_id) == (1, {}, None)
 
 
 def test_nor_does_one_who_is_erased_while_a_worker_is_at_them(world: NightWorld) -> None:

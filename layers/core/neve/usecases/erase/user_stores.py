@@ -6,10 +6,12 @@ what is listed here with what a user leaves behind."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
 from neve.ports import Check, Item, Key, Ports, key_of
+from neve.store import rows
 from neve.store.keys import (
     DELETED_DOCUMENT,
     DELETED_MEMORY,
@@ -26,6 +28,7 @@ from neve.store.keys import (
 from neve.store.partitions import all_rows
 from neve.usecases.erase.delete_rows import AT_ONCE, delete_rows
 from neve.usecases.jobs.queued_jobs import ERASURE
+from neve.usecases.reflect.messages import KIND
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 """Calls whose first answer is kept for a day."""
@@ -47,9 +50,25 @@ def remove_everything(
             for one in objects:
                 ports.objects.delete(one)
             yield name, len(objects)
+    if shared:
+        yield "jobs", _without_their_name(ports, keys, fence)
     for name, rows_of in (ROWS | (SHARED if shared else {})).items():
         for some in _pieces(rows_of(ports, keys)):
             yield name, delete_rows(ports.table, some, fence)
+
+
+def _without_their_name(ports: Ports, keys: UserKeys, fence: Check | None) -> int:
+    """Of the user's part in a tenant's run that has ended only that is left: it was counted, and a message that is
+    delivered once more would count it again. Raises Conflict."""
+    ended = 0
+    fenced = [] if fence is None else [fence]
+    for some in _pieces(item for item in _jobs_of(ports, keys) if item["kind"] == KIND):
+        jobs = [job for job in map(rows.read_job, some) if job.status in ("done", "failed") and "run" in job.state]
+        nameless = [rows.put_job(keys, replace(job, user_id=None, state={}, result={})) for job in jobs]
+        if nameless:
+            ports.table.write([*fenced, *nameless])
+        ended += len(nameless)
+    return ended
 
 
 def left_in_stores(ports: Ports, keys: UserKeys) -> dict[str, int]:
@@ -95,8 +114,12 @@ def _others(ports: Ports, keys: UserKeys) -> Iterator[Key]:
 
 
 def _jobs(ports: Ports, keys: UserKeys) -> Iterator[Key]:
+    return map(key_of, _jobs_of(ports, keys))
+
+
+def _jobs_of(ports: Ports, keys: UserKeys) -> Iterator[Item]:
     items = all_rows(ports.table, keys.jobs)
-    return (key_of(item) for item in items if item.get("user_id") == keys.user and item["kind"] != ERASURE)
+    return (item for item in items if item.get("user_id") == keys.user and item["kind"] != ERASURE)
 
 
 def _answers(ports: Ports, keys: UserKeys) -> Iterator[Key]:
