@@ -193,6 +193,26 @@ def test_another_document_at_the_same_path_and_rev_is_not_what_was_proposed_for(
     assert world.text(GOALS) == "Run. Learn jazz."
 
 
+def test_nor_is_anything_added_to_it(world: LibraryWorld) -> None:
+    world.put(GOALS, "Run.")
+    [item] = propose(world, change("append", GOALS, "Learn jazz.", 1, seqs=(2,)))
+    delete_document(world.user(), GOALS, None)
+    world.put(GOALS, "Rest.")
+    with pytest.raises(NeveError, match="conflict"):
+        say(world, item, "approve")
+    assert world.text(GOALS) == "Rest."
+
+
+def test_a_change_of_a_document_may_be_kept_at_a_path_that_is_free(world: LibraryWorld) -> None:
+    world.put(GOALS, "Run.")
+    [item] = propose(world, change("update", GOALS, "Run. Learn jazz.", 1, seqs=(2,)))
+    world.put("/profile/aims", "Rest.")
+    with pytest.raises(NeveError, match="conflict"):
+        say(world, item, "edit", path="/profile/aims")
+    say(world, item, "edit", path="/profile/wishes")
+    assert (world.text(GOALS), world.text("/profile/wishes")) == ("Run.", "Run. Learn jazz.")
+
+
 def test_an_addition_is_added_to_what_is_there_by_now(world: LibraryWorld) -> None:
     world.put(GOALS, "Run.")
     [item] = propose(world, change("append", GOALS, "Learn jazz.", 1, seqs=(2,)))

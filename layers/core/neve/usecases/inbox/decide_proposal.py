@@ -75,7 +75,9 @@ class ProposalDecision:
         text = action.text if decision.text is None else decision.text.strip()
         if not text:
             raise invalid("text", "must not be blank")
-        return replace(action, path=path, text=text)
+        if path != action.path:
+            return replace(action, path=path, text=text, base_rev=None, base_id=None)
+        return replace(action, text=text)
 
     def _writes(self, action: Action, proposal: Proposal) -> DocumentWrites:
         """Raises conflict where the document is not what the proposal was made for."""
@@ -87,13 +89,14 @@ class ProposalDecision:
         if action.verb == "move":
             return self._move(action, before, found)
         replaces = self.decision.choice == "supersede"
-        if action.verb == "append" and before is not None and not replaces:
+        is_it = before is not None and action.base_id in (None, before.id)
+        if action.verb == "append" and before is not None and is_it and not replaces:
             text = f"{with_text(self.scope, before).text.rstrip()}\n\n{action.text}"
         elif replaces or action.was_made_for(before):
             text = action.text
         else:
             at = f"is at rev {before.rev}" if before else "is not there"
-            detail = f"The document {at}, and the proposal was made for another state: supersede or edit it."
+            detail = f"The document {at}, and the proposal was made for another state: supersede it."
             raise NeveError("conflict", detail)
         by_person = self.decision.text is not None
         provenance = Provenance("human_edit" if by_person else "user_confirmed", proposal.session_id, trust="user")
