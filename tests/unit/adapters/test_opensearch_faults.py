@@ -177,6 +177,19 @@ def test_newer_passages_in_the_index_are_no_failure(stub: SearchStub, index: Ope
     assert len(stub.asked["_bulk"]) == 1
 
 
+OVERTAKEN = item_error(409, "version_conflict_engine_exception")
+
+
+@pytest.mark.parametrize("other", [DONE, OVERTAKEN])
+def test_a_write_that_was_overtaken_returns_when_searches_see_what_is_newer(
+    stub: SearchStub, index: OpenSearchIndex, other: dict[str, Any]
+) -> None:
+    """One line that is written waits for a refresh of its own."""
+    stub.next["_bulk"] = [written(OVERTAKEN, other)]
+    WRITES["upsert"][1](index)
+    assert len(stub.asked["_refresh"]) == (other is OVERTAKEN)
+
+
 @pytest.mark.parametrize("status", [429, 503, 500])
 def test_one_line_of_a_bulk_request_that_failed_for_now_fails_the_call(
     stub: SearchStub, index: OpenSearchIndex, status: int

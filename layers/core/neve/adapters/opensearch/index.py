@@ -80,6 +80,8 @@ class OpenSearchIndex:
                 if passage.vector is not None:
                     _check(passage.vector, place.model.dimensions)
             written = self._bulk(place, [index_lines(owner, passage) for passage in passages], wait=self._wait)
+            if self._wait and written and all(one.status == OVERTAKEN for one in written):
+                self._calls.refresh(place.index)  # nobody waited for what is newer: that may be invisible yet
             beyond = _beyond_refused(passages, self._removed(place, owner, passages, written))
             self._bulk(place, [delete_line(owner, one.item_id, one.n, one.document_version) for one in beyond])
 
