@@ -21,7 +21,8 @@ T = TypeVar("T")
 CACHE_SIZE_MS = 256
 """How many milliseconds ``SystemIds`` keeps the newest id of: far more than threads can disagree about "now"."""
 WORKERS = 32
-"""Threads of ``ThreadTasks``: a recall uses at most four, so eight recalls run without waiting for each other."""
+"""Threads of ``ThreadTasks``: a recall starts at most six tasks at once, so five recalls run without waiting for each
+other."""
 
 
 class SystemClock:

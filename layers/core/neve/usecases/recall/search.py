@@ -108,13 +108,13 @@ class _Search:
         self.legs.start()
         reads = start_reads(self.scope, self.request)
         self.late.start()
-        standing, new_items, aside = reads.collect(self.budget.legs_end_ms)
+        standing, aside = reads.collect(self.budget.legs_end_ms)
         if standing.head.state == "closed":
             rows.writable(standing.head)
         if standing.head.state == "erasing":
             return self._found([], (), standing.head)
         reading = self.legs.read(self.request.where, depth)
-        pack, lag = aside.collect(self.budget.legs_end_ms)
+        pack, new_items, lag = aside.collect(self.budget.legs_end_ms)
         out = _left_out(standing, pack, self.request)
         new, dropped = new_candidates(self.request, standing.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}

@@ -46,15 +46,18 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Under way beside the legs: the pack of the session, and how far memory is behind, where there are utterances
-    among those that could be found which neither the index nor the rows cover that may be too new for it."""
+    """Under way beside the legs: the pack of the session; the rows that may be missing in the index, newest first, with
+    the texts of documents; and how far memory is behind, where there are utterances among those that could be found
+    which neither the index nor these rows cover."""
 
     pack: Task[PackContents | None]
+    new_rows: Task[list[Item]]
     lag: Task[MemoryLag] | None
 
-    def collect(self, deadline_ms: float) -> tuple[PackContents | None, MemoryLag | None]:
+    def collect(self, deadline_ms: float) -> tuple[PackContents | None, list[Item], MemoryLag | None]:
         """Raises StoreUnavailable, DeadlineExceeded."""
-        return self.pack.result(deadline_ms), self.lag.result(deadline_ms) if self.lag else None
+        pack, new_rows = self.pack.result(deadline_ms), self.new_rows.result(deadline_ms)
+        return pack, new_rows, self.lag.result(deadline_ms) if self.lag else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +71,20 @@ class Reads:
     tail: Task[list[Item]] | None
     missed: Task[bool]
 
-    def collect(self, deadline_ms: float) -> tuple[Standing, list[Item], Aside]:
-        """And the rows that may be missing in the index, newest first; and what was begun with these. Raises
-        session_not_found, StoreUnavailable, DeadlineExceeded."""
+    def collect(self, deadline_ms: float) -> tuple[Standing, Aside]:
+        """And what was begun with them. Raises session_not_found, StoreUnavailable, DeadlineExceeded."""
         standing = self.standing.result(deadline_ms)
         new_rows = self.new_rows.result(deadline_ms)
         tail = self.tail.result(deadline_ms) if self.tail else []
         missed = self.missed.result(deadline_ms) or _missed_here(self.request, standing)
-        tasks = self.scope.ports.tasks
-        pack = tasks.start(lambda: _contents(self.scope, self.request, standing.pack))
-        aside = Aside(pack, tasks.start(lambda: user_lag(self.scope)) if missed else None)
         told = [item for item in tail if item["seq"] > standing.indexed_seq]
-        return standing, new_rows + [item for item in told if not holds(standing.retracted, item["seq"])], aside
+        told = [item for item in told if not holds(standing.retracted, item["seq"])]
+        tasks, table, keys = self.scope.ports.tasks, self.scope.ports.table, self.scope.keys
+        return standing, Aside(
+            tasks.start(lambda: _contents(self.scope, self.request, standing.pack)),
+            tasks.start(lambda: with_texts(table, keys, new_rows) + told),
+            tasks.start(lambda: user_lag(self.scope)) if missed else None,
+        )
 
 
 def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
@@ -131,7 +136,7 @@ def _new_rows(scope: UserScope) -> list[Item]:
         reverse=True,
         limit=NEW_ROWS,
     )
-    return with_texts(scope.ports.table, scope.keys, page.items)
+    return page.items
 
 
 def _tail(scope: UserScope, request: ResolvedRequest) -> list[Item]:
