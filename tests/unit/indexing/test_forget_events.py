@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from neve.domain.records import EventType
 from neve.ports import Message, Owner, Passage
+from neve.usecases.indexing import index_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.retract_events import Retract, retract_events
 from tests.unit.recall_world import RecallWorld
@@ -60,6 +62,25 @@ def test_a_passage_behind_a_hole_keeps_the_words_behind_it(world: RecallWorld, c
     take_back(world, 1, 1)
     assert context[3] == {1: "five", 2: "seven"}
     assert context[5] == {-1: "three", 1: "seven", 2: "ten"}
+
+
+def test_what_is_appended_while_words_around_a_hole_are_read_leaves_no_gap(
+    world: RecallWorld, context: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log ended where the first reading ended, and has gone on before the second one."""
+    append(world, "one", "two", "three")
+    keys, query = world.user().of_session("s1").keys, world.rows.query
+    take_back(world, 1, 1)
+
+    def then_more(partition: str, **given: Any) -> Any:
+        page = query(partition, **given)
+        monkeypatch.setattr(world.rows, "query", query)
+        append_events(world.user().of_session("s1"), [NewEvent(EventType.USER_MESSAGE, f"more {n}") for n in range(9)])
+        return page
+
+    monkeypatch.setattr(world.rows, "query", then_more)
+    found = [one.seq for one in index_events.utterances_around(world.rows, keys, 1, 2, 2)]
+    assert found == list(range(2, len(found) + 2)) and len(found) > 3
 
 
 def test_a_passage_before_a_hole_keeps_the_words_before_it(world: RecallWorld, context: Said) -> None:

@@ -140,10 +140,11 @@ def utterances_around(table: Table, keys: SessionKeys, incarnation: int, first: 
     if any(item.get("taken_back") for item in found):
         before = [item for item in found if item["seq"] < first and not item.get("taken_back")]
         behind = [item for item in found if item["seq"] > last and not item.get("taken_back")]
+        read_to = found[-1]["seq"]  # the log may have ended here, and have gone on since
         found = [
             *_beyond(table, keys, (1, begins - 1), LOOK_BACK - len(before), reverse=True),
             *found,
-            *_beyond(table, keys, (ends + 1, LAST_SEQ), LOOK_AHEAD - len(behind)),
+            *_beyond(table, keys, (read_to + 1, LAST_SEQ), LOOK_AHEAD - len(behind)),
         ]
     said = list(_uttered(keys, incarnation, found))
     left = [item["seq"] for item in found if item["seq"] > last and not item.get("taken_back")]
