@@ -21,6 +21,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.reflect import replace_taken_back
 from neve.usecases.reflect.replace_rows import Replacement, in_place, replace_rows
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.retract_events import Retract, retract_events
@@ -181,6 +182,23 @@ def test_the_sources_of_a_reflection_come_back_in_their_places(world: World) -> 
     assert [m.supersedes for m in seen(world)] == [(first,), (second,), (third,), ()]
     assert seen(world)[3].id == last
     assert {m.status for m in world.memories() if m.id == reflection} == {Status.SUPERSEDED}
+
+
+def test_they_stand_before_what_a_pass_writes_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which was not there when the order of the list was read."""
+    first, second = observe(world, "one", "two"), observe(world, "three", "four", "five")
+    fold(world, first, second)
+    message, order = retract(world, 4, 5), replace_taken_back._order
+
+    def then_a_pass(*given: Any) -> Any:
+        found = order(*given)
+        monkeypatch.undo()
+        observe(world, "six", "seven")
+        return found
+
+    monkeypatch.setattr(replace_taken_back, "_order", then_a_pass)
+    assert work(world, message).result["restored"] == 1
+    assert ranges(seen(world)) == [(1, 2), (3, 3), (6, 7)]
 
 
 def test_a_later_retraction_takes_copies_and_what_was_read_again(world: World) -> None:

@@ -30,8 +30,7 @@ from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import noted, without_images
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.privacy.screen_observed import screen_observed
-from neve.usecases.reflect.replace_rows import in_place
-from neve.usecases.reflect.replace_taken_back import seqs_of
+from neve.usecases.reflect.replace_rows import in_place, seqs_of
 from neve.usecases.sessions.retract_job import note, read
 
 

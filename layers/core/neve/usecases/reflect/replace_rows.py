@@ -8,7 +8,7 @@ what was made of the text before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -207,7 +207,16 @@ class _Replacing:
             self._write([rows.put_memory(self.scope.keys, memory) for memory in born])
         for session in dict.fromkeys(m.session_id for m in new if m.scope is Scope.SESSION and m.session_id):
             own = tuple(LiveRow(m.id, m.kind, m.tokens) for m in new if m.session_id == session)
-            self._change_live([session], partial(_insert, added=own, replaced=set(self.old_ids), order=order or {}))
+            self._change_live([session], partial(self._with_new, added=own, order=dict(order or {})))
+
+    def _with_new(
+        self, live: tuple[LiveRow, ...], added: tuple[LiveRow, ...], order: dict[str, int]
+    ) -> tuple[LiveRow, ...]:
+        """What has joined the list since ``order`` was read is looked up."""
+        came = [row.id for row in live if row.id not in order] if order else []
+        if came:
+            order |= dict.fromkeys(came, 0) | seqs_of(memories_of(self.scope.ports.table, self.scope.keys, came))
+        return _insert(live, added, set(self.old_ids), order)
 
     def stamp_sources(self) -> None:
         """Raises SourcesReplaced for one that was changed since it was read."""
@@ -370,6 +379,11 @@ def _insert(
         return live
     place = next((i for i, row in enumerate(live) if row.id in replaced), len(live))
     return live[:place] + fresh + live[place:]
+
+
+def seqs_of(memories: Iterable[Memory]) -> dict[str, int]:
+    """Where each begins; 0 for one that was not made from a log."""
+    return {m.id: m.provenance.seq_from or 0 for m in memories}
 
 
 def in_place(live: tuple[LiveRow, ...], row: LiveRow, order: Mapping[str, int]) -> tuple[LiveRow, ...]:

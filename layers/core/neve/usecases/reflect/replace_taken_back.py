@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -19,7 +19,14 @@ from neve.store.memories import memories_of
 from neve.store.transact import transact
 from neve.usecases.erase.incarnation import still_there
 from neve.usecases.memories.fact_place import holds
-from neve.usecases.reflect.replace_rows import BATCH, Replacement, ReplacementBusy, SourcesReplaced, replace_rows
+from neve.usecases.reflect.replace_rows import (
+    BATCH,
+    Replacement,
+    ReplacementBusy,
+    SourcesReplaced,
+    replace_rows,
+    seqs_of,
+)
 from neve.usecases.reflect.weigh_taken_back import Weighed, by_ids, weigh_taken_back
 from neve.usecases.sessions.retract_job import REPLACED, after, is_done, note, read
 
@@ -215,8 +222,3 @@ def _order(scope: SessionScope, copies: Sequence[Memory]) -> Mapping[str, int]:
     found = scope.ports.table.get_many(markers) if markers else {}
     live = [row.id for item in found.values() for row in rows.read_marker(item).live]
     return seqs_of([*copies, *by_ids(scope, live)])
-
-
-def seqs_of(memories: Iterable[Memory]) -> dict[str, int]:
-    """Where each begins, of those that were made from a log."""
-    return {m.id: m.provenance.seq_from for m in memories if m.provenance.seq_from is not None}
