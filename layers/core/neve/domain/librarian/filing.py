@@ -53,7 +53,11 @@ class Action:
         """Whether that is what its text was made from. Another document at its path may have the same rev."""
         if document is None:
             return self.base_rev is None
-        return document.rev == self.base_rev and self.base_id in (None, document.id)
+        return document.rev == self.base_rev and self.is_of(document)
+
+    def is_of(self, document: Document) -> bool:
+        """Whether that is the document that it was shown in, at whatever rev."""
+        return self.base_id in (None, document.id)
 
 
 @dataclass(frozen=True, slots=True)

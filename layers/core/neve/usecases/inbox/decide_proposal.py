@@ -89,8 +89,7 @@ class ProposalDecision:
         if action.verb == "move":
             return self._move(action, before, found)
         replaces = self.decision.choice == "supersede"
-        is_it = before is not None and action.base_id in (None, before.id)
-        if action.verb == "append" and before is not None and is_it and not replaces:
+        if action.verb == "append" and before is not None and action.is_of(before) and not replaces:
             text = f"{with_text(self.scope, before).text.rstrip()}\n\n{action.text}"
         elif replaces or action.was_made_for(before):
             text = action.text
