@@ -82,20 +82,24 @@ def reindex(
     _try_embedder(ports.embedder)
     work = _Filling(Indexing(ports.table, ports.objects, target, ports.embedder, ports.clock, ports.ids), tell)
     filled: dict[UserKeys, _Seen] = {}
+
+    def everybody() -> Iterator[tuple[UserKeys, _Seen]]:
+        owners = dict.fromkeys([*filled, *_owners(ports.table)])
+        return ((owner, filled.get(owner, _Seen(_NEW))) for owner in owners)
+
+    def make_up() -> None:
+        for owner, before in everybody():
+            work.make_up(owner, before)
+
     for _ in range(ROUNDS):
-        for owner in dict.fromkeys([*filled, *_owners(ports.table)]):
-            filled[owner] = work.fill(owner, filled.get(owner, _Seen(_NEW)))
+        for owner, before in everybody():
+            filled[owner] = work.fill(owner, before)
     _try_embedder(ports.embedder)
     switch()
-    for wait in (_not_at_all, settle):
-        wait()
-        for owner in dict.fromkeys([*filled, *_owners(ports.table)]):
-            work.make_up(owner, filled.get(owner, _Seen(_NEW)))
+    make_up()
+    settle()
+    make_up()
     return work.done
-
-
-def _not_at_all() -> None:
-    """Who has seen the switch finds nothing of what changed since it was filled in."""
 
 
 def _try_embedder(embedder: Embedder) -> None:
