@@ -113,6 +113,23 @@ def test_two_prompts_at_once_agree_on_one_cut(world: RecallWorld) -> None:
     assert len(jobs(world)) == 1
 
 
+def test_what_another_prompt_has_cut_meanwhile_is_recalled(world: RecallWorld) -> None:
+    talk(world, 3)
+    world.say("The boat is called Merganser.", "A fine name.")
+    talk(world, 8, first=5)
+    world.pump()
+    compiled(world)
+
+    def cut() -> None:
+        compiled(world, profile=SMALL)
+
+    world.rows.before_write = cut
+    made = compiled(world, "What is the boat called?", profile=SMALL, retrieval="auto")
+    assert made.epoch is not None and made.epoch.cut is not None and made.plan.cut is None, "it conflicted, and saw it"
+    assert "turn 3 x"[:8].strip() not in shown(made)
+    assert "evt:s1:7" in made.plan.shown_hits
+
+
 def test_a_cut_that_cannot_be_kept_is_sent_and_said(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(world, 12)
     compiled(world)

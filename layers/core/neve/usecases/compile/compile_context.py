@@ -165,8 +165,16 @@ class _Compilation:
 
     @property
     def recalls_now(self) -> bool:
-        """The message was in the log only."""
-        return self.command.recalls and self.recalled is None and bool(self.asked_text.strip())
+        """The message was in the log only; or the history was cut, or compacted, behind the recall, which left out what
+        the prompt does not show any more."""
+        return self.command.recalls and bool(self.asked_text.strip()) and not self._recalled_beside_this_history
+
+    @property
+    def _recalled_beside_this_history(self) -> bool:
+        if self.recalled is None:
+            return False
+        seen, standing = self.recalled.history, self.material.standing
+        return seen is None or standing is None or seen.hidden == standing.hidden
 
     @property
     def budget(self) -> Budget:

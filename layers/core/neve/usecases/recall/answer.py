@@ -15,7 +15,7 @@ from neve.domain.records import DEFAULT_TRUST, Document, Provenance, Trust
 from neve.domain.tokens import estimate, trim_to
 from neve.ports import Passage
 from neve.usecases.documents.document_passages import heading_of
-from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped
+from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped, History
 from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.recall.stages.rank_candidates import Ranked
 from neve.usecases.sessions.memory_lag import MemoryLag
@@ -96,7 +96,8 @@ class Hit:
 class RecallAnswer:
     """``injection_text`` is ready for a prompt and empty without hits. ``recall_id`` is None when the ledger row could
     not be written. ``debug`` is set when it was asked for. ``lag``: set with ``index:behind``. ``operators``: lines
-    that say which phrases were required and which words excluded."""
+    that say which phrases were required and which words excluded. ``history``: what of the session was left out because
+    the prompt shows it."""
 
     hits: list[Hit]
     result_state: ResultState
@@ -108,6 +109,7 @@ class RecallAnswer:
     elapsed_ms: float
     recall_id: str | None = None
     debug: Mapping[str, Any] | None = None
+    history: History | None = None
     lag: MemoryLag | None = None
     operators: Sequence[str] = ()
 

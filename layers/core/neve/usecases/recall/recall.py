@@ -54,6 +54,7 @@ def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
         budget_ms=request.budget_ms,
         elapsed_ms=round(budget.elapsed_ms, 3),
         lag=found.lag,
+        history=found.history,
         operators=operators,
     )
     found = replace(found, dropped=[*found.dropped, *unfit])

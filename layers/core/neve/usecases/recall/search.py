@@ -22,7 +22,7 @@ from neve.store import rows
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents
 from neve.usecases.recall.answer import INDEX_BEHIND
 from neve.usecases.recall.command import ResolvedRequest
-from neve.usecases.recall.dropped import Dropped, LeftOut, by_id, hidden, left_out
+from neve.usecases.recall.dropped import Dropped, History, LeftOut, by_id, hidden, left_out
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
 from neve.usecases.recall.stages.documents import DOCUMENTS_ERROR, UNREADABLE
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
@@ -47,7 +47,8 @@ GENERATIONS = 3
 @dataclass(frozen=True, slots=True)
 class Found:
     """``searched`` False: that nothing was found says nothing about what is stored. ``head`` is None when the user row
-    could not be read. ``lag``: set when there are utterances that nobody could find yet."""
+    could not be read. ``lag``: set when there are utterances that nobody could find yet. ``history``: what of the
+    session it took for shown in the prompt."""
 
     ranked: Sequence[Ranked]
     dropped: list[Dropped]
@@ -56,6 +57,7 @@ class Found:
     searched: bool
     head: UserHead | None
     lag: MemoryLag | None = None
+    history: History | None = None
 
 
 def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], head: UserHead | None = None) -> Found:
@@ -149,7 +151,8 @@ class _Search:
             dropped += ranking.dropped
         if read.lag is not None:
             self.legs.degraded.append(INDEX_BEHIND)
-        return replace(self._found(ranking.ranked, dropped, read.seen), lag=read.lag)
+        found = self._found(ranking.ranked, dropped, read.seen)
+        return replace(found, lag=read.lag, history=read.out.history)
 
     def _rank(self, read: _Read, reading: Reading, known: Hydrated) -> tuple[Ranking, Hydrated]:
         """``known``: rows of an earlier reading; with those that were read now they are returned."""
