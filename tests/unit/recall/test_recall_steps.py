@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from neve.ports import Item, Key
 from neve.usecases.pack.read_pack import read_pack
 from tests.unit.recall_world import RecallWorld
 
@@ -40,17 +41,36 @@ def steps(world: RecallWorld, query: str) -> float:
 def test_three_steps_and_the_ledger_write(world: RecallWorld) -> None:
     assert steps(world, "tea") == 3
     calls = dict(world.rows.calls)
-    # user and session rows, then every candidate; recent rows, the log's tail, sessions that
+    # user and session rows, what BM25 found, the other candidates; recent rows, the log's tail, sessions that
     # are behind; the manifest and, once for a tenant
     # in a process, the ledger's secret; making the secret and the ledger row
-    assert calls == {"get_many": 2, "query": 3, "get": 2, "write": 2}
+    assert calls == {"get_many": 3, "query": 3, "get": 2, "write": 2}
+
+
+def test_what_the_words_found_is_read_while_the_query_is_embedded(world: RecallWorld) -> None:
+    steps(world, "tea")
+    world.broken(*SLOW[:-1], f"embed=slow:{5 * STEP_MS}")
+    read, batches = world.rows.get_many, list[list[Key]]()
+
+    def noting(keys: Sequence[Key]) -> dict[Key, Item]:
+        batches.append(list(keys))
+        found: dict[Key, Item] = read(keys)
+        return found
+
+    world.rows.get_many = noting  # type: ignore[method-assign]
+    assert steps(world, "some tea") == 5 + 2
+    keys = world.user().keys
+    _, by_words, others = batches
+    assert len(by_words) == 1, "the utterance"
+    assert others[0] == keys.head and len(others) == 3, "the memory, and the utterance that is too new for the index"
+    assert set(others).isdisjoint(by_words)
 
 
 def test_a_process_that_knows_the_pack_reads_less(world: RecallWorld) -> None:
     steps(world, "tea")
     world.rows.calls.clear()
     assert steps(world, "some tea") == 3
-    assert dict(world.rows.calls) == {"get_many": 2, "query": 3, "write": 1}
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 3, "write": 1}
 
 
 def test_a_remembered_question_takes_three_steps_as_well(world: RecallWorld) -> None:
@@ -58,7 +78,7 @@ def test_a_remembered_question_takes_three_steps_as_well(world: RecallWorld) -> 
     steps(world, "tea")
     world.rows.calls.clear()
     assert steps(world, "tea") == 3
-    assert dict(world.rows.calls) == {"get_many": 2, "query": 3, "write": 1}
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 3, "write": 1}
 
 
 def test_the_number_of_hits_does_not_change_the_number_of_calls(world: RecallWorld) -> None:
@@ -72,4 +92,4 @@ def test_the_number_of_hits_does_not_change_the_number_of_calls(world: RecallWor
     answer = world.ask("tea", session_id="s1", k=50)
     assert len(answer.hits) == 50
     assert answer.elapsed_ms == 3 * STEP_MS
-    assert dict(world.rows.calls) == {"get_many": 2, "query": 3, "write": 1}
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 3, "write": 1}

@@ -198,6 +198,25 @@ def test_what_an_earlier_incarnation_said_is_not_found(world: RecallWorld) -> No
     assert world.found("sister Mary") == []
 
 
+def test_what_was_read_before_the_user_came_back_is_not_found(world: RecallWorld) -> None:
+    """Utterances are read ahead; the last search judges them by the user's row that it read behind them."""
+    world.open()
+    world.say("my sister Mary lives in Cork")
+    world.pump()
+    read, said = world.rows.get_many, world.user().of_session("s1").keys.event(1)
+    moves: Iterator[dict[str, Any]] = iter(({"gen": 2}, {"gen": 3}, {"incarnation": 2}))
+
+    def move_behind_what_is_read_ahead(keys: Any) -> Any:
+        found = read(keys)
+        if list(keys) == [said]:
+            with_head(world, **next(moves))
+        return found
+
+    world.rows.get_many = move_behind_what_is_read_ahead  # type: ignore[method-assign]
+    assert world.found("sister Mary") == []
+    assert next(moves, None) is None
+
+
 # --- filters ------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,8 @@
 2. BM25, the search by vector; the pack's manifest, unless this process knows it
 3. hydrate: every candidate's row and the user row again
 
+The utterances that BM25 found are read at once, while the query is still being embedded; step 3 reads the others.
+
 Between them: gate (which candidates go on), fuse (their order). The legs read deeper than their depth by as many items
 as the pack may hold, so that what the pack repeats is dropped, and said to be dropped, without another reading. Should
 fewer than k remain all the same, the search refills: the legs are read again with everything left out inside them that
@@ -16,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from neve.domain.pack.fit import candidate_limit
 from neve.domain.records import UserHead
-from neve.ports import Candidate, DeadlineExceeded, SearchFilter, StoreUnavailable
+from neve.ports import Candidate, DeadlineExceeded, SearchFilter, StoreUnavailable, Task
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents
@@ -26,12 +28,20 @@ from neve.usecases.recall.dropped import Dropped, History, LeftOut, by_id, hidde
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row
 from neve.usecases.recall.stages.documents import DOCUMENTS_ERROR, UNREADABLE
 from neve.usecases.recall.stages.fuse import Ranking, fuse, new_candidates
-from neve.usecases.recall.stages.gate import gate
-from neve.usecases.recall.stages.hydrate import GenerationMoved, Hydrated, hydrate, shown
+from neve.usecases.recall.stages.gate import gate, gated_words
+from neve.usecases.recall.stages.hydrate import (
+    Ahead,
+    GenerationMoved,
+    Hydrated,
+    Hydration,
+    UnderWay,
+    shown,
+    utterances_among,
+)
 from neve.usecases.recall.stages.late import Late
 from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
-from neve.usecases.recall.stages.reads import Standing, start_reads
+from neve.usecases.recall.stages.reads import Aside, Standing, start_reads
 from neve.usecases.recall.time_budget import TimeBudget
 from neve.usecases.sessions.memory_lag import MemoryLag
 
@@ -89,7 +99,8 @@ class _Read:
     id with its rev."""
 
     lag: MemoryLag | None
-    seen: UserHead
+    hydration: Hydration
+    ahead: Task[Ahead]
     out: LeftOut
     reading: Reading
     new: Mapping[str, int]
@@ -115,13 +126,23 @@ class _Search:
             rows.writable(standing.head)
         if standing.head.state == "erasing":
             return self._found([], (), standing.head)
+        self.legs.start_words(self.request.where, depth)
+        hydration = Hydration(self.scope, self.request, standing.head, self.budget.ends_ms, self.last)
+        ahead = self.scope.ports.tasks.start(lambda: self._read_ahead(hydration, standing, aside))
         reading = self.legs.read(self.request.where, depth)
         pack, new_items, lag = aside.collect(self.budget.legs_end_ms)
         out = _left_out(standing, pack, self.request)
         new, dropped = new_candidates(self.request, standing.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
-        return self._ranked(_Read(lag, standing.head, out, reading, new_revs, tuple(dropped)))
+        return self._ranked(_Read(lag, hydration, ahead, out, reading, new_revs, tuple(dropped)))
+
+    def _read_ahead(self, hydration: Hydration, standing: Standing, aside: Aside) -> Ahead:
+        """The utterances that BM25 finds, while the query is still being embedded. In a task: it waits for tasks that
+        were started before it."""
+        found = self.legs.by_words()
+        out = _left_out(standing, aside.pack.result(), self.request)
+        return hydration.read_ahead(utterances_among(gated_words(self.request, out, found)))
 
     def _pack_allowance(self) -> int:
         """How many items of a leg the session's pack may hold: as many as it held last, else what a pack can hold."""
@@ -134,7 +155,7 @@ class _Search:
     def _ranked(self, read: _Read) -> Found:
         """Gate, hydrate, fuse; and again with another reading while fewer than k remain and one may find more."""
         reading, dropped = read.reading, read.dropped
-        ranking, known = self._rank(read, reading, {})
+        ranking, known = self._rank(read, reading, {}, read.ahead)
         dropped += ranking.dropped
         for _ in range(REFILLS):
             if len(ranking.ranked) >= self.request.k or not _starved(self.request, reading, dropped):
@@ -151,16 +172,20 @@ class _Search:
             dropped += ranking.dropped
         if read.lag is not None:
             self.legs.degraded.append(INDEX_BEHIND)
-        found = self._found(ranking.ranked, dropped, read.seen)
+        found = self._found(ranking.ranked, dropped, read.hydration.seen)
         return replace(found, lag=read.lag, history=read.out.history)
 
-    def _rank(self, read: _Read, reading: Reading, known: Hydrated) -> tuple[Ranking, Hydrated]:
-        """``known``: rows of an earlier reading; with those that were read now they are returned."""
+    def _rank(
+        self, read: _Read, reading: Reading, known: Hydrated, ahead: Task[Ahead] | None = None
+    ) -> tuple[Ranking, Hydrated]:
+        """``known``: rows of an earlier reading; with those that were read now they are returned. ``ahead``: of the
+        first reading."""
         gated = gate(self.request, read.out, reading)
         new = read.new if gated.lexical is not None else {}
         wanted = {i: rev for i, rev in _revs(gated.found, new).items() if i not in known}
         self.late.read(list(wanted))
-        fresh = hydrate(self.scope, self.request, read.seen, wanted, self.budget.ends_ms, whatever_moved=self.last)
+        said = set(utterances_among(candidate.item_id for candidate in gated.lexical or ()))
+        fresh = read.hydration.read(wanted, UnderWay(said, ahead) if ahead and said else None)
         if any(isinstance(row, Hidden) and row.reason == UNREADABLE for row in fresh.values()):
             self.legs.degraded.append(DOCUMENTS_ERROR)
         known = {**known, **shown(fresh, read.out)}

@@ -3,6 +3,7 @@ similar enough (docs/rules/recall.md#gate)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from neve.ports import Candidate
@@ -26,6 +27,12 @@ class Gated:
         return [candidate for leg in (self.lexical, self.vector) for candidate in leg or ()]
 
 
+def gated_words(request: ResolvedRequest, out: LeftOut, lexical: Sequence[Candidate]) -> list[str]:
+    """The ids of what the keyword leg will go on with."""
+    kept, _ = _kept("lexical", lexical, request, out)
+    return [candidate.item_id for candidate in kept or ()]
+
+
 def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:
     lexical, not_lexical = _kept("lexical", reading.lexical, request, out)
     near, not_near = _kept("vector", reading.vector, request, out)
@@ -42,7 +49,7 @@ def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:
 
 
 def _kept(
-    leg: str, candidates: list[Candidate] | None, request: ResolvedRequest, out: LeftOut
+    leg: str, candidates: Sequence[Candidate] | None, request: ResolvedRequest, out: LeftOut
 ) -> tuple[list[Candidate] | None, list[Dropped]]:
     """The best ``depth`` that are not left out; and those left out within the first ``depth`` places: they are what the
     caller would have got."""

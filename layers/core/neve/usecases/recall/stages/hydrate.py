@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
+from neve.domain.ids import is_document_id
 from neve.domain.records import Spans, UserHead
 from neve.domain.sessions.spans import holds
-from neve.ports import Item, Key
+from neve.ports import Item, Key, Task
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.indexing.utterances import event_place
@@ -24,38 +26,79 @@ class GenerationMoved(Exception):
     """A replacement became visible while the rows were read."""
 
 
-def hydrate(
-    scope: UserScope,
-    request: ResolvedRequest,
-    seen: UserHead,
-    wanted: Mapping[str, int],
-    deadline_ms: float,
-    *,
-    whatever_moved: bool,
-) -> Hydrated:
-    """``wanted``: ids with the rev that was found. The rows as the generation of ``seen`` sees them;
-    ``whatever_moved``: as that of now does. Raises StoreUnavailable, DeadlineExceeded, GenerationMoved."""
-    if not wanted:
-        return {}
-    table, head_key = scope.ports.table, scope.keys.head
-    places = {i: key for i in wanted if (key := row_key(scope.keys, i))}
-    documents = document_places(scope.keys, wanted)
-    sessions = _sessions(scope, wanted) if seen.takes_back else {}
-    beside = [*sessions.values(), *(key for pair in documents.values() for key in pair)]
-    to_read = dict.fromkeys([head_key, *places.values(), *beside])
-    task = scope.ports.tasks.start(lambda: table.get_many(list(to_read)))
-    found: dict[Key, Item] = task.result(deadline_ms)
-    now = rows.read_head(found.get(head_key))
-    before = (seen.gen, seen.incarnation, seen.state)
-    if not whatever_moved and (now.gen, now.incarnation, now.state) != before:
-        raise GenerationMoved
-    retracted = {s: rows.read_session(found[key]).retracted for s, key in sessions.items() if key in found}
-    items = {i: found.get(places[i]) if i in places else None for i in wanted if i not in documents}
-    hydrated = {
-        i: Hidden(TAKEN_BACK) if _taken_back(i, retracted) else read_row(item, now, request.where)
-        for i, item in items.items()
-    }
-    return hydrated | document_rows(scope.ports, request, documents, found, deadline_ms)
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Utterances, read while the query is still being embedded. ``rows``: ``items`` as the user's row has them that was
+    read before. A memory is read together with the user's row: which ones hold, the generation there says."""
+
+    items: Mapping[str, Item | None]
+    rows: Hydrated
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """``task`` reads the utterances ``ids``."""
+
+    ids: Collection[str]
+    task: Task[Ahead]
+
+
+def utterances_among(ids: Iterable[str]) -> list[str]:
+    return [identifier for identifier in ids if event_place(identifier)]
+
+
+@dataclass(frozen=True, slots=True)
+class Hydration:
+    """Of one search. Rows are answered as the generation of ``seen`` sees them; ``whatever_moved``: as that of now
+    does."""
+
+    scope: UserScope
+    request: ResolvedRequest
+    seen: UserHead
+    ends_ms: float
+    whatever_moved: bool
+
+    def read_ahead(self, ids: Iterable[str]) -> Ahead:
+        """The utterances ``ids``: one read, in a task of its own. Raises StoreUnavailable."""
+        places = self._places(ids)
+        found = self.scope.ports.table.get_many([key for key in places.values() if key]) if places else {}
+        items = _at(places, found)
+        return Ahead(items, self._judged(items, self.seen))
+
+    def read(self, wanted: Mapping[str, int], under_way: UnderWay | None = None) -> Hydrated:
+        """``wanted``: ids with the rev that was found. Raises StoreUnavailable, DeadlineExceeded, GenerationMoved."""
+        if not wanted:
+            return {}
+        table, keys = self.scope.ports.table, self.scope.keys
+        places = self._places(i for i in wanted if under_way is None or i not in under_way.ids)
+        documents = document_places(keys, wanted)
+        sessions = _sessions(self.scope, wanted) if self.seen.takes_back else {}
+        beside = [*sessions.values(), *(key for pair in documents.values() for key in pair)]
+        to_read = dict.fromkeys([keys.head, *filter(None, places.values()), *beside])
+        task = self.scope.ports.tasks.start(lambda: table.get_many(list(to_read)))
+        found: dict[Key, Item] = task.result(self.ends_ms)
+        now = rows.read_head(found.get(keys.head))
+        moved = (now.gen, now.incarnation, now.state) != (self.seen.gen, self.seen.incarnation, self.seen.state)
+        if moved and not self.whatever_moved:
+            raise GenerationMoved
+        hydrated = self._judged(_at(places, found), now)
+        if under_way:
+            ahead = under_way.task.result(self.ends_ms)
+            hydrated |= self._judged(ahead.items, now) if moved else ahead.rows
+        retracted = {s: rows.read_session(found[key]).retracted for s, key in sessions.items() if key in found}
+        judged = {i: Hidden(TAKEN_BACK) if _taken_back(i, retracted) else row for i, row in hydrated.items()}
+        return judged | document_rows(self.scope.ports, self.request, documents, found, self.ends_ms)
+
+    def _places(self, ids: Iterable[str]) -> dict[str, Key | None]:
+        """Where the rows of all but documents are; None: there can be none of that id."""
+        return {i: row_key(self.scope.keys, i) for i in ids if not is_document_id(i)}
+
+    def _judged(self, items: Mapping[str, Item | None], head: UserHead) -> dict[str, RecallRow | Hidden]:
+        return {i: read_row(item, head, self.request.where) for i, item in items.items()}
+
+
+def _at(places: Mapping[str, Key | None], found: Mapping[Key, Item]) -> dict[str, Item | None]:
+    return {i: found.get(key) if key else None for i, key in places.items()}
 
 
 def _sessions(scope: UserScope, ids: Iterable[str]) -> dict[str, Key]:

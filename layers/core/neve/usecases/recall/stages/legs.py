@@ -103,6 +103,7 @@ class Legs:
     reports: dict[str, LegReport] = field(default_factory=lambda: {"lexical": LegReport(), "vector": LegReport()})
     _query: _QueryVector | None = None
     _embedding: Task[_QueryVector] | None = None
+    _words: Task[_Found] | None = None
 
     # --- the first reading ----------------------------------------------------------------------
 
@@ -111,19 +112,26 @@ class Legs:
         if self.request.vector and self.ports.embedder.model.dimensions:
             self._embedding = self._start_embedding()
 
-    def read(self, where: SearchFilter, depth: int) -> Reading:
-        """BM25 runs beside the embedding of the query and the search for its neighbours; both are waited for until the
-        legs' time is over."""
-        text = neighbours = lexical = vector = None
+    def start_words(self, where: SearchFilter, depth: int) -> None:
+        """BM25, which need not wait for the embedding."""
         if self.request.lexical:
             self.reports["lexical"].depth = self.request.depth
-            text = self.ports.tasks.start(lambda: self._search_text(where, depth))
+            self._words = self.ports.tasks.start(lambda: self._search_text(where, depth))
+
+    def by_words(self) -> list[Candidate]:
+        """What BM25 found; for a task that goes on from there. Raises StoreUnavailable."""
+        return self._words.result().candidates if self._words else []
+
+    def read(self, where: SearchFilter, depth: int) -> Reading:
+        """The search for the neighbours of the query, once that is embedded, and what BM25 found meanwhile; both are
+        waited for until the legs' time is over."""
+        neighbours = lexical = vector = None
         if self._embedding is not None:
             self._query = self._embedded(self._embedding)
         if self._query is not None:
             neighbours = self.ports.tasks.start(lambda: self._search_vector(where, depth))
-        if text is not None:
-            lexical = self._result("lexical", text, LEXICAL_ERROR)
+        if self._words is not None:
+            lexical = self._result("lexical", self._words, LEXICAL_ERROR)
         if neighbours is not None:
             vector = self._result("vector", neighbours, VECTOR_ERROR)
         return Reading(lexical, vector, depth, self._query.calibration if self._query else None)

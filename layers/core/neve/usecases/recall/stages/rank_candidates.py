@@ -99,25 +99,22 @@ def _ranked(
     now: datetime,
     time_bound: bool,
 ) -> Ranked:
-    words, near = lexical.get(row.id), vector.get(row.id)
+    words, near = lexical.get(fused.id), vector.get(fused.id)
     rank_lex, rank_vec = fused.ranks.get("lexical"), fused.ranks.get("vector")
     shown = _shown(words, rank_lex, near, rank_vec)
     weights = _priors(row, now, time_bound)
     final = round(fused.score * weights["prior"], SCORE_DIGITS)
-    found: dict[str, float | None] = {
-        "sim_raw": near.score if near else None,
-        "sim_cal": near.calibrated if near else None,
-        "bm25": words.score if words else None,
-        "rank_vec": rank_vec,
-        "rank_lex": rank_lex,
-        "rrf": fused.score,
-        **weights,
-        "final": final,
-        "weighted_70_30": shadow_score((near and near.calibrated) or 0.0, shown.share),
-    }
-    components = {name: value for name, value in found.items() if value is not None}
-    found_it = {leg: one for leg, one in (("lexical", words), ("vector", near)) if one is not None and one.n == shown.n}
-    shown_rrf = reciprocal_sum(RRF_K, *(rank for leg, rank in fused.ranks.items() if leg in found_it))
+    components: dict[str, float] = {"rrf": fused.score, **weights, "final": final}
+    shown_rrf = fused.score
+    if near and rank_vec:
+        components |= {"rank_vec": rank_vec, "sim_raw": near.score or 0.0, "sim_cal": near.calibrated or 0.0}
+    if words and rank_lex:
+        components["rank_lex"] = rank_lex
+        if words.score is not None:
+            components["bm25"] = words.score
+        if near and rank_vec and near.n != words.n:
+            shown_rrf = reciprocal_sum(RRF_K, rank_lex if shown is words else rank_vec)
+    components["weighted_70_30"] = shadow_score((near and near.calibrated) or 0.0, shown.share)
     return Ranked(row, shown.n, final, components, shown.share, shown.length, shown_rrf)
 
 
