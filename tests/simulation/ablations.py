@@ -453,7 +453,7 @@ ABLATIONS = _by_name(
         Ablation("live list", "taking a deleted memory out of the live list", "records", 60, _keeps_the_live_list),
         Ablation("neighbours", "writing vectors again whose neighbours came meanwhile", "chat", 60, _one_look),
         Ablation("vectors noted", "noting vectors behind their last write", "utterances", 300, _notes_first),
-        Ablation("generation", "the generation that a list is read in", "retractions", 500, _every_generation),
+        Ablation("generation", "the generation that a list is read in", "retractions", 1_000, _every_generation),
         Ablation(
             "erasing",
             "refusing what is written for a user who is being erased",
@@ -601,7 +601,7 @@ ABLATIONS = _by_name(
             "filing base",
             "the rev that a librarian's change was made from",
             "library",
-            400,
+            1_000,
             filing_ablations.writes_over_what_it_had_not_seen,
         ),
         Ablation(
