@@ -151,6 +151,8 @@ lock: .venv/dev.stamp
 	$(COMPILE) $$without --output-file $$set.txt $$set.in || exit 1; done
 
 # --- the environment: made when it is missing, completed when a lock file changes ------------------------------
+# A lock names everything that is installed, so nothing is left to resolve: pip's resolver refuses a lock by hashes as soon as
+# there is a newer version of what another package asks for with an extra. `pip check` fails where a lock lacks something.
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Neve needs Python 3.11 or newer. Install it, or name it: make PYTHON=/path/to/python3"; exit 1; }
@@ -160,12 +162,14 @@ lock: .venv/dev.stamp
 
 .venv/run.stamp: requirements/run.txt | .venv/bin/python
 	@echo "Installing what Neve needs into .venv (once) ..."
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/run.txt
+	@found=$$($(BIN)/python -m pip check) || { echo "$$found"; exit 1; }
 	@touch $@
 
 .venv/dev.stamp: requirements/dev.txt .venv/run.stamp
 	@echo "Installing the test tools into .venv (once) ..."
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/dev.txt
+	@found=$$($(BIN)/python -m pip check) || { echo "$$found"; exit 1; }
 	@touch $@
 
 # SAM needs an older pydantic than the service, so it has an environment of its own.
