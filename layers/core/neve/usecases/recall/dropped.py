@@ -44,6 +44,11 @@ class History:
 
     session: str
     hidden: HistoryCut | None
+    _ids: str = field(init=False, repr=False, compare=False)
+    """What the ids of its events start with: every candidate of both legs is held against it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ids", event_ids_of(self.session))
 
     def shows(self, session: str | None, first: int | None, last: int | None) -> bool:
         """Whether all of a range is shown."""
@@ -52,10 +57,9 @@ class History:
         return self.hidden is None or not (first <= self.hidden.seq_to and last >= self.hidden.seq_from)
 
     def shows_event(self, identifier: str) -> bool:
-        own = event_ids_of(self.session)
-        if not identifier.startswith(own):
+        if not identifier.startswith(self._ids):
             return False
-        seq = identifier.removeprefix(own)
+        seq = identifier[len(self._ids) :]
         return seq.isdecimal() and not is_hidden(int(seq), self.hidden)
 
 

@@ -86,12 +86,14 @@ class Hydration:
             ahead = under_way.task.result(self.ends_ms)
             hydrated |= self._judged(ahead.items, now) if moved else ahead.rows
         retracted = {s: rows.read_session(found[key]).retracted for s, key in sessions.items() if key in found}
-        judged = {i: Hidden(TAKEN_BACK) if _taken_back(i, retracted) else row for i, row in hydrated.items()}
-        return judged | document_rows(self.scope.ports, self.request, documents, found, self.ends_ms)
+        if any(retracted.values()):
+            hydrated = {i: Hidden(TAKEN_BACK) if _taken_back(i, retracted) else row for i, row in hydrated.items()}
+        return hydrated | document_rows(self.scope.ports, self.request, documents, found, self.ends_ms)
 
     def _places(self, ids: Iterable[str]) -> dict[str, Key | None]:
         """Where the rows of all but documents are; None: there can be none of that id."""
-        return {i: row_key(self.scope.keys, i) for i in ids if not is_document_id(i)}
+        keys = self.scope.keys
+        return {i: row_key(keys, i) for i in ids if not is_document_id(i)}
 
     def _judged(self, items: Mapping[str, Item | None], head: UserHead) -> dict[str, RecallRow | Hidden]:
         return {i: read_row(item, head, self.request.where) for i, item in items.items()}

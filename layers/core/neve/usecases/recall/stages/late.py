@@ -58,8 +58,11 @@ class Late:
 
     def read(self, ids: Iterable[str]) -> None:
         """The token vectors of these candidates, while somebody reads their rows."""
-        table, places = self.scope.ports.table, [self.scope.keys.tokens_of(i) for i in dict.fromkeys(ids)]
-        if self._query is not None and places:
+        if self._query is None:
+            return
+        table, keys = self.scope.ports.table, self.scope.keys
+        places = [keys.tokens_of(i) for i in dict.fromkeys(ids)]
+        if places:
             self._reading.append(self.scope.ports.tasks.start(lambda: table.get_many(places)))
 
     def similarities(self, rows: Hydrated) -> Mapping[str, float]:
