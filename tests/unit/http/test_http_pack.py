@@ -11,6 +11,8 @@ from functions.pack.app import router
 from neve.http.schemas.pack.packs import PACK, PACK_DIFF, PACK_VERSIONS
 from neve.http.schemas.sessions.sessions import SESSION, SESSIONS
 from neve.ports import StoreUnavailable
+from neve.usecases.pack import read_pack
+from neve.usecases.sessions.memory_lag import MemoryLag
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World
 
@@ -170,6 +172,16 @@ def test_not_modified(api: Api, world: World) -> None:
     assert pack(api, "session_id=s1&format=text", as_json).status == 200
     assert pack(api, sent='"x"').status == 200
     assert pack(api, "session_id=s1&version=1", as_json).status == 304
+
+
+def test_a_lag_that_is_not_counted_to_its_end_says_so_in_the_header(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    def some(_: object) -> MemoryLag:
+        return MemoryLag(unindexed=1_000, unembedded=1_000, seconds=7, at_least=True)
+
+    assert pack(api, "").headers["X-Neve-Memory-Lag"] == "events=0, unindexed=0, unembedded=0, unobserved=0, seconds=0"
+    monkeypatch.setattr(read_pack, "user_lag", some)
+    told = "events=0, unindexed=1000, unembedded=1000, unobserved=0, seconds=7, at_least=1"
+    assert pack(api, "").headers["X-Neve-Memory-Lag"] == told
 
 
 def test_preview_has_no_etag(api: Api) -> None:

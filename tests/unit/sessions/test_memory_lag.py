@@ -17,6 +17,7 @@ from neve.domain.sessions.transcript import completed_to
 from neve.store import rows
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.indexing.indexed_row import IndexedRow
+from neve.usecases.sessions import memory_lag
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.memory_lag import MemoryLag, Progress, leave_if_caught_up, sessions_behind, user_lag
 from tests.unit.recall_world import RecallWorld
@@ -152,3 +153,33 @@ def test_memories_are_counted_by_what_they_lack(world: RecallWorld) -> None:
     assert user_lag(world.user()) == MemoryLag(0, 0, 1, 0, 2)
     assert world.embed(world.dispatch()) == {}
     assert user_lag(world.user()).none
+
+
+def test_a_lag_counts_so_many_memories_and_says_that_there_are_more(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those without words first; how long the oldest waits is known all the same."""
+    monkeypatch.setattr(memory_lag, "MOST_MEMORIES", 4)
+    monkeypatch.setattr(memory_lag, "_PAGE", 2)
+    for n in range(3):
+        world.remember(f"Mary knows song {n}")
+        world.clock.move(seconds=10)
+    assert world.words(world.dispatch()) == {}
+    world.remember("Mary drinks tea")
+    assert user_lag(world.user()) == MemoryLag(0, 1, 4, 0, 0), "all four are counted"
+    world.clock.move(seconds=10)
+    world.remember("Mary drinks milk")
+    world.rows.calls.clear()
+    assert user_lag(world.user()) == MemoryLag(0, 2, 4, 0, 10, at_least=True)
+    assert world.rows.calls["query"] == 1 + 2 + 2, "the sessions, two pages, the oldest of either kind"
+
+
+def test_a_lag_reads_so_many_sessions_and_says_that_there_are_more(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for session in ("s2", "s3"):
+        world.open(session)
+        world.say("hi", session=session)
+    assert user_lag(world.user()) == MemoryLag(2, 2, 2, 0, 0)
+    monkeypatch.setattr(memory_lag, "MOST_SESSIONS", 1)
+    assert user_lag(world.user()) == MemoryLag(1, 1, 1, 0, 0, at_least=True)

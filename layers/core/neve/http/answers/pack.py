@@ -10,12 +10,14 @@ from neve.http.preconditions import EntityTags
 from neve.http.router import Answer
 from neve.http.schemas.pack.packs import PackOut
 from neve.usecases.pack.read_pack import PackView
+from neve.usecases.sessions.memory_lag import MemoryLag
 
 Format = Literal["json", "text"]
 
 JSON_MARK = "-j"
 LAG_HEADER = "X-Neve-Memory-Lag"
-"""Outside the ETag: ``events=10, unindexed=10, unembedded=12, unobserved=0, seconds=3``."""
+"""Outside the ETag: ``events=10, unindexed=10, unembedded=12, unobserved=0, seconds=3``; and ``at_least=1`` behind it
+where not everything was counted."""
 REVALIDATE = "private, no-cache"
 """A version never changes, but which version is current does: a copy may be kept and must be asked for."""
 
@@ -33,7 +35,7 @@ def held(sent: EntityTags, wanted: Format) -> Callable[[str], bool]:
 def pack_answer(view: PackView, wanted: Format, sent: EntityTags) -> Answer:
     """A version has an ETag and may be answered by 304; everything else is ``no-store``. Without any text the answer is
     JSON in both formats: an empty text would mean that there is nothing to remember."""
-    headers = {} if view.lag is None else {LAG_HEADER: ", ".join(f"{n}={v}" for n, v in asdict(view.lag).items())}
+    headers = {} if view.lag is None else {LAG_HEADER: _told(view.lag)}
     if view.sha256 is not None:
         headers |= {"ETag": f'"{entity_tag(view.sha256, wanted)}"', "Cache-Control": REVALIDATE}
         if view.state == "not_modified" or held(sent, wanted)(view.sha256):
@@ -41,3 +43,8 @@ def pack_answer(view: PackView, wanted: Format, sent: EntityTags) -> Answer:
     if wanted == "text" and view.text is not None:
         return Answer(text=view.text, headers=headers, degraded=view.degraded)
     return Answer(body=PackOut.of(view), headers=headers, degraded=view.degraded)
+
+
+def _told(lag: MemoryLag) -> str:
+    numbers = {name: int(number) for name, number in asdict(lag).items() if number or name != "at_least"}
+    return ", ".join(f"{name}={number}" for name, number in numbers.items())

@@ -63,10 +63,13 @@ class MemoryLagOut(View):
     unembedded: int = Field(description="Events and memories that cannot be found by meaning yet.")
     unobserved: int = Field(description="Events up to the last complete turn that no pass has read.")
     seconds: int = Field(description="How long the oldest of all these has waited.")
+    at_least: bool | None = Field(
+        default=None, description="true: not everything was counted, so each number may be larger. Else absent."
+    )
 
     @classmethod
     def of(cls, lag: MemoryLag) -> MemoryLagOut:
-        return cls(**asdict(lag))
+        return cls(**asdict(lag) | {"at_least": lag.at_least or None})
 
 
 class SessionOut(View):
