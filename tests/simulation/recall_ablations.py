@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neve.ports import SearchFilter
+from neve.ports import Page, SearchFilter
 from neve.usecases.recall.stages import reads
 from neve.usecases.recall.stages.legs import Legs
 
@@ -12,7 +12,7 @@ Patch = tuple[Any, str, Any]
 
 
 def looks_at_nothing_new() -> list[Patch]:
-    return [(reads, "_new_rows", lambda _: [])]
+    return [(reads, "_new_rows", lambda _: Page([], None))]
 
 
 def searches_before_it_looks() -> list[Patch]:

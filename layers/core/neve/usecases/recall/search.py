@@ -41,7 +41,7 @@ from neve.usecases.recall.stages.hydrate import (
 from neve.usecases.recall.stages.late import Late
 from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
-from neve.usecases.recall.stages.reads import Aside, Standing, start_reads
+from neve.usecases.recall.stages.reads import Aside, Behind, Standing, start_reads
 from neve.usecases.recall.time_budget import TimeBudget
 from neve.usecases.sessions.memory_lag import MemoryLag
 
@@ -57,7 +57,7 @@ GENERATIONS = 3
 @dataclass(frozen=True, slots=True)
 class Found:
     """``searched`` False: that nothing was found says nothing about what is stored. ``head`` is None when the user row
-    could not be read. ``lag``: set when there are utterances that nobody could find yet. ``history``: what of the
+    could not be read. ``lag``: set when there is something that nobody could find yet. ``history``: what of the
     session it took for shown in the prompt."""
 
     ranked: Sequence[Ranked]
@@ -98,7 +98,7 @@ class _Read:
     """Steps 1 and 2: who asks, what must not be answered with, what the legs found, and what is too new for them, by
     id with its rev."""
 
-    lag: MemoryLag | None
+    behind: Behind | None
     hydration: Hydration
     ahead: Task[Ahead]
     out: LeftOut
@@ -130,12 +130,12 @@ class _Search:
         hydration = Hydration(self.scope, self.request, standing.head, self.budget.ends_ms, self.last)
         ahead = self.scope.ports.tasks.start(lambda: self._read_ahead(hydration, standing, aside))
         reading = self.legs.read(self.request.where, depth)
-        pack, new_items, lag = aside.collect(self.budget.legs_end_ms)
+        pack, new_items = aside.collect(self.budget.legs_end_ms)
         out = _left_out(standing, pack, self.request)
         new, dropped = new_candidates(self.request, standing.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
-        return self._ranked(_Read(lag, hydration, ahead, out, reading, new_revs, tuple(dropped)))
+        return self._ranked(_Read(aside.behind, hydration, ahead, out, reading, new_revs, tuple(dropped)))
 
     def _read_ahead(self, hydration: Hydration, standing: Standing, aside: Aside) -> Ahead:
         """The utterances that BM25 finds, while the query is still being embedded. In a task: it waits for tasks that
@@ -170,10 +170,11 @@ class _Search:
                 self.legs.degraded.append(DEADLINE)
                 break
             dropped += ranking.dropped
-        if read.lag is not None:
+        lag = read.behind.lag(self.budget.legs_end_ms) if read.behind else None
+        if lag is not None:
             self.legs.degraded.append(INDEX_BEHIND)
         found = self._found(ranking.ranked, dropped, read.hydration.seen)
-        return replace(found, lag=read.lag, history=read.out.history)
+        return replace(found, lag=lag, history=read.out.history)
 
     def _rank(
         self, read: _Read, reading: Reading, known: Hydrated, ahead: Task[Ahead] | None = None

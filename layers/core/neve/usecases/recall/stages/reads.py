@@ -4,13 +4,13 @@ what the index gets meanwhile is in both, and what it lacks is here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from neve.domain.compile.history import hidden
 from neve.domain.errors import not_found
 from neve.domain.records import PackPointer, Spans, UserHead
 from neve.domain.sessions.spans import holds
-from neve.ports import Index, Item, Source, Task
+from neve.ports import DeadlineExceeded, Index, Item, Page, Source, StoreUnavailable, Task
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import EVENT, NO_WORDS
@@ -20,7 +20,7 @@ from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import History
 from neve.usecases.recall.recall_rows import row_key
 from neve.usecases.recall.stages.documents import with_texts
-from neve.usecases.sessions.memory_lag import MemoryLag, progress_of, sessions_behind, user_lag
+from neve.usecases.sessions.memory_lag import MemoryLag, some_behind, user_lag, words_lag
 
 NEW_ROWS = 200
 """Rows whose words the index may not have compete by themselves, at most this many, newest first
@@ -45,19 +45,33 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Behind:
+    """How far memory is behind: ``known`` of what was found missing, and over all that the user has."""
+
+    known: MemoryLag
+    counted: Task[MemoryLag]
+
+    def lag(self, deadline_ms: float) -> MemoryLag:
+        """What is known, as the least, where nobody could count it in time: it decides over no hit."""
+        try:
+            return self.counted.result(deadline_ms)
+        except (DeadlineExceeded, StoreUnavailable):
+            return replace(self.known, at_least=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Aside:
     """Under way beside the legs: the pack of the session; the rows that may be missing in the index, newest first, with
-    the texts of documents; and how far memory is behind, where there are utterances among those that could be found
-    which neither the index nor these rows cover."""
+    the texts of documents; and how far memory is behind, where there is something among what could be found which
+    neither the index nor these rows cover."""
 
     pack: Task[PackContents | None]
     new_rows: Task[list[Item]]
-    lag: Task[MemoryLag] | None
+    behind: Behind | None
 
-    def collect(self, deadline_ms: float) -> tuple[PackContents | None, list[Item], MemoryLag | None]:
+    def collect(self, deadline_ms: float) -> tuple[PackContents | None, list[Item]]:
         """Raises StoreUnavailable, DeadlineExceeded."""
-        pack, new_rows = self.pack.result(deadline_ms), self.new_rows.result(deadline_ms)
-        return pack, new_rows, self.lag.result(deadline_ms) if self.lag else None
+        return self.pack.result(deadline_ms), self.new_rows.result(deadline_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +81,34 @@ class Reads:
     scope: UserScope
     request: ResolvedRequest
     standing: Task[Standing]
-    new_rows: Task[list[Item]]
+    new_rows: Task[Page]
     tail: Task[list[Item]] | None
-    missed: Task[bool]
+    missed: Task[MemoryLag | None]
 
     def collect(self, deadline_ms: float) -> tuple[Standing, Aside]:
         """And what was begun with them. Raises session_not_found, StoreUnavailable, DeadlineExceeded."""
         standing = self.standing.result(deadline_ms)
         new_rows = self.new_rows.result(deadline_ms)
         tail = self.tail.result(deadline_ms) if self.tail else []
-        missed = self.missed.result(deadline_ms) or _missed_here(self.request, standing)
+        missed = self._missed(standing, deadline_ms)
         told = [item for item in tail if item["seq"] > standing.indexed_seq]
         told = [item for item in told if not holds(standing.retracted, item["seq"])]
         tasks, table, keys = self.scope.ports.tasks, self.scope.ports.table, self.scope.keys
         return standing, Aside(
             tasks.start(lambda: _contents(self.scope, self.request, standing.pack)),
-            tasks.start(lambda: with_texts(table, keys, new_rows) + told),
-            tasks.start(lambda: user_lag(self.scope)) if missed else None,
+            tasks.start(lambda: with_texts(table, keys, new_rows.items) + told),
+            Behind(sum(missed, MemoryLag()), tasks.start(lambda: user_lag(self.scope))) if missed else None,
         )
+
+    def _missed(self, standing: Standing, deadline_ms: float) -> list[MemoryLag]:
+        """What nobody could find, as far as it is known. Sessions that there was no time to look at may lack words.
+        Raises StoreUnavailable."""
+        try:
+            elsewhere = self.missed.result(deadline_ms)
+        except DeadlineExceeded:
+            elsewhere = MemoryLag(at_least=True)
+        missed = (elsewhere, _missed_here(self.request, standing))
+        return [lag for lag in missed if lag is not None]
 
 
 def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
@@ -128,15 +152,14 @@ def _contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | No
     return cache.put(keys, contents_of(rows.read_manifest(item))) if item else None
 
 
-def _new_rows(scope: UserScope) -> list[Item]:
-    page = scope.ports.table.query(
+def _new_rows(scope: UserScope) -> Page:
+    return scope.ports.table.query(
         scope.keys.partition,
         index=Index.RECENT,
         prefix=NO_WORDS,
         reverse=True,
         limit=NEW_ROWS,
     )
-    return page.items
 
 
 def _tail(scope: UserScope, request: ResolvedRequest) -> list[Item]:
@@ -147,19 +170,21 @@ def _tail(scope: UserScope, request: ResolvedRequest) -> list[Item]:
 # --- what nobody could find -----------------------------------------------------------------------
 
 
-def _missed_here(request: ResolvedRequest, standing: Standing) -> bool:
-    """Whether the session that was named has events which neither the index nor its tail covers."""
+def _missed_here(request: ResolvedRequest, standing: Standing) -> MemoryLag | None:
+    """Of the session that was named, if it has events which neither the index nor its tail covers."""
     named, where = request.command.session_id, request.where
     if named is None or where.not_session_id == named or Source.EVENT not in where.sources:
-        return False
+        return None
     covered = standing.last_seq - TAIL_EVENTS if request.session_tail else standing.last_seq
-    return covered > standing.indexed_seq
+    lacking = standing.last_seq - standing.indexed_seq
+    return MemoryLag(lacking, lacking, lacking) if covered > standing.indexed_seq else None
 
 
-def _missed_elsewhere(scope: UserScope, request: ResolvedRequest) -> bool:
-    """Whether another session has events that are not in the index yet. One query while none is behind."""
+def _missed_elsewhere(scope: UserScope, request: ResolvedRequest) -> MemoryLag | None:
+    """Of other sessions, if they have events that are not in the index yet. One query while none is behind."""
     if Source.EVENT not in request.where.sources or request.where.session_id is not None:
-        return False
+        return None
     table, named = scope.ports.table, request.command.session_id
-    others = [keys for keys in sessions_behind(table, scope.keys) if keys.session != named]
-    return any(progress.head.last_seq > progress.indexed.indexed_seq for _, progress in progress_of(table, others))
+    sessions, all_of_them = some_behind(table, scope.keys)
+    lag = words_lag(table, (keys for keys in sessions if keys.session != named), scope.ports.clock.now())
+    return lag if lag.events or not all_of_them else None

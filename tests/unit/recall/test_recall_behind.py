@@ -1,0 +1,107 @@
+"""What a recall says of what nobody could find yet: it never decides over what was found
+(docs/rules/indexing.md#lag)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.ports import Index, Item, Key, StoreUnavailable
+from neve.usecases.recall.stages import reads
+from neve.usecases.sessions import memory_lag
+from neve.usecases.sessions.memory_lag import MemoryLag
+from tests.unit.recall_world import RecallWorld
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    """Ann's one memory is indexed, and an utterance of another session is not."""
+    made = RecallWorld.make(tmp_path)
+    made.remember("Mary drinks oolong tea")
+    made.pump()
+    made.open("s2")
+    made.say("I adopted a capybara", session="s2")
+    yield made
+    made.close()
+
+
+def slowed(world: RecallWorld, monkeypatch: pytest.MonkeyPatch, ms: int, *, prefix: str | None) -> None:
+    """Queries of what lacks something take so long; the new rows are those with a prefix."""
+    query = world.rows.query
+
+    def slow(partition: str, **asked: Any) -> Any:
+        if asked.get("index") is Index.RECENT and asked.get("prefix") == prefix:
+            world.clock.sleep(ms / 1000)
+        return query(partition, **asked)
+
+    monkeypatch.setattr(world.rows, "query", slow)
+
+
+# --- hits ---------------------------------------------------------------------------------------
+
+
+def test_a_lag_that_is_late_costs_no_hit(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    slowed(world, monkeypatch, 5_000, prefix=None)
+    world.clock.move(seconds=7)
+    answer = world.ask("oolong", legs=("lexical",))
+    assert len(answer.hits) == 1 and (answer.result_state, answer.degraded) == ("found", ["index:behind"])
+    assert answer.lag == MemoryLag(1, 1, 1, 0, 7, at_least=True), "as far as it is known"
+    assert answer.elapsed_ms <= 300
+
+
+def test_a_lag_that_cannot_be_read_costs_no_hit(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> MemoryLag:
+        raise StoreUnavailable("table", "throttled")
+
+    monkeypatch.setattr(reads, "user_lag", fail)
+    answer = world.ask("oolong", legs=("lexical",))
+    assert len(answer.hits) == 1 and answer.degraded == ["index:behind"]
+    assert answer.lag == MemoryLag(1, 1, 1, 0, 0, at_least=True)
+
+
+def test_sessions_that_there_is_no_time_to_look_at_may_be_behind(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*_: object) -> None:
+        world.clock.sleep(9)
+
+    world.pump()
+    monkeypatch.setattr(reads, "_missed_elsewhere", late)
+    world.ask("oolong")  # the question's vector is known from here on
+    answer = world.ask("oolong")
+    assert answer.degraded[-1] == "index:behind" and answer.lag is not None
+
+
+# --- what is counted ----------------------------------------------------------------------------
+
+
+def test_a_recall_reads_two_rows_of_every_session_that_is_behind(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.pump()
+    read, batches = world.rows.get_many, list[list[Key]]()
+
+    def noting(keys: Sequence[Key]) -> dict[Key, Item]:
+        batches.append(list(keys))
+        found: dict[Key, Item] = read(keys)
+        return found
+
+    monkeypatch.setattr(world.rows, "get_many", noting)
+    assert world.ask("oolong").degraded == []
+    keys = world.user().of_session("s2").keys
+    assert [keys.session_head, keys.indexed] in batches
+    assert not any(keys.marker in batch for batch in batches)
+
+
+def test_more_sessions_than_are_looked_at_may_be_behind(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.pump()
+    world.open("s3")
+    world.say("hi", session="s3")
+    world.pump()
+    assert world.ask("oolong").degraded == []
+    monkeypatch.setattr(memory_lag, "MOST_SESSIONS", 1)
+    answer = world.ask("oolong")
+    assert (answer.degraded, answer.lag) == (["index:behind"], MemoryLag(at_least=True))
