@@ -85,6 +85,20 @@ def test_e06_a_log_longer_than_its_tail_is_behind_for_its_own_session_too(user: 
 
 
 @pytest.mark.controls
+def test_e06_more_new_memories_than_a_recall_reads_are_not_nothing(user: Person, controls: Controls) -> None:
+    """The 200 newest compete by themselves; the first of 206 is not among them."""
+    with controls.paused("outbox"), controls.paused("index"):
+        user.bring_in(*({"id": f"row{n}", "text": f"Lamp number {n}."} for n in range(200)))
+        assert user.recall("walrus", mode="tool")["degraded"] == []
+        user.bring_in(*({"id": f"more{n}", "text": f"Kayak number {n}."} for n in range(6)))
+        answer = user.recall("walrus", mode="tool")
+        assert (answer["result_state"], answer["degraded"]) == ("none", ["index:behind"])
+        assert (answer["memory_lag"]["unindexed"], answer["memory_lag"].get("at_least")) == (206, None)
+    controls.drain()
+    assert user.recall("walrus", mode="tool")["degraded"] == []
+
+
+@pytest.mark.controls
 def test_e06_a_batch_that_the_stream_gave_up_is_found_by_the_sweep(user: Person, controls: Controls) -> None:
     """Its message waits in the DLQ of the outbox: nobody has to redrive it for the memory to be whole."""
     user.open_without_pack("s1")

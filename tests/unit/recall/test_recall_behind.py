@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from neve.ports import Index, Item, Key, StoreUnavailable
+from neve.domain.records import Kind
+from neve.ports import Index, Item, Key, Source, StoreUnavailable
+from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.recall.stages import reads
 from neve.usecases.sessions import memory_lag
 from neve.usecases.sessions.memory_lag import MemoryLag
@@ -26,6 +28,11 @@ def world(tmp_path: Path) -> Iterator[RecallWorld]:
     made.say("I adopted a capybara", session="s2")
     yield made
     made.close()
+
+
+def imported(world: RecallWorld, count: int) -> None:
+    lines = [ImportedRow(f"zebra{n} is striped", Kind.NOTE, id=f"row{n}") for n in range(count)]
+    import_memories(world.user(), lines)
 
 
 def slowed(world: RecallWorld, monkeypatch: pytest.MonkeyPatch, ms: int, *, prefix: str | None) -> None:
@@ -94,6 +101,20 @@ def test_a_recall_reads_two_rows_of_every_session_that_is_behind(
     keys = world.user().of_session("s2").keys
     assert [keys.session_head, keys.indexed] in batches
     assert not any(keys.marker in batch for batch in batches)
+
+
+def test_more_rows_without_words_than_compete_are_not_nothing(world: RecallWorld) -> None:
+    world.pump()
+    imported(world, 200)
+    everything = world.ask("zebra0", mode="tool")
+    assert [hit.text for hit in everything.hits] == ["zebra0 is striped"] and everything.degraded == []
+    imported(world, 202)
+    answer = world.ask("walrus", mode="tool")
+    assert (answer.result_state, answer.degraded) == ("none", ["index:behind"])
+    assert answer.lag == MemoryLag(unindexed=202, unembedded=202)
+    assert world.ask("walrus", mode="tool", sources=(Source.EVENT,)).degraded == [], "memories were not asked for"
+    world.pump()
+    assert world.ask("zebra0", mode="tool", k=1).degraded == []
 
 
 def test_more_sessions_than_are_looked_at_may_be_behind(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:

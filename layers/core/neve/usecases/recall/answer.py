@@ -21,7 +21,7 @@ from neve.usecases.recall.stages.rank_candidates import Ranked
 from neve.usecases.sessions.memory_lag import MemoryLag
 
 INDEX_BEHIND = "index:behind"
-"""There are utterances that nobody could find yet."""
+"""There are utterances or memories that nobody could find yet."""
 
 ResultState = Literal["found", "none", "not_searched"]
 
@@ -48,7 +48,7 @@ _DEGRADATIONS = {
     "documents:error": "The texts of long documents could not be read: they are missing here.",
     "late:error": "The token vectors could not be compared: ranked without them.",
     "late:timeout": "The token vectors were not compared in time: ranked without them.",
-    INDEX_BEHIND: "Some of what was said is not in the index yet: it may be missing here.",
+    INDEX_BEHIND: "Some of what was said or kept is not in the index yet: it may be missing here.",
     "ledger:error": "This recall was not recorded.",
     "hydrate:error": "The row store did not answer: nothing could be verified, so nothing is returned.",
 }

@@ -5,6 +5,7 @@ what the index gets meanwhile is in both, and what it lacks is here."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from neve.domain.compile.history import hidden
 from neve.domain.errors import not_found
@@ -20,7 +21,7 @@ from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import History
 from neve.usecases.recall.recall_rows import row_key
 from neve.usecases.recall.stages.documents import with_texts
-from neve.usecases.sessions.memory_lag import MemoryLag, some_behind, user_lag, words_lag
+from neve.usecases.sessions.memory_lag import MemoryLag, memories_lag, some_behind, user_lag, words_lag
 
 NEW_ROWS = 200
 """Rows whose words the index may not have compete by themselves, at most this many, newest first
@@ -90,7 +91,7 @@ class Reads:
         standing = self.standing.result(deadline_ms)
         new_rows = self.new_rows.result(deadline_ms)
         tail = self.tail.result(deadline_ms) if self.tail else []
-        missed = self._missed(standing, deadline_ms)
+        missed = self._missed(standing, new_rows, deadline_ms)
         told = [item for item in tail if item["seq"] > standing.indexed_seq]
         told = [item for item in told if not holds(standing.retracted, item["seq"])]
         tasks, table, keys = self.scope.ports.tasks, self.scope.ports.table, self.scope.keys
@@ -100,14 +101,15 @@ class Reads:
             Behind(sum(missed, MemoryLag()), tasks.start(lambda: user_lag(self.scope))) if missed else None,
         )
 
-    def _missed(self, standing: Standing, deadline_ms: float) -> list[MemoryLag]:
+    def _missed(self, standing: Standing, new_rows: Page, deadline_ms: float) -> list[MemoryLag]:
         """What nobody could find, as far as it is known. Sessions that there was no time to look at may lack words.
         Raises StoreUnavailable."""
+        now = self.scope.ports.clock.now()
         try:
             elsewhere = self.missed.result(deadline_ms)
         except DeadlineExceeded:
             elsewhere = MemoryLag(at_least=True)
-        missed = (elsewhere, _missed_here(self.request, standing))
+        missed = (elsewhere, _missed_here(self.request, standing), _missed_rows(self.request, new_rows, now))
         return [lag for lag in missed if lag is not None]
 
 
@@ -178,6 +180,13 @@ def _missed_here(request: ResolvedRequest, standing: Standing) -> MemoryLag | No
     covered = standing.last_seq - TAIL_EVENTS if request.session_tail else standing.last_seq
     lacking = standing.last_seq - standing.indexed_seq
     return MemoryLag(lacking, lacking, lacking) if covered > standing.indexed_seq else None
+
+
+def _missed_rows(request: ResolvedRequest, new_rows: Page, now: datetime) -> MemoryLag | None:
+    """Of memories and documents, if more of them lack their words than compete by themselves."""
+    if new_rows.cursor is None or not {Source.MEMORY, Source.DOCUMENT} & set(request.where.sources):
+        return None
+    return memories_lag(new_rows.items, now)
 
 
 def _missed_elsewhere(scope: UserScope, request: ResolvedRequest) -> MemoryLag | None:
