@@ -11,7 +11,7 @@ import pytest
 from neve.domain.documents.change import DocumentChange
 from neve.domain.librarian.filing import Action, Proposal
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.records import Memory, Provenance
+from neve.domain.records import Kind, Memory, Provenance
 from neve.domain.times import iso
 from neve.store.filings import put_proposal
 from neve.usecases.documents.get_document import get_document
@@ -22,9 +22,12 @@ from neve.usecases.inbox.decide import decide
 from neve.usecases.inbox.decision import Decision
 from neve.usecases.inbox.list_inbox import list_inbox
 from neve.usecases.indexing.index_memories import index_memories
+from neve.usecases.indexing.messages import events_message
 from neve.usecases.indexing.shelves import DOCUMENTS
+from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.store_fact import store_fact
+from neve.usecases.recall.command import RecallCommand
 from neve.usecases.recall.recall import recall
 from neve.usecases.recall.tool import search_knowledge
 from tests.contract.capacity_table import committed, table
@@ -92,6 +95,27 @@ def search(metered: Metered) -> None:
         metered.meter.reset()
         answer = recall(user, search_knowledge(query))
     assert (len(answer.hits), answer.degraded) == (5, [])
+    world.index.close()
+
+
+def ask(metered: Metered, behind: int = 0) -> None:
+    """A message of s1, whose two utterances the index has, as it has five memories. ``behind``: other sessions with
+    words that it has not. The first recall of a process reads the pack of the session, too."""
+    world = RecallWorld.make(metered.world.folder / "recall")
+    world.rows.close()
+    world.rows = world.table = cast("Any", metered.world.table)
+    user = world.user("ann")
+    for number in range(5):
+        made = create_memory(user, NewMemory(f"Takes train {number} to Lyon on Friday", kind=Kind.NOTE))
+        index_memories(world, user.keys, {made.id: made.rev})
+    assert world.words([events_message(user.keys.of_session("s1"), 1, 1, 2)]) == {}
+    for number in range(behind):
+        metered.world.open(session=f"other{number}")
+        metered.world.say("hello", "hi", session=f"other{number}")
+    for query in ("Which train on Friday?", "Which train to Lyon?"):
+        metered.meter.reset()
+        answer = recall(user, RecallCommand(query, session_id="s1"))
+    assert (len(answer.hits), answer.degraded) == (5, ["index:behind"] if behind else [])
     world.index.close()
 
 
@@ -181,6 +205,19 @@ KNOWLEDGE = (
         "search_knowledge, 5 documents",
         "the ledger's row; the user head twice, what the search index lacks, place and revision of each",
         lambda metered, _: search(metered),
+        ("",),
+    ),
+    Request(
+        "recall in a session, 5 memories",
+        "the ledger's row; the user head twice, session head, epoch and words; what lacks words, the log's tail,"
+        " sessions behind; each memory",
+        lambda metered, _: ask(metered),
+        ("",),
+    ),
+    Request(
+        "… while words of two others are missing",
+        "two rows of each, then three; the memories that lack something",
+        lambda metered, _: ask(metered, behind=2),
         ("",),
     ),
     Request(
