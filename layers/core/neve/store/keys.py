@@ -87,9 +87,9 @@ def due_partition(kind: str, shard: int) -> str:
     return f"DUE#{kind}#{shard}"
 
 
-def due_partitions(kind: str) -> list[str]:
-    """All of a kind of work."""
-    return [due_partition(kind, shard) for shard in range(DUE_SHARDS)]
+def due_partitions(kind: str, first: int = 0) -> list[str]:
+    """All of a kind of work, the shard ``first`` before the others."""
+    return [due_partition(kind, (first + shard) % DUE_SHARDS) for shard in range(DUE_SHARDS)]
 
 
 def due_shard(keys: UserKeys) -> int:
@@ -123,6 +123,11 @@ def behind_key(keys: SessionKeys) -> str:
 def behind_prefix(keys: UserKeys) -> str:
     """What a user's ``behind_key`` start with."""
     return f"{keys.tenant}/{keys.user}/"
+
+
+def behind_prefix_of_tenant(tenant: str) -> str:
+    """What the ``behind_key`` of all its users start with."""
+    return f"{tenant}/"
 
 
 def reflect_due_key(since: str, keys: UserKeys) -> str:

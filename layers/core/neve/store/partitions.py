@@ -32,9 +32,10 @@ def all_rows(
             return
 
 
-def due_rows(table: Table, kind: str, until: datetime | None = None) -> Iterator[Item]:
-    """What the index ``due`` holds of a kind of work, oldest first in each shard; ``until``: what is due since then or
-    earlier, to the 10 minute bucket. It may be a moment behind the rows. Raises StoreUnavailable."""
+def due_rows(table: Table, kind: str, until: datetime | None = None, first: int = 0) -> Iterator[Item]:
+    """What the index ``due`` holds of a kind of work, oldest first in each shard, the shard ``first`` before the
+    others; ``until``: what is due since then or earlier, to the 10 minute bucket. It may be a moment behind the rows.
+    Raises StoreUnavailable."""
     bounds = due_until(None if until is None else time_bucket(until))
-    for partition in due_partitions(kind):
+    for partition in due_partitions(kind, first):
         yield from all_rows(table, partition, index=Index.DUE, between=bounds)

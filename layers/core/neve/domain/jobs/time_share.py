@@ -27,6 +27,12 @@ class TimeShare:
                 return
             yield piece
 
+    def half(self) -> TimeShare:
+        """The first half of what is left of it, for finding what the other half is for."""
+        left = self._seconds_left()
+        ends_with = self._ends_with if math.isinf(left) else (self._ends_with + left) / 2
+        return TimeShare(self._seconds_left, max(self._ends_with, ends_with))
+
 
 def unlimited() -> TimeShare:
     """For whoever has no worker's time to keep to."""

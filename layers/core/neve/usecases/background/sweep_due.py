@@ -11,15 +11,24 @@ from neve.domain.jobs.time_share import TimeShare, shares
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import Conflict, Item, Ports, StoreUnavailable, key_of
 from neve.store import rows
+from neve.store.keys import SessionKeys
 from neve.store.partitions import due_rows
 from neve.usecases.background.end_idle import Failed, end_idle, nobody_told
 from neve.usecases.documents.unmade_documents import clear_unmade
-from neve.usecases.indexing.requeue import logs_behind, requeue_logs, requeue_pending, waiting_for
+from neve.usecases.indexing.requeue import (
+    MAX_ROWS,
+    first_shard,
+    in_parts,
+    logs_behind,
+    requeue_logs,
+    requeue_pending,
+    waiting_for,
+)
 from neve.usecases.jobs.queued_jobs import KINDS, send_again
 from neve.usecases.observe.requeue_passes import requeue_passes
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_rows import ReplacementBusy, resolve_replacement
-from neve.usecases.sessions.memory_lag import leave
+from neve.usecases.sessions.memory_lag import Progress, leave
 from neve.usecases.sessions.retain_logs import send_expired
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
@@ -92,11 +101,20 @@ def _unindexed(ports: Ports, share: TimeShare) -> Counts:
 def _behind(ports: Ports, share: TimeShare) -> Counts:
     """Logs that the index or the observer is behind of. Those that no longer are leave first: they are in the way of
     others."""
-    now, behind = ports.clock.now(), logs_behind(ports.table)
-    for keys, progress in share.of(one for one in behind if one[1].lag(now).none):
-        leave(ports, keys, progress)
-    lost = list(waiting_for(PENDING_FOR, now, behind))
-    return {"embeddings": requeue_logs(ports, lost), "passes": requeue_passes(ports, share.of(lost))}
+    now, reading, sent = ports.clock.now(), share.half(), 0
+    unobserved: list[tuple[SessionKeys, Progress]] = []
+    for part in in_parts(logs_behind(ports.table, reading, first=first_shard(now))):
+        for keys, progress in part:
+            if progress.lag(now).none:
+                leave(ports, keys, progress)
+        lost = list(waiting_for(PENDING_FOR, now, part))
+        sent += requeue_logs(ports, lost)
+        unobserved += [(keys, progress) for keys, progress in lost if progress.lag(now).unobserved]
+        if sent >= MAX_ROWS:
+            reading.left = True
+            break
+    share.left = share.left or reading.left
+    return {"embeddings": sent, "passes": requeue_passes(ports, share.of(unobserved))}
 
 
 def _rebuild(ports: Ports, item: Item) -> None:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records import Job
 from neve.domain.times import iso
-from neve.ports import Conflict
+from neve.ports import Clock, Conflict, Index
 from neve.scope import TenantScope
 from neve.store import rows
 from neve.usecases.indexing.late.begin import encode_again, users_being_encoded
-from neve.usecases.indexing.requeue import WhoseRows, find_due, logs_behind, requeue_all
+from neve.usecases.indexing.requeue import MAX_ROWS, WhoseRows, find_due, logs_behind, requeue_all
 from neve.usecases.jobs.read_jobs import get_tenant_job
 
 KIND = "drain_embeddings"
 QUEUED_WITHIN_S = 15.0
 """A row costs a write before it is queued; the gateway waits 29 s for the answer (*limit*), the messages included."""
-_PAUSE_S = 0.1
+LOOKED_WITHIN_S = 27.0
+"""And for how long it is looked whether anything is pending, the waiting included."""
+COUNTED_WITHIN_S = 5.0
+"""And for how long it is counted then, at most: what of a tenant is pending may stand behind any number of sessions of
+which nothing is."""
+_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 1.0
+"""Between two looks; it doubles."""
 
 
 def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job:
@@ -25,17 +32,22 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
     is unindexed or unembedded any more, memories and events alike, nor, where the tenant reranks late, without its
     token vectors; and running until then. It is waited for at most ``wait_s``. The result says how many rows and logs
     were ``queued``, and how much is still ``pending`` (counted up to 2,000 rows and 2,000 logs; a user with something
-    to be encoded counts as one); ``left`` that there was no time to queue the rest, for which another drain has to be
-    asked. Raises StoreUnavailable."""
+    to be encoded counts as one, and so does what nobody had time to look at); ``left`` that there was no time to queue
+    the rest, or that it was too much for one, for which another drain has to be asked. Raises StoreUnavailable."""
     clock, asked = scope.ports.clock, WhoseRows(scope.tenant.id, user)
     started_at, began_ms = clock.now(), clock.monotonic_ms()
-    share = TimeShare(lambda: QUEUED_WITHIN_S - (clock.monotonic_ms() - began_ms) / 1000, 0.0)
+    share = _seconds(clock, QUEUED_WITHIN_S, began_ms)
     queued = requeue_all(scope.ports, asked, share)
     if scope.policy.rerank == "late":
         encode_again(scope.ports, scope.keys, user, f"drain {scope.ports.ids.token()}")
     ends_ms = began_ms + wait_s * 1000
-    while (pending := _pending(scope, asked)) and clock.monotonic_ms() < ends_ms:
-        clock.sleep(_PAUSE_S)
+    pause_s = _PAUSE_S
+    while (
+        left := _is_left(scope, asked, _seconds(clock, LOOKED_WITHIN_S, began_ms))
+    ) and clock.monotonic_ms() < ends_ms:
+        clock.sleep(pause_s)
+        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S, max(_PAUSE_S, (ends_ms - clock.monotonic_ms()) / 1000))
+    pending = _pending(scope, asked) if left else 0
     job = Job(
         id=f"job_{scope.ports.ids.ulid(started_at)}",
         kind=KIND,
@@ -54,7 +66,9 @@ def read_drain(scope: TenantScope, job_id: str) -> Job:
     job = get_tenant_job(scope, job_id)
     if job.kind != KIND or job.status != "running":
         return job
-    pending = _pending(scope, WhoseRows(scope.tenant.id, job.user_id))
+    clock, asked = scope.ports.clock, WhoseRows(scope.tenant.id, job.user_id)
+    left = _is_left(scope, asked, _seconds(clock, QUEUED_WITHIN_S, clock.monotonic_ms()))
+    pending = _pending(scope, asked) if left else 0
     job = _ended(scope, replace(job, result={**job.result, "pending": pending}), pending)
     if job.status == "done":
         try:
@@ -68,10 +82,35 @@ def _ended(scope: TenantScope, job: Job, pending: int) -> Job:
     return job if pending else replace(job, status="done", finished_at=iso(scope.ports.clock.now()))
 
 
+def _seconds(clock: Clock, seconds: float, began_ms: float) -> TimeShare:
+    return TimeShare(lambda: seconds - (clock.monotonic_ms() - began_ms) / 1000, 0.0)
+
+
+def _is_left(scope: TenantScope, asked: WhoseRows, share: TimeShare) -> bool:
+    """Whether anything is pending, or there was no time to look at all of it: reads up to the first that is."""
+    table = scope.ports.table
+    if asked.one is not None:
+        rows_left = bool(table.query(asked.one.partition, index=Index.RECENT, limit=1).items)
+    else:
+        rows_left = any(True for _ in find_due(table, "embed", share, asked))
+    return (
+        rows_left
+        or _being_encoded(scope, asked) > 0
+        or any(progress.lacks_something for _, progress in logs_behind(table, share, asked))
+        or share.left
+    )
+
+
 def _pending(scope: TenantScope, asked: WhoseRows) -> int:
-    """Memories and events that lack their words or their vectors, and users with something to be encoded."""
-    table, events = scope.ports.table, 0
-    for _, progress in logs_behind(table, asked):
-        events += progress.indexed.unembedded(progress.head.last_seq)
-    encoding = users_being_encoded(table, scope.keys, asked.user) if scope.policy.rerank == "late" else 0
-    return len(find_due(table, "embed", asked)) + events + encoding
+    """Memories and events that lack their words or their vectors, and users with something to be encoded. Not 0 while
+    there was no time to look at all of it."""
+    table, clock = scope.ports.table, scope.ports.clock
+    share = _seconds(clock, COUNTED_WITHIN_S, clock.monotonic_ms())
+    count = sum(1 for _ in islice(find_due(table, "embed", share, asked), MAX_ROWS)) + _being_encoded(scope, asked)
+    logs = (progress.indexed.unembedded(progress.head.last_seq) for _, progress in logs_behind(table, share, asked))
+    count += sum(islice(filter(None, logs), MAX_ROWS))
+    return max(count, int(share.left))
+
+
+def _being_encoded(scope: TenantScope, asked: WhoseRows) -> int:
+    return users_being_encoded(scope.ports.table, scope.keys, asked.user) if scope.policy.rerank == "late" else 0

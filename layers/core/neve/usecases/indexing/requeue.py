@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Literal
+from typing import Literal, TypeVar
 
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records import Document, EmbeddingState, Memory, Priority
@@ -15,13 +15,25 @@ from neve.domain.times import iso, parse
 from neve.ports import Index, Item, Message, Ports, QueueName, Table, key_of
 from neve.store import rows
 from neve.store.documents import read_document
-from neve.store.keys import SessionKeys, UserKeys, due_bucket, due_partitions
-from neve.store.partitions import due_rows
+from neve.store.keys import (
+    DUE_SHARDS,
+    SessionKeys,
+    UserKeys,
+    behind_prefix,
+    behind_prefix_of_tenant,
+    due_bucket,
+    due_partition,
+    due_partitions,
+    due_shard,
+)
+from neve.store.partitions import all_rows, due_rows
 from neve.store.transact import transact
 from neve.usecases.indexing.by_kind import SHELVES
 from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.indexing.messages import events_message, memory_message
 from neve.usecases.sessions.memory_lag import Progress, progress_of
+
+T = TypeVar("T")
 
 COOLDOWN = timedelta(minutes=5)
 """The sweep queues one row at most this often (docs/rules/indexing.md#sweep), so that a row which fails again and
@@ -29,7 +41,12 @@ again, or is replaced and comes back, does not keep the workers busy."""
 LOST_AFTER = timedelta(minutes=1)
 """Whoever asks for a drain has logs queued again that have waited this long; the others' messages are on their way."""
 MAX_ROWS = 2_000
-"""Rows of one run; what is left stays due."""
+"""Rows that one run queues, and messages about logs; what is left stays due."""
+PART = 100
+"""Rows of the index that are looked up together."""
+_TURN_S = 600
+"""A sweep begins with the shard behind that of the one before, ten minutes ago, so that what one has no time for does
+not wait behind the same rows again."""
 _FIRST_SERVED = {Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}
 
 Kind = Literal["embed", "failed", "behind"]
@@ -47,17 +64,43 @@ class WhoseRows:
     def admits(self, item: Item) -> bool:
         return self.tenant in (None, item["tenant_id"]) and self.user in (None, item["user_id"])
 
+    @property
+    def one(self) -> UserKeys | None:
+        """The user, where it is one."""
+        return UserKeys(self.tenant, self.user) if self.tenant is not None and self.user is not None else None
+
 
 EVERYBODY = WhoseRows()
 
 
 def requeue_pending(ports: Ports, older_than: datetime, share: TimeShare) -> int:
     """For the sweep: memories that have been due since before ``older_than``, important ones first, each at most once
-    in five minutes. How many were queued. Raises StoreUnavailable."""
-    due = find_due(ports.table, "embed", until=older_than)
-    now = ports.clock.now()
-    waiting = [(item, one) for item, one in _indexed(ports.table, due) if _is_waiting(one, older_than, now)]
-    return requeue(ports, waiting, share)
+    in five minutes, at most ``MAX_ROWS``. How many were queued. Raises StoreUnavailable."""
+    now, reading = ports.clock.now(), share.half()
+    due = find_due(ports.table, "embed", reading, until=older_than, first=first_shard(now))
+    waiting = ((item, one) for item, one in _indexed(ports.table, due) if _is_waiting(one, older_than, now))
+    chosen = _first(waiting, reading)
+    share.left = share.left or reading.left
+    return requeue(ports, chosen, share)
+
+
+def first_shard(now: datetime) -> int:
+    """With which part of the index ``due`` the sweep of this time begins."""
+    return int(now.timestamp()) // _TURN_S % DUE_SHARDS
+
+
+def in_parts(found: Iterable[T]) -> Iterator[list[T]]:
+    """``PART`` of them, and again."""
+    rest = iter(found)
+    while part := list(islice(rest, PART)):
+        yield part
+
+
+def _first(found: Iterable[T], share: TimeShare) -> list[T]:
+    """``MAX_ROWS`` of them; the share says whether there are more."""
+    some = list(islice(found, MAX_ROWS + 1))
+    share.left = share.left or len(some) > MAX_ROWS
+    return some[:MAX_ROWS]
 
 
 def _is_waiting(memory: Memory | Document, older_than: datetime, now: datetime) -> bool:
@@ -68,15 +111,43 @@ def _is_waiting(memory: Memory | Document, older_than: datetime, now: datetime) 
 
 def requeue_all(ports: Ports, asked: WhoseRows, share: TimeShare) -> int:
     """For whoever asks: everything of a tenant, or of one user, that is due or failed, and the logs that the index is
-    behind of. How many were queued, of the rows that there was time for. Raises StoreUnavailable."""
-    due = [item for kind in ("embed", "failed") for item in find_due(ports.table, kind, asked)]
-    queued = requeue(ports, _indexed(ports.table, due), share) + _requeue_failed_logs(ports, due)
-    return queued + requeue_logs(ports, waiting_for(LOST_AFTER, ports.clock.now(), logs_behind(ports.table, asked)))
+    behind of. How many were queued, of the rows that there was time for, at most ``MAX_ROWS`` of each kind; the share
+    says whether there are more. Raises StoreUnavailable."""
+    table, reading = ports.table, share.half()
+    kinds: tuple[Kind, ...] = ("embed", "failed")
+    due = [item for kind in kinds for item in _first(find_due(table, kind, reading, asked), reading)]
+    queued = requeue(ports, _indexed(table, due), share) + _requeue_failed_logs(ports, due)
+    lacking = (one for one in logs_behind(table, share, asked) if one[1].lacks_something)
+    lost = _first(waiting_for(LOST_AFTER, ports.clock.now(), lacking), share)
+    share.left = share.left or reading.left
+    return queued + requeue_logs(ports, lost)
 
 
-def find_due(table: Table, kind: Kind, asked: WhoseRows = EVERYBODY, until: datetime | None = None) -> list[Item]:
-    """What the index of due work holds, oldest first, at most ``MAX_ROWS``. It may be a moment behind the rows."""
-    return list(islice(filter(asked.admits, due_rows(table, kind, until)), MAX_ROWS))
+def find_due(
+    table: Table,
+    kind: Kind,
+    share: TimeShare,
+    asked: WhoseRows = EVERYBODY,
+    until: datetime | None = None,
+    first: int = 0,
+) -> Iterator[Item]:
+    """What the indexes hold of due work, as far as the share has time to read: of everybody, the oldest of each shard
+    first. They may be a moment behind the rows. Raises StoreUnavailable."""
+    return filter(asked.admits, share.of(_due(table, kind, asked, until, first)))
+
+
+def _due(table: Table, kind: Kind, asked: WhoseRows, until: datetime | None, first: int) -> Iterator[Item]:
+    """What belongs to whom it is asked of, where the keys say whose it is."""
+    if asked.one is not None and kind == "embed":
+        return all_rows(table, asked.one.partition, index=Index.RECENT)
+    if asked.one is not None:
+        prefix = behind_prefix(asked.one) if kind == "behind" else None
+        return all_rows(table, due_partition(kind, due_shard(asked.one)), index=Index.DUE, prefix=prefix)
+    if asked.tenant is not None and kind == "behind":
+        prefix = behind_prefix_of_tenant(asked.tenant)
+        places = due_partitions(kind, first)
+        return (item for place in places for item in all_rows(table, place, index=Index.DUE, prefix=prefix))
+    return due_rows(table, kind, until, first)
 
 
 def backlog_age_s(ports: Ports) -> float:
@@ -93,12 +164,13 @@ def _oldest(ports: Ports, kind: Kind) -> Iterator[Item]:
         yield from ports.table.query(partition, index=Index.DUE, limit=1).items
 
 
-def _indexed(table: Table, due: Iterable[Item]) -> list[tuple[Item, Memory | Document]]:
+def _indexed(table: Table, due: Iterable[Item]) -> Iterator[tuple[Item, Memory | Document]]:
     """The rows themselves, those that are still there and lack something."""
-    places = {key_of(item): item for item in due if item["type"] in SHELVES}
-    found = table.get_many(list(places)) if places else {}
-    known = [(places[key], _read(item)) for key, item in found.items()]
-    return [(item, one) for item, one in known if _lacks_something(one)]
+    for part in in_parts(due):
+        places = {key_of(item): item for item in part if item["type"] in SHELVES}
+        found = table.get_many(list(places)) if places else {}
+        known = ((places[key], _read(item)) for key, item in found.items())
+        yield from ((item, one) for item, one in known if _lacks_something(one))
 
 
 def _read(item: Item) -> Memory | Document:
@@ -184,10 +256,12 @@ def _requeue_failed_logs(ports: Ports, due: Iterable[Item]) -> int:
 # --- logs that the index is behind of -------------------------------------------------------------
 
 
-def logs_behind(table: Table, asked: WhoseRows = EVERYBODY) -> list[tuple[SessionKeys, Progress]]:
-    """At most ``MAX_ROWS``. Raises StoreUnavailable."""
-    due = find_due(table, "behind", asked)
-    return list(progress_of(table, (_owner_of(item).of_session(item["session_id"]) for item in due)))
+def logs_behind(
+    table: Table, share: TimeShare, asked: WhoseRows = EVERYBODY, first: int = 0
+) -> Iterator[tuple[SessionKeys, Progress]]:
+    """As far as the share has time to read, one batch read for each ``PART``. Raises StoreUnavailable."""
+    for part in in_parts(find_due(table, "behind", share, asked, first=first)):
+        yield from progress_of(table, [_owner_of(item).of_session(item["session_id"]) for item in part])
 
 
 def waiting_for(

@@ -85,6 +85,11 @@ class Progress:
         since = self._appended_behind(min(done))
         return MemoryLag(events, events, unembedded, unobserved, _seconds(now, since))
 
+    @property
+    def lacks_something(self) -> bool:
+        """Whether events lack their words or their vectors."""
+        return self.indexed.unembedded(self.head.last_seq) > 0
+
     def _appended_behind(self, seq: int) -> int | None:
         """When the first event behind ``seq`` was appended, in epoch seconds; None when there is none."""
         return next((at for last, at in self.head.behind if last > seq), None)
