@@ -70,8 +70,10 @@ def _states(client: ApiClient, user: str) -> dict[str, int]:
 
 
 def _import(client: ApiClient, user: str, lines: Sequence[str]) -> None:
-    body = "\n".join(lines).encode()
-    client.expect(200, "POST", f"/v1/users/{user}/memories/import", raw=body, headers=JSONL)
+    while lines:
+        body = "\n".join(lines).encode()
+        answer = client.expect(200, "POST", f"/v1/users/{user}/memories/import", raw=body, headers=JSONL)
+        lines = lines[answer["next_line"] - 1 :] if "next_line" in answer else []
 
 
 def _lines(texts: Sequence[str], seed: int) -> Iterator[str]:

@@ -72,15 +72,22 @@ def _bytes(text: str) -> bytes:
 
 
 def _send_piece(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: Sent) -> None:
+    """In as many calls as the service takes for it."""
+    while piece:
+        piece = _send_some(api, user, piece, sent)
+
+
+def _send_some(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: Sent) -> list[tuple[int, str]]:
+    """What is left of the piece: lines that one call had no time for."""
     body = _bytes("\n".join(line for _, line in piece))
     reply = api.call("POST", f"/v1/users/{quote(user, safe='')}/memories/import", raw=body)
     if reply.status in (400, 422) and len(piece) > 1:  # no line of it was taken: each is asked about alone
         for one in piece:
             _send_piece(api, user, [one], sent)
-        return
+        return []
     if reply.status in (400, 413, 422):
         sent.rejected[piece[0][0]] = str(reply.json()["detail"])
-        return
+        return []
     if reply.status != 200:
         raise NotTaken(f"lines {piece[0][0]} to {piece[-1][0]}: {reply.status} {reply.text}")
     answer = reply.json()
@@ -90,6 +97,8 @@ def _send_piece(api: ApiClient, user: str, piece: list[tuple[int, str]], sent: S
     sent.rejected |= {piece[one["line"] - 1][0]: one["detail"] for one in answer["rejected"]}
     sent.rejected |= {piece[line - 1][0]: NO_ROOM for line in answer.get("also_rejected", ())}
     sent.skipped.update(answer["skipped"])
+    next_line = answer.get("next_line")
+    return [] if next_line is None else piece[next_line - 1 :]
 
 
 def _document(line: str) -> dict[str, Any] | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from functions.records.app import router
 from neve.http.schemas.memories.imports import MAX_LINES
+from neve.ports import WriteOp
 from tests.unit.api_world import Api, Reply, installed, proxy_event
 from tests.unit.world import World
 
@@ -18,8 +19,13 @@ IMPORT = "/v1/users/{user_id}/memories/import"
 
 
 @pytest.fixture
-def api(tmp_path: Path) -> Iterator[Api]:
-    for _ in installed(World.make(tmp_path)):
+def world(tmp_path: Path) -> World:
+    return World.make(tmp_path)
+
+
+@pytest.fixture
+def api(world: World) -> Iterator[Api]:
+    for _ in installed(world):
         yield Api(router)
 
 
@@ -76,3 +82,27 @@ def test_the_longest_ids_of_the_most_lines_fit_the_record(api: Api) -> None:
     first = sent(api, raw, "k1")
     assert (first.status, len(first.json["imported"])) == (200, MAX_LINES - 500)
     assert sent(api, raw, "k1").json == first.json
+
+
+def test_an_import_that_there_is_no_time_for_says_where_to_go_on(
+    api: Api, world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each batch of 24 rows takes eight seconds."""
+    lines = [b'{"type": "event"}', b'{"wrong": 1}', *(b'{"text": "Keeps bee %d."}' % n for n in range(60)), b"[]"]
+    write = world.table.write
+
+    def slow(ops: Sequence[WriteOp]) -> None:
+        world.clock.move(seconds=8 if len(ops) > 2 else 0)
+        write(ops)
+
+    monkeypatch.setattr(world.table, "write", slow)
+    first = sent(api, b"\n".join(lines), "k1")
+    assert first.status == 200 and len(first.json["imported"]) == 48
+    assert first.json["next_line"] == 51 and '"ImportLinesLeft":[12.0]' in capsys.readouterr().out
+    assert ([one["line"] for one in first.json["rejected"]], first.json["skipped"]) == ([2], {"event": 1})
+    assert sent(api, b"\n".join(lines), "k1").json == first.json, "the same call has the same answer"
+    rest = sent(api, b"\n".join(lines[first.json["next_line"] - 1 :]), "k2").json
+    assert len(rest["imported"]) == 12 and "next_line" not in rest
+    assert [one["line"] for one in rest["rejected"]] == [13]
+    again = sent(api, b"\n".join(lines)).json
+    assert (again["imported"], len(again["unchanged"])) == ([], 60), "a repeat adds nothing"

@@ -218,6 +218,24 @@ def test_lines_are_sent_in_pieces_and_refused_ones_named_by_their_place() -> Non
     assert send_lines(cast("ApiClient", service), "ada", '\n\n{"text": "bad"}').rejected == {3: "lines[1]: bad"}
 
 
+def test_what_a_call_had_no_time_for_is_sent_in_the_next() -> None:
+    class Slow:
+        """Takes two lines a call."""
+
+        def __init__(self) -> None:
+            self.asked: list[list[str]] = []
+
+        def call(self, _: str, __: str, *, raw: bytes) -> Reply:
+            lines = raw.decode().split("\n")
+            self.asked.append(lines)
+            answer = {"imported": lines[:2], "unchanged": [], "conflicting": [], "rejected": [], "skipped": {}}
+            return _reply(200, answer | ({"next_line": 3} if len(lines) > 2 else {}))
+
+    service = Slow()
+    assert send_lines(cast("ApiClient", service), "ada", "a\nb\n\nc\nd\ne").imported == 5
+    assert service.asked == [["a", "b", "c", "d", "e"], ["c", "d", "e"], ["e"]]
+
+
 def test_a_line_whose_reason_has_no_room_is_a_rejected_one() -> None:
     class Full:
         def call(self, _: str, __: str, *, raw: bytes) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from neve import observability
 from neve.domain.records import Memory
 from neve.http.calls import Answer, Call, once
 from neve.http.operations import Nothing
@@ -33,7 +34,14 @@ def created(call: Call[CreateQuery, CreateBody]) -> Answer:
 def imported(call: Call[Nothing, ImportText]) -> Answer:
     """Of E9's import. Raises what ``import_memories`` does."""
     read = call.body.read().through(partial(admitted_row, call.user))
-    return once(call, lambda: Answer(body=ImportView.of(import_memories(call.user, read.rows), read)))
+
+    def answer() -> Answer:
+        report = import_memories(call.user, read.rows)
+        if report.left:
+            observability.measured("import", {"ImportLinesLeft": len(report.left)})
+        return Answer(body=ImportView.of(report, read))
+
+    return once(call, answer)
 
 
 def _facts(user: UserScope, query: CreateQuery, body: CreateBody) -> Answer:

@@ -25,6 +25,8 @@ from neve.usecases.privacy.admit import admit, admitted
 BATCH = 24
 """Rows per transaction: with the place in the list, the marker and the place of a fact that each may have, and the
 head, below the limit of 100 actions."""
+LONGEST_MS = 15_000
+"""For how long one call writes: the gateway waits 29 s for it, with its reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +55,31 @@ class ImportedRow(WrittenMemory):
 @dataclass(slots=True)
 class ImportReport:
     """``unchanged``: ids that were here already with the same text. ``conflicting``: ids that were here with another
-    text; the stored row stays. ``repeated``: facts that another memory here states word for word."""
+    text; the stored row stays. ``repeated``: facts that another memory here states word for word. ``left``: the lines
+    that there was no time for, in their order."""
 
     imported: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     conflicting: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
+    left: list[ImportedRow] = field(default_factory=list)
 
 
 def import_memories(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportReport:
-    """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order. A row that
-    was deleted comes back with the rev after that of its deletion.
+    """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order,
+    as many as ``LONGEST_MS`` has time for. A row that was deleted comes back with the rev after that of its deletion.
 
     A row of a session that exists joins its local layer; without a session it is global. Raises
     pii_blocked, before anything is imported, erasing, user_closed."""
+    ends_ms = scope.ports.clock.monotonic_ms() + LONGEST_MS
     lines = [admitted_row(scope, line) for line in lines]
     report = ImportReport()
     ids, clock = scope.ports.ids, scope.ports.clock
     named = [line if line.id else replace(line, id=f"mem_{ids.ulid(clock.now())}") for line in lines]
     for start in range(0, len(named), BATCH):
+        if start and clock.monotonic_ms() >= ends_ms:
+            report.left = named[start:]
+            break
         batch = transact(scope.ports, partial(_import_batch, scope, named[start : start + BATCH]))
         report.imported += batch.imported
         report.unchanged += batch.unchanged

@@ -37,22 +37,35 @@ class RejectedLine:
 
 @dataclass(frozen=True, slots=True)
 class ReadLines:
-    """``skipped``: how many lines of an export there were of each type that is no memory."""
+    """``others``: the types of the lines of an export that are no memories, by their numbers."""
 
     rows: list[ImportedRow]
     rejected: list[RejectedLine]
-    skipped: Counter[str] = field(default_factory=Counter)
+    others: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """How many of the others there are of each type."""
+        return Counter(self.others.values())
+
+    def before(self, end: int | None) -> ReadLines:
+        """What is before a line; None: all."""
+        if end is None:
+            return self
+        rows = [row for row in self.rows if _number_of(row) < end]
+        rejected = [one for one in self.rejected if one.line < end]
+        return ReadLines(rows, rejected, {line: kind for line, kind in self.others.items() if line < end})
 
     def through(self, gate: Callable[[ImportedRow], ImportedRow]) -> ReadLines:
         """What the gate lets in; a line that it refuses is one of the rejected. Raises its refusal when there is
         nothing at all to import."""
-        passed = ReadLines([], list(self.rejected), self.skipped)
+        passed = ReadLines([], list(self.rejected), self.others)
         for row in self.rows:
             try:
                 passed.rows.append(gate(row))
             except NeveError as refusal:
-                passed.rejected.append(RejectedLine(int(row.at.removeprefix("lines[").removesuffix("]")), refusal))
-        if self.rows and not passed.rows and not self.skipped:
+                passed.rejected.append(RejectedLine(_number_of(row), refusal))
+        if self.rows and not passed.rows and not self.others:
             raise passed.rejected[0].refusal
         passed.rejected.sort(key=lambda rejected: rejected.line)
         return passed
@@ -74,7 +87,7 @@ class ImportText(TextBody):
         read = ReadLines([], [])
         for number, line in lines:
             _read_line(read, number, line)
-        if read.rejected and not read.rows and not read.skipped:
+        if read.rejected and not read.rows and not read.others:
             raise read.rejected[0].refusal
         return read
 
@@ -84,13 +97,18 @@ def _read_line(read: ReadLines, number: int, line: str) -> None:
     try:
         given = parse_json(decode_utf8(line.encode(errors="surrogateescape"), at), at)
         if isinstance(given, dict) and given.get("type") in OF_AN_EXPORT:
-            read.skipped[given["type"]] += 1
+            read.others[number] = given["type"]
             return
         read.rows.append(check_model(ImportLine, given, at).row(at, _id_of(given)))
     except NeveError as refusal:
         if refusal.code not in _REFUSED:
             raise
         read.rejected.append(RejectedLine(number, refusal))
+
+
+def _number_of(row: ImportedRow) -> int:
+    """Of its line."""
+    return int(row.at.removeprefix("lines[").removesuffix("]"))
 
 
 def _id_of(given: dict[str, Any]) -> str:
@@ -138,9 +156,16 @@ class ImportView(View):
         default=None, description="Further lines that were not accepted, whose reasons have no room in the answer."
     )
     skipped: dict[str, int] = Field(description="Lines of an export that are no memories, by type.")
+    next_line: int | None = Field(
+        default=None,
+        description="Where to go on: there was no time for this line and those behind it, of which nothing is said"
+        " here. Send them in another call.",
+    )
 
     @classmethod
     def of(cls, report: ImportReport, read: ReadLines) -> Self:
+        next_line = _number_of(report.left[0]) if report.left else None
+        read = read.before(next_line)
         shown = _with_room(read.rejected)
         return cls(
             imported=report.imported,
@@ -150,6 +175,7 @@ class ImportView(View):
             rejected=shown,
             also_rejected=[one.line for one in read.rejected[len(shown) :]] or None,
             skipped=dict(read.skipped),
+            next_line=next_line,
         )
 
 
@@ -159,7 +185,8 @@ IMPORT_MEMORIES = Operation(
     id="importMemories",
     tag="memories",
     summary="Bring memories in with their ids and times.",
-    description="A line that is not accepted is named in the answer, and the others go in; a repeat adds nothing.",
+    description="A line that is not accepted is named in the answer, and the others go in; a repeat adds nothing."
+    " `next_line` says where to go on when there was no time for all.",
     scope="records",
     query=Nothing,
     body=ImportText,
