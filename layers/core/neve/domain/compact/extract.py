@@ -22,6 +22,7 @@ from neve.domain.compact.headings import (
     summary_text,
 )
 from neve.domain.compact.render import render_summary
+from neve.domain.memories.statements import ends_in_abbreviation
 from neve.domain.records import Event, EventType, Verbosity
 from neve.domain.sessions.rendered_blocks import strip_rendered
 from neve.domain.sessions.transcript import NAME_CHARACTERS, event_text, one_line
@@ -114,10 +115,19 @@ def _earlier(before: FourHeadings) -> list[_Candidate]:
 def _sentences(text: str) -> Iterator[str]:
     bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'")))
     for line in bare.splitlines():
-        for part in _BOUNDARY.split(_LIST_MARK.sub("", line)):
+        for part in _split(_LIST_MARK.sub("", line)):
             sentence = " ".join(part.split()) if len(part) <= _LONGEST_SENTENCE else ""
             if any(map(str.isalnum, sentence)):
                 yield sentence
+
+
+def _split(line: str) -> Iterator[str]:
+    start = 0
+    for boundary in _BOUNDARY.finditer(line):
+        if not ends_in_abbreviation(line[start : boundary.start()], line[boundary.end() :]):
+            yield line[start : boundary.start()]
+            start = boundary.end()
+    yield line[start:]
 
 
 def _judged(sentence: str, cues: Cues) -> tuple[str, int] | None:
