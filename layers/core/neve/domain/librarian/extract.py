@@ -31,11 +31,18 @@ _TONES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 def account_of(
-    events: Sequence[Event], title: str | None, outcome: Outcome | None, before: Account | None = None
+    events: Sequence[Event],
+    title: str | None,
+    outcome: Outcome | None,
+    before: Account | None = None,
+    *,
+    stated: Sequence[Event] | None = None,
 ) -> Account:
     """``title``: of the session, where it has one. ``outcome``: what the caller said. ``before``: of the events before
-    these."""
-    text = extract_summary(events, "standard", target=ACCOUNT_TOKENS, before=before.text if before else None)
+    these. ``stated``: the events as far as somebody speaks for themselves in them, where that is known."""
+    earlier = before.text if before else None
+    said = events if stated is None else stated
+    text = extract_summary(said, "standard", target=ACCOUNT_TOKENS, before=earlier, lasting=True)
     topics = dict.fromkeys([*(before.key_topics if before else ()), *_topics(events)])
     return Account(
         title=title or (before.title if before else None) or _title(tuple(topics)),

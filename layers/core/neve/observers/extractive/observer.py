@@ -11,6 +11,7 @@ from neve.observers.extractive.company import among_people
 from neve.observers.extractive.facts import facts_of
 from neve.observers.extractive.filing import actions_of
 from neve.observers.extractive.lines import lines_of_pass
+from neve.observers.extractive.own_events import own_events
 from neve.observers.extractive.reflection import condensed_rows, reflected_rows
 from neve.observers.extractive.thread import current_task, thread_title
 from neve.observing import (
@@ -85,5 +86,5 @@ class ExtractiveObserver:
 
     def file_away(self, given: FilingInput) -> Filed:
         title = given.title or (thread_title(given.events) if given.events else None)
-        account = account_of(given.events, title, given.outcome, given.before)
+        account = account_of(given.events, title, given.outcome, given.before, stated=own_events(given.events))
         return Filed(actions_of(given), account, NAME, f"{NAME}-{RULES_VERSION}", calls=0)

@@ -1,0 +1,45 @@
+"""What is left of a session without a model (docs/rules/librarian.md#extractive)."""
+
+from __future__ import annotations
+
+from neve.domain.compact.headings import SummaryText
+from neve.domain.librarian.account import as_memory
+from neve.domain.librarian.filing import Account
+from neve.domain.records import Event, EventType
+from neve.observers.extractive.observer import ExtractiveObserver
+from neve.observing import FilingInput
+from tests.unit.domain_rows import event
+
+
+def chat(*messages: str, answer: str = "In summary, patience is key. Next steps: try a smaller loaf.") -> list[Event]:
+    log: list[Event] = []
+    for message in messages:
+        log.append(event(len(log) + 1, message))
+        log.append(event(len(log) + 1, answer, event_type=EventType.ASSISTANT_RESPONSE))
+    return log
+
+
+def account(*messages: str) -> Account:
+    filed = ExtractiveObserver().file_away(FilingInput("s1", tuple(chat(*messages)), (), "UTC"))
+    assert filed.account is not None
+    return filed.account
+
+
+def test_a_session_of_questions_and_requests_leaves_a_title_and_topics() -> None:
+    of = account("What is the capital of France?", "Write me a haiku about rain.", "can you make it shorter?")
+
+    assert (of.text, of.outcome) == (SummaryText(), "SUCCESS")
+    assert as_memory(of, "2026-03-10") == (
+        'Session of 2026-03-10, "Write a haiku about rain" (SUCCESS, neutral; about france, capital, write, haiku, rain).'
+    )
+
+
+def test_nothing_of_a_scene_or_of_a_text_that_is_handed_over_is_told() -> None:
+    of = account(
+        "Let's write a story. The hero, Kael, is a blind swordsman.",
+        "I am Kael. I have never lost a duel!",
+        "Translate this: I live in Bergen and I prefer tea.",
+        "I prefer short stories.",
+    )
+
+    assert of.text == SummaryText(preferences=("user (2026-03-10): I prefer short stories.",))
