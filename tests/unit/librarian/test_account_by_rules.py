@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from neve.domain.compact.headings import SummaryText
 from neve.domain.librarian.account import as_memory
+from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Account
 from neve.domain.records import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
@@ -43,3 +46,30 @@ def test_nothing_of_a_scene_or_of_a_text_that_is_handed_over_is_told() -> None:
     )
 
     assert of.text == SummaryText(preferences=("user (2026-03-10): I prefer short stories.",))
+
+
+@pytest.mark.parametrize(
+    ("message", "topics"),
+    [
+        ("My pin is [removed], the IBAN DE89 [removed] is of the bank in Graz.", ("graz", "iban", "pin", "bank")),
+        ("We bought 3 chairs and a 4k screen for Ana.", ("ana", "bought", "chairs", "screen")),
+    ],
+)
+def test_no_topic_is_a_figure_or_stands_for_what_was_removed(message: str, topics: tuple[str, ...]) -> None:
+    of = account_of(chat(message), None, None)
+
+    assert sorted(of.key_topics) == sorted(topics)
+    assert "removed" not in of.title.lower()
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Save my IBAN DE89 3704 [removed] for Ana", "Save my IBAN for Ana"),
+        ("Card [*] 4242 of Ana", "Card of Ana"),
+        ("Ten days in Oslo, 2026", "Ten days in Oslo, 2026"),
+        ("[removed]", "Oslo trip"),
+    ],
+)
+def test_a_title_has_nothing_of_what_was_removed(title: str, shown: str) -> None:
+    assert account_of(chat("A trip to Oslo is a trip."), title, None).title == shown
