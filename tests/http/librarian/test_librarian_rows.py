@@ -69,6 +69,17 @@ def test_b09_the_last_session_is_in_the_next_ones_pack_and_recalled(user: Person
 
 
 @pytest.mark.live
+def test_b09_a_session_that_stated_nothing_is_recalled_and_in_no_pack(user: Person) -> None:
+    talk(user, "What is the capital of Portugal?", "Write me a haiku about Lisbon.")
+    summary = end(user)["result"]["session_summary"]["memory_id"]
+    assert summary not in layer_ids(user.open("s2")["pack"], "global")
+    user.settle()
+    assert summary in user.recalled("the haiku about Lisbon", sources=["memory"], mode="tool")
+    [episode] = user.memories(tier="episodic")
+    assert "Insights" not in episode["text"] and "patience" not in episode["text"]
+
+
+@pytest.mark.live
 def test_d25_a_conversation_is_one_dated_document(user: Person) -> None:
     talk(user, "My wife and I are planning our honeymoon in Paris.")
     path = end(user)["result"]["session_summary"]["path"]

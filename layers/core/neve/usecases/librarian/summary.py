@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from neve.domain.compact.headings import items_of
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
 from neve.domain.librarian.account import as_document, as_memory, in_short
@@ -135,6 +136,7 @@ class SessionSummary:
         return replace(
             memory,
             text=text,
+            priority=memory.priority if memory.priority is Priority.HIGH else self._priority,
             outcome=self.account.outcome,
             emotional_tone=self.account.emotional_tone,
             key_topics=self.account.key_topics,
@@ -142,6 +144,11 @@ class SessionSummary:
             tokens=self.scope.count(text),
             provenance=self._provenance(text),
         )
+
+    @property
+    def _priority(self) -> Priority:
+        """Low: nothing was stated that later conversations would rest on, and no pack shows it."""
+        return Priority.MEDIUM if any(items_of(self.account.text).values()) else Priority.LOW
 
     # --- the document -----------------------------------------------------------------------------
 

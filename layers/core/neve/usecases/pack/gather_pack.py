@@ -19,7 +19,7 @@ from neve.domain.pack.fit import candidate_limit, fit_chronicle, greedy_fit
 from neve.domain.pack.newer_first import newer_first
 from neve.domain.pack.render import render
 from neve.domain.pack.said_once import said_already
-from neve.domain.records import Kind, Memory, PackEntry, SessionEpoch, SessionMarker, UserHead
+from neve.domain.records import Kind, Memory, PackEntry, Priority, SessionEpoch, SessionMarker, UserHead
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
 from neve.ports import Index, Item, Key
@@ -237,12 +237,17 @@ def _eligible(item: Item, session: str | None, gen: int) -> bool:
 
 def _in_global(memory: Memory, session: str | None, gen: int) -> bool:
     own = session is not None and memory.session_id == session and _stays(memory.scope, memory.kind)
-    return not own and active(memory, gen)
+    return not own and active(memory, gen) and not _states_nothing(memory)
 
 
 def _stays(scope: str, kind: str) -> bool:
     """Whether its own session does without it here: it has the row in its local layer, or the whole conversation."""
     return scope == "session" or kind == "session_summary"
+
+
+def _states_nothing(memory: Memory) -> bool:
+    """A summary of a session that stated nothing lasting (docs/rules/librarian.md#account): recall finds it."""
+    return memory.kind is Kind.SESSION_SUMMARY and memory.priority is Priority.LOW
 
 
 # --- local --------------------------------------------------------------------------------------
