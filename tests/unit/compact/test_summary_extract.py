@@ -106,7 +106,11 @@ def test_without_cues_the_opening_sentence_of_each_turn_stands_in() -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["My doctor is Dr. Smith in Cork.", "I need to call Mr. J. Jones before Friday.", "My train leaves at 8 a.m. sharp."],
+    [
+        "My doctor is Dr. Smith in Cork.",
+        "I need to call Mr. J. Jones before Friday.",
+        "My train leaves at 8 a.m. sharp.",
+    ],
 )
 def test_no_sentence_ends_behind_an_abbreviation(sentence: str) -> None:
     quoted = [item for items in items_of(extract_summary([said(1, sentence)], "standard")).values() for item in items]

@@ -33,7 +33,8 @@ def test_a_session_of_questions_and_requests_leaves_a_title_and_topics() -> None
 
     assert (of.text, of.outcome) == (SummaryText(), "SUCCESS")
     assert as_memory(of, "2026-03-10") == (
-        'Session of 2026-03-10, "Write a haiku about rain" (SUCCESS, neutral; about france, capital, write, haiku, rain).'
+        'Session of 2026-03-10, "Write a haiku about rain" (SUCCESS, neutral;'
+        " about france, capital, write, haiku, rain)."
     )
 
 

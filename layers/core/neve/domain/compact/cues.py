@@ -100,7 +100,9 @@ ASSISTANT_CUES: Cues = {
 }
 """An assistant has no preferences of the user's to state, and what it proposes is not decided."""
 
-_OPENING = r"^(?:(?:ok|okay|now|and|also|then|so|hey|hi|hello|great|thanks|thank you|please|pls|just|actually)[,!.]?\s+)*"
+_OPENING = (
+    r"^(?:(?:ok|okay|now|and|also|then|so|hey|hi|hello|great|thanks|thank you|please|pls|just|actually)[,!.]?\s+)*"
+)
 _STANDING = r"(?!.*\b(?:always|never|from now on|every time|whenever|in (?:the )?future|remind|remember|forget)\b)"
 """A wish that holds beyond the next answer."""
 REQUEST = re.compile(
@@ -127,7 +129,8 @@ ASKS = re.compile(
     r"[?？][\"')!.]*$"
     r"|^(?:and |so |but )?(?:what|who|where|why|how|which)(?:'s|'re| (?:is|are|do|does|did|can|could|should|would|was"
     r"|were|to|much|many|long|about))\b"
-    r"|^(?:is|are|do|does|did|can|could|should|would|will|was|were) (?:i|you|we|it|there|this|that|the|my|he|she|they)\b",
+    r"|^(?:is|are|do|does|did|can|could|should|would|will|was|were)"
+    r" (?:i|you|we|it|there|this|that|the|my|he|she|they)\b",
     re.IGNORECASE,
 )
 """A question, with its mark or without one."""

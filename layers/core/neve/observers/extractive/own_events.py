@@ -21,8 +21,10 @@ def own_events(events: Sequence[Event]) -> list[Event]:
     for event in events:
         if event.event_type is not EventType.USER_MESSAGE:
             kept.append(event)
-        elif said := _own(event_text(event), parts):
-            kept.append(replace(event, content="\n".join(said)))
+            continue
+        said, own = sentences_of(event_text(event)), _own(event_text(event), parts)
+        if own:
+            kept.append(event if own == said else replace(event, content="\n".join(own)))
     return kept
 
 
