@@ -93,6 +93,19 @@ def test_d25_a_conversation_is_one_dated_document(user: Person) -> None:
     assert path not in str(prompt) and "# " + found["name"] not in str(prompt)
 
 
+@pytest.mark.live
+def test_d25_what_is_appended_later_keeps_its_day(user: Person) -> None:
+    user.open("s1")
+    for day, place in (("2024-03-05", "Bergen"), ("2024-03-06", "Cork")):
+        at = {"created_at": f"{day}T10:00:00Z"}
+        user.append("s1", {**said(f"My sister lives in {place}."), **at}, {**answered("Noted."), **at})
+        path = end(user)["result"]["session_summary"]["path"]
+        assert path.startswith("/conversations/2024-03-05-")
+        [summary] = [one for one in user.memories(tier="episodic") if one["kind"] == "session_summary"]
+        assert summary["text"].startswith("Session of 2024-03-05,") and place in summary["text"]
+        assert summary["observed_at"].startswith(day)
+
+
 # --- the job ----------------------------------------------------------------------------------------
 
 
