@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neve.domain.documents.chunks import document_chunks
+from neve.domain.memories.passages import chunks_of
 from neve.domain.records import Document
 from neve.ports import Passage, Source
 from neve.usecases.indexing.memory_passages import date_text
@@ -33,8 +34,15 @@ def document_passages(document: Document) -> list[Passage]:
             path=document.path,
             tags=document.tags,
         )
-        for n, chunk in enumerate(document_chunks(document.text))
+        for n, chunk in enumerate(document_chunks(document.text, document.kind))
     ]
+
+
+def indexed_texts(document: Document) -> set[str]:
+    """Of its passages, and of those that an index of before has, where a heading was a passage of its own."""
+    heading = heading_of(document)
+    before = {f"{heading}: {chunk}" for chunk in chunks_of(document.text)}
+    return before | {passage.text for passage in document_passages(document)}
 
 
 def heading_of(document: Document) -> str:

@@ -11,7 +11,7 @@ from neve.ports import Item, key_of
 from neve.scope import SessionScope, UserScope
 from neve.store.documents import read_document, text_of
 from neve.store.partitions import all_rows
-from neve.usecases.documents.document_passages import document_passages
+from neve.usecases.documents.document_passages import indexed_texts
 from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.erase.still_used import used_elsewhere
 
@@ -36,7 +36,7 @@ def erase_vectors_of(
 
 def texts_of_revision(scope: UserScope, revision: Document) -> set[str]:
     whole = replace(revision, text=text_of(scope.ports.objects, revision))
-    return {fingerprint(passage.text) for passage in document_passages(whole)}
+    return set(map(fingerprint, indexed_texts(whole)))
 
 
 def erase_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> None:
