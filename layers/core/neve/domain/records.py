@@ -347,7 +347,7 @@ class PackPointer:
 @dataclass(frozen=True, slots=True)
 class PackEntry:
     """One item as a pack version holds it. ``tokens``: 0 where another line says what it says. ``path``: of a
-    document."""
+    document. ``session_id``: of a session's summary."""
 
     id: str
     rev: int
@@ -355,6 +355,7 @@ class PackEntry:
     tokens: int
     kind: str
     path: str | None = None
+    session_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import re
 from neve.domain.memories.passages import chunks_of
 
 CONVERSATION = "conversation"
-"""The kind of a session's summary."""
+"""The kind, and the source type, of a session's summary."""
 _HEADINGS = re.compile(r"(?:#{1,6}[ \t][^\n]*(?:\n|\Z))+")
 _BLANK_LINES = re.compile(r"\n[^\S\n]*+\n\s*+")
 _ABOUT = re.compile(r"(?:- (?:Date|Outcome|Tone|Topics): [^\n]*(?:\n|\Z))+")

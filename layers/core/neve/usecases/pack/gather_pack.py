@@ -92,7 +92,8 @@ class PackInputs:
 
     def _entry(self, memory: Memory) -> PackEntry:
         tokens = 0 if memory.id in self.repeated else memory.tokens
-        return PackEntry(memory.id, memory.rev, memory.fingerprint, tokens, memory.kind)
+        session = memory.session_id if memory.kind is Kind.SESSION_SUMMARY else None
+        return PackEntry(memory.id, memory.rev, memory.fingerprint, tokens, memory.kind, session_id=session)
 
 
 def gather_pack(scope: SessionScope) -> tuple[PackInputs, SessionEpoch, UserHead]:

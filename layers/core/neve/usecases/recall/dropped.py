@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from neve.domain.compile.history import is_hidden
+from neve.domain.documents.chunks import CONVERSATION
 from neve.domain.records import HistoryCut
-from neve.ports import Passage
 from neve.usecases.indexing.utterances import event_ids_of
 from neve.usecases.pack.served_pack import PackContents
+from neve.usecases.recall.recall_rows import RecallRow
 
 IN_PACK = "in_pack"
 IN_HISTORY = "in_history"
@@ -66,12 +67,14 @@ class History:
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """Ids and text fingerprints that are left out from the start, with the reason of each; ``documents`` at no later
-    rev than the pack shows; and what the history beside it shows."""
+    rev than the pack shows; and what the history beside it shows. ``sessions``: those of whose conversation the prompt
+    has an account, with the reason."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     documents: Mapping[str, int] = field(default_factory=dict)
     history: History | None = None
+    sessions: Mapping[str, str] = field(default_factory=dict)
 
     def reason(self, identifier: str, fingerprint: str, rev: int) -> str | None:
         if self.history is not None and self.history.shows_event(identifier):
@@ -79,19 +82,28 @@ class LeftOut:
         named = self.ids.get(identifier) or self.fingerprints.get(fingerprint)
         return named or (IN_PACK if rev <= self.documents.get(identifier, 0) else None)
 
-    def reason_of(self, passages: Sequence[Passage]) -> str | None:
-        """Of an item whose passages are known."""
+    def reason_of(self, row: RecallRow) -> str | None:
+        """Of an item whose row is known."""
+        passages = row.passages
         shows = self.history.shows if self.history is not None else None
         if shows and all(shows(one.session_id, one.seq_from, one.seq_to) for one in passages):
             return IN_HISTORY
+        told_of = row.document.source_id if row.document and row.document.source_type == CONVERSATION else None
+        if told_of is not None and told_of in self.sessions:
+            return self.sessions[told_of]
         return self.reason(passages[0].item_id, passages[0].fingerprint, passages[0].version)
 
 
 def left_out(
-    pack: PackContents | None, ids: Iterable[str], fingerprints: Iterable[str], history: History | None = None
+    pack: PackContents | None,
+    ids: Iterable[str],
+    fingerprints: Iterable[str],
+    history: History | None = None,
+    *,
+    prompt_of: str | None = None,
 ) -> LeftOut:
     """What the prompt's pack and its history hold, and the rows that the caller named (``ids`` with the fingerprints of
-    their texts)."""
+    their texts). ``prompt_of``: the session that the prompt is of."""
     in_pack_ids, in_pack_prints = (pack.ids, pack.fingerprints) if pack else (frozenset[str](), frozenset[str]())
     documents = pack.documents if pack else {}
     return LeftOut(
@@ -99,6 +111,7 @@ def left_out(
         dict.fromkeys(in_pack_prints, IN_PACK) | dict.fromkeys(fingerprints, EXCLUDED),
         documents,
         history,
+        dict.fromkeys(pack.sessions if pack else (), IN_PACK) | ({prompt_of: IN_HISTORY} if prompt_of else {}),
     )
 
 

@@ -211,7 +211,9 @@ def _left_out(standing: Standing, pack: PackContents | None, request: ResolvedRe
     everything = SearchFilter(statuses=())
     named = [read_row(item, standing.head, everything) for item in standing.excluded]
     prints = [row.fingerprint for row in named if isinstance(row, RecallRow)]
-    return left_out(pack, request.command.exclude_ids, prints, standing.history)
+    asked = request.command
+    session = asked.session_id if asked.mode == "prompt" else None
+    return left_out(pack, asked.exclude_ids, prints, standing.history, prompt_of=session)
 
 
 def _starved(request: ResolvedRequest, reading: Reading, dropped: Iterable[Dropped]) -> bool:

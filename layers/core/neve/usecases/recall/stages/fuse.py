@@ -42,7 +42,7 @@ def new_candidates(
         if isinstance(row, Hidden):
             continue
         _, share = _best_passage(asked, row)
-        if share and (reason := out.reason_of(row.passages)):
+        if share and (reason := out.reason_of(row)):
             dropped.append(Dropped(row.id, reason))
         elif share:
             placed.append(Placed(row.id, share, row.written_at))

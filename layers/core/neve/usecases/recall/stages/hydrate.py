@@ -118,7 +118,7 @@ def shown(rows_by_id: Hydrated, out: LeftOut) -> Hydrated:
     """With what is left out hidden: a row's own fingerprint is known only now."""
 
     def judged(row: RecallRow | Hidden) -> RecallRow | Hidden:
-        reason = out.reason_of(row.passages) if isinstance(row, RecallRow) else None
+        reason = out.reason_of(row) if isinstance(row, RecallRow) else None
         return Hidden(reason) if reason else row
 
     return {i: judged(row) for i, row in rows_by_id.items()}
