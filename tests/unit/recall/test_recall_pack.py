@@ -79,6 +79,17 @@ def test_a_conversation_whose_summary_the_pack_holds_is_left_out(world: RecallWo
         world.pump()
 
 
+def test_an_utterance_that_says_nothing_is_no_hit_of_a_prompt(world: RecallWorld) -> None:
+    world.open("s0")
+    world.say("The kayak is blue.", "Noted.", "hm", "Nice.", session="s0")
+    world.pump()
+    answer = world.ask("kayak blue", k=10, debug=True)
+    assert [hit.id for hit in answer.hits] == ["evt:s0:1"]
+    assert answer.debug is not None
+    assert "says_nothing" in {one["reason"] for one in answer.debug["dropped"]}
+    assert len(world.found("kayak blue", k=10, mode="tool")) > 1
+
+
 def test_a_full_pack_does_not_starve_recall(world: RecallWorld) -> None:
     """More packed rows match than a leg is deep, and all of them better than the rest."""
     for n in range(80):

@@ -212,8 +212,9 @@ def _left_out(standing: Standing, pack: PackContents | None, request: ResolvedRe
     named = [read_row(item, standing.head, everything) for item in standing.excluded]
     prints = [row.fingerprint for row in named if isinstance(row, RecallRow)]
     asked = request.command
-    session = asked.session_id if asked.mode == "prompt" else None
-    return left_out(pack, asked.exclude_ids, prints, standing.history, prompt_of=session)
+    prompt = asked.mode == "prompt"
+    session = asked.session_id if prompt else None
+    return left_out(pack, asked.exclude_ids, prints, standing.history, prompt_of=session, of_prompt=prompt)
 
 
 def _starved(request: ResolvedRequest, reading: Reading, dropped: Iterable[Dropped]) -> bool:
