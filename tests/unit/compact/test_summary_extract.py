@@ -193,6 +193,12 @@ def test_a_statement_goes_where_its_correction_has_no_room() -> None:
     assert extract_summary([said(1, f"{told}. Oops, 90.")], "detailed") == SummaryText()
 
 
+def test_what_is_not_to_be_remembered_is_not_quoted() -> None:
+    log = [said(1, "I prefer tea. I hate my boss. Don't save that."), said(3, "Off the record, I need to sell my car.")]
+
+    assert extract_summary(log, "detailed") == SummaryText(preferences=("user (2026-03-10): I prefer tea.",))
+
+
 def test_what_was_said_twice_stands_once() -> None:
     summary = extract_summary([said(1, "I prefer tea."), said(3, "i prefer TEA.")], "standard")
 

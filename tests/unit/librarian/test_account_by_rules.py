@@ -50,6 +50,23 @@ def test_nothing_of_a_scene_or_of_a_text_that_is_handed_over_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "Don't remember this: I lost 5000 at the casino last week.",
+        "I lost 5000 at the casino last week. Please don't save that.",
+        "Don't store this. Write my wife a letter because I lost 5000 at the casino last week.",
+        "Off the record, I lost 5000 at the casino last week.",
+    ],
+)
+def test_what_is_not_to_be_remembered_is_told_nowhere(message: str) -> None:
+    of = account(message, "I prefer tea.")
+
+    assert of.text == SummaryText(preferences=("user (2026-03-10): I prefer tea.",))
+    assert "casino" not in as_memory(of, "2026-03-10") and "letter" not in of.title
+    assert account_of(chat(message), None, None).text == SummaryText()
+
+
+@pytest.mark.parametrize(
     ("message", "topics"),
     [
         ("My pin is [removed], the IBAN DE89 [removed] is of the bank in Graz.", ("graz", "iban", "pin", "bank")),

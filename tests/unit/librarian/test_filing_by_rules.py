@@ -74,3 +74,7 @@ def test_what_was_filed_before_and_is_corrected_stands_among_the_earlier() -> No
 
 def test_nothing_of_a_scene_is_filed() -> None:
     assert filed("Let's role-play. I am Kael, the knight.", "I am Kael; I have never lost a duel!") == {}
+
+
+def test_nothing_is_filed_that_is_not_to_be_remembered() -> None:
+    assert filed("My sister Ana lives in Bonn. Don't remember that.", "Between us: my boss Tom is ill.") == {}

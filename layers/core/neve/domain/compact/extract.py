@@ -24,6 +24,7 @@ from neve.domain.compact.headings import (
 )
 from neve.domain.compact.render import render_summary
 from neve.domain.memories.statements import ends_in_abbreviation
+from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.records import Event, EventType, Verbosity
 from neve.domain.sessions.rendered_blocks import strip_rendered
 from neve.domain.sessions.transcript import NAME_CHARACTERS, event_text, one_line
@@ -131,8 +132,8 @@ class _Notes:
         return self.taken
 
     def hear(self, event: Event) -> None:
-        """What a message of the user states."""
-        said = sentences_of(strip_rendered(event_text(event)))
+        """What a message of the user states, as far as it may be remembered."""
+        said = wanted_sentences(sentences_of(strip_rendered(event_text(event))))
         english = _is_english(said)
         for n, sentence in enumerate(said):
             if self._takes_back(event, sentence, opens=n == 0):
@@ -187,6 +188,17 @@ def sentences_of(text: str) -> list[str]:
     parts = (part for line in bare.splitlines() for part in _split(_LIST_MARK.sub("", line)))
     found = (" ".join(part.split()) for part in parts if len(part) <= _LONGEST_SENTENCE)
     return [sentence for sentence in found if any(map(str.isalnum, sentence))]
+
+
+def without_unwanted(events: Sequence[Event]) -> list[Event]:
+    """What the user asked not to have remembered is left out of their messages; each message stays, be it empty."""
+    return [_wanted(event) if event.event_type is EventType.USER_MESSAGE else event for event in events]
+
+
+def _wanted(event: Event) -> Event:
+    said = sentences_of(event_text(event))
+    wanted = wanted_sentences(said)
+    return event if len(wanted) == len(said) else replace(event, content="\n".join(wanted))
 
 
 def _split(line: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from neve.domain.compact.extract import extract_summary
+from neve.domain.compact.extract import extract_summary, without_unwanted
 from neve.domain.compact.headings import SummaryText
 from neve.domain.librarian.filing import Account
 from neve.domain.privacy.spans import REMOVED, SHORT
@@ -43,6 +43,7 @@ def account_of(
     """``title``: of the session, where it has one. ``outcome``: what the caller said. ``before``: of the events before
     these. ``stated``: the events as far as somebody speaks for themselves in them, where that is known."""
     earlier = before.text if before else None
+    events = without_unwanted(events)
     said = events if stated is None else stated
     text = extract_summary(said, "standard", target=ACCOUNT_TOKENS, before=earlier, lasting=True)
     topics = dict.fromkeys([*(before.key_topics if before else ()), *_topics(events)])

@@ -1,5 +1,5 @@
-"""What a session says of the user: their messages without handed-over text, and without what belongs to a scene that
-they play (docs/rules/librarian.md#extractive)."""
+"""What a session says of the user: their messages without handed-over text, without what belongs to a scene that they
+play, and without what they asked not to have remembered (docs/rules/librarian.md#extractive)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from neve.domain.compact.extract import sentences_of
 from neve.domain.librarian.looking import names_in
+from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.records import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.observers.extractive.speech import is_role, own_words, quotes_another
@@ -32,7 +33,7 @@ def _own(text: str, parts: set[str]) -> list[str]:
     """Up to the sentence with which a scene begins, or goes on: one in which somebody speaks as a part of it.
     ``parts``: the names in the scenes so far."""
     own: list[str] = []
-    said = sentences_of(own_words(text))
+    said = wanted_sentences(sentences_of(own_words(text)))
     for n, sentence in enumerate(said):
         begins = is_role(sentence)
         if begins or _speaks_as(sentence, parts):
