@@ -129,6 +129,8 @@ def test_no_sentence_ends_behind_an_abbreviation(sentence: str) -> None:
         "Now give me a list of what I need to pack.",
         "Let's play chess.",
         "The weather in Cork was fine.",
+        "Sounds good to me!",
+        "gracias, gracias, adiós, ciao",
     ],
 )
 def test_questions_requests_and_english_without_a_cue_state_nothing(message: str) -> None:
@@ -140,6 +142,7 @@ def test_questions_requests_and_english_without_a_cue_state_nothing(message: str
     [
         ("Please write in British English.", "preferences"),
         ("Always give me a list of sources.", "preferences"),
+        ("I'd like you to call me Al.", "preferences"),
         ("Remind me to call the plumber.", "action_items"),
         ("When I was a child, my dog ran away.", "insights"),
     ],

@@ -103,7 +103,10 @@ ASSISTANT_CUES: Cues = {
 _OPENING = (
     r"^(?:(?:ok|okay|now|and|also|then|so|hey|hi|hello|great|thanks|thank you|please|pls|just|actually)[,!.]?\s+)*"
 )
-_STANDING = r"(?!.*\b(?:always|never|from now on|every time|whenever|in (?:the )?future|remind|remember|forget)\b)"
+_STANDING = (
+    r"(?!.*\b(?:always|never|from now on|every time|whenever|in (?:the )?future)\b)"
+    r"(?!.*\b(?:remind|remember|forget|call me)\b)"
+)
 """A wish that holds beyond the next answer."""
 REQUEST = re.compile(
     _OPENING
@@ -143,7 +146,8 @@ TAKES_BACK = re.compile(
 """Takes back what was said just before, if it is short."""
 ENGLISH = re.compile(
     r"\b(?:the|and|you|your|you're|my|i'm|i've|i'll|i'd|it's|that's|what|what's|how|why|when|where|who|which|this|that"
-    r"|with|from|about|are|is|was|were|have|has|does|did|can|could|would|should|please|write|tell|give|explain|need|want)\b",
+    r"|with|from|about|are|is|was|were|have|has|does|did|can|could|would|should|please|write|tell|give|explain|need|want"
+    r"|of|it|not|be|just|there|here|they|any|some|more|make|let's|good|sounds|looks|try)\b",
     re.IGNORECASE,
 )
 """Words that, in a number of them, other languages do not have."""

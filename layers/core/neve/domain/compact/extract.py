@@ -25,10 +25,12 @@ from neve.domain.compact.headings import (
 from neve.domain.compact.render import render_summary
 from neve.domain.memories.statements import ends_in_abbreviation
 from neve.domain.observe.unwanted import wanted_sentences
+from neve.domain.recall.small_talk import has_content
 from neve.domain.records import Event, EventType, Verbosity
 from neve.domain.sessions.rendered_blocks import strip_rendered
 from neve.domain.sessions.transcript import NAME_CHARACTERS, event_text, one_line
 from neve.domain.tokens import Counter, estimate
+from neve.domain.words import chunks, fold, whole
 
 DEFAULT_TRIGGER = 100_000
 """The compaction trigger of a tenant that set none."""
@@ -163,7 +165,8 @@ class _Notes:
         return True
 
     def _is_opening(self, sentence: str) -> bool:
-        return _is_topic(sentence) and not (self.lasting and ASKS.search(sentence))
+        means_something = has_content(map(whole, chunks(fold(sentence))))
+        return means_something and _is_topic(sentence) and not (self.lasting and ASKS.search(sentence))
 
 
 def _corrects(sentence: str) -> bool:
