@@ -21,8 +21,8 @@ from neve.observers.extractive.english.person import about
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.lines import correction_of
-from neve.observers.extractive.own_events import own_events
 from neve.observers.extractive.sequels import LONGEST, Earlier, corrected, is_bare_correction
+from neve.observers.extractive.speech import own_events
 from neve.observing import FilingInput, PassInput
 
 ABOUT_WORDS = 5

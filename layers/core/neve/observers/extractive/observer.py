@@ -11,8 +11,8 @@ from neve.observers.extractive.company import among_people
 from neve.observers.extractive.facts import facts_of
 from neve.observers.extractive.filing import actions_of
 from neve.observers.extractive.lines import lines_of_pass
-from neve.observers.extractive.own_events import own_events
 from neve.observers.extractive.reflection import condensed_rows, reflected_rows
+from neve.observers.extractive.speech import own_events
 from neve.observers.extractive.thread import current_task, thread_title
 from neve.observing import (
     Condensed,
