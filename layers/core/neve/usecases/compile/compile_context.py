@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.compact.headings import summary_target
+from neve.domain.compile.answer_size import room_for_the_log
 from neve.domain.compile.budgets import Budget
 from neve.domain.compile.conversation import Text, content_blocks
 from neve.domain.compile.for_anthropic import for_anthropic
@@ -199,7 +200,8 @@ class _Compilation:
             raise NeveError("profile_mismatch", f"budget_profile: {message}.", errors=[field])
         policy = self.scope.policy
         target = summary_target(policy.summary_verbosity, policy.compaction_at)
-        return make_plan(told, Limits(budget, self.command.history_window, target, policy.summary_verbosity))
+        room = room_for_the_log(self.command.bytes)
+        return make_plan(told, Limits(budget, self.command.history_window, target, policy.summary_verbosity, room))
 
     def told(self) -> Told:
         material, policy = self.material, self.scope.policy
