@@ -237,7 +237,7 @@ class Memory:
 @dataclass(frozen=True, slots=True)
 class UserHead:
     """The root row of a user. ``gen`` makes replacements atomic for readers; ``incarnation`` is raised by an erasure.
-    ``replaced_new``: the new ids of the last replacement, which a pack build reads by id until ``replaced_until``.
+    ``replaced_by``: the job of the last replacement, whose new rows a pack build reads by id until ``replaced_until``.
     ``foreign_ids``: some memories have ids that they came with. ``erasure_job``: of the erasure under way. ``pinned``:
     documents of the user may stand in packs. ``takes_back``: something was taken back of a session of theirs, so that
     whoever reads events of several asks each session which. ``purges``: how often packs were taken away for good, which
@@ -248,7 +248,7 @@ class UserHead:
     state: Literal["active", "erasing", "closed"] = "active"
     created_at: str = ""
     replacement_job: str | None = None
-    replaced_new: tuple[str, ...] = ()
+    replaced_by: str | None = None
     replaced_until: str | None = None
     foreign_ids: bool = False
     erasure_job: str | None = None

@@ -224,10 +224,17 @@ def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: in
             found[str(item["id"])] = item
         if len(found) == limit:
             break
-    if head.replaced_new and (head.replaced_until is None or head.replaced_until > iso(scope.ports.clock.now())):
-        late = scope.ports.table.get_many([scope.keys.memory(i) for i in head.replaced_new])
+    if head.replaced_by and (head.replaced_until is None or head.replaced_until > iso(scope.ports.clock.now())):
+        late = _made_by(scope, head.replaced_by)
         found |= {str(i["id"]): i for i in late.values() if "rank_sk" in i and _eligible(i, session, head.gen)}
     return sorted(found.values(), key=lambda item: str(item["rank_sk"]))[:limit]
+
+
+def _made_by(scope: UserScope, replacement: str) -> Mapping[Key, Item]:
+    """The rows that a replacement wrote, which its job names: on the user's row they would cost every write."""
+    table, keys = scope.ports.table, scope.keys
+    job = table.get(keys.job(replacement))
+    return table.get_many([keys.memory(i) for i in rows.read_job(job).state["new"]]) if job else {}
 
 
 def _eligible(item: Item, session: str | None, gen: int) -> bool:

@@ -225,7 +225,7 @@ class _Replacing:
     def flip(self, beside: Callable[[], list[WriteOp]] = _nothing_beside) -> None:
         """From here on readers see the new rows. Raises ReplacementBusy when the head is no longer ours, Conflict when
         the session's epoch row, or one beside it, moved."""
-        flipped = replace(self.head, gen=self.head.gen + 1, replaced_new=self.new_ids, replaced_until=None)
+        flipped = replace(self.head, gen=self.head.gen + 1, replaced_by=self.job_id, replaced_until=None)
         ops: list[WriteOp] = [rows.put_head(self.scope.keys, flipped), *self._rebuild_due(), *beside()]
         try:
             self.scope.ports.table.write(ops)
