@@ -25,12 +25,12 @@ from neve.store.keys import (
     client_id_of,
     due_partitions,
 )
+from neve.store.tenants.directory import users_of
 from neve.usecases.documents.document_passages import document_passages
 from neve.usecases.indexing.index_memories import NEVER_RECALLED
 from neve.usecases.indexing.memory_passages import memory_passages
 from neve.usecases.indexing.utterances import utterance_of, utterance_passages
 from neve.usecases.pack.build_pack import read_body
-from neve.usecases.tenants.directory import users_of
 
 PAGE = 500
 DUE_KINDS = ("embed", "failed", "rebuild", "replace")

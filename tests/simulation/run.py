@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from neve.domain.jobs.time_share import unlimited
 from neve.ports import QueueName
 from neve.store.keys import SessionKeys, UserKeys
-from neve.store.tenants import TenantRow, put_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.documents import document_writes
 from neve.usecases.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.indexing.requeue import WhoseRows, requeue_all

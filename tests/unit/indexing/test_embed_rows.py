@@ -14,8 +14,8 @@ from neve.domain.records import EmbeddingState, Kind, Priority, Status
 from neve.domain.tenants.policy import Policy
 from neve.ports import Message, Owner, Passage, QueueName, WriteOp
 from neve.scope import Tenant
-from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH
+from neve.store.tenants.embedder_health import read_embedder_health
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
 from neve.usecases.indexing.requeue import requeue_pending
 from neve.usecases.memories.delete_memory import delete_memory

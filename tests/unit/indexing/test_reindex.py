@@ -33,7 +33,7 @@ from neve.ports import (
     key_of,
 )
 from neve.store import rows
-from neve.store.tenants import TenantRow, put_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.indexing.reindex import Reindexed, reindex

@@ -30,7 +30,7 @@ from neve.domain.tenants.policy import Policy
 from neve.ports import Message, QueueName, StoreUnavailable
 from neve.store import rows
 from neve.store.keys import SessionKeys, tenant_row
-from neve.store.tenants import put_tenant, read_tenant
+from neve.store.tenants.tenant_rows import put_tenant, read_tenant
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.observe.job import observation_message

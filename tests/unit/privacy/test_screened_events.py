@@ -18,7 +18,7 @@ from neve.domain.records import EventType, Kind, Provenance, Status
 from neve.domain.tenants.policy import PiiActions, Policy
 from neve.observing import Observed, ObservedLine
 from neve.scope import SessionScope, UserScope
-from neve.store.tenants import set_numbers
+from neve.store.tenants.tenant_rows import set_numbers
 from neve.usecases.documents.evolve_document import Evolution, evolve_document
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.memories.create_memory import NewMemory, create_memory

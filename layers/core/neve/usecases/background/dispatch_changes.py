@@ -17,7 +17,7 @@ from neve.ports import Item, Key, Message, Ports, QueueName
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.stream_records import Change
-from neve.store.tenants import read_tenant
+from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.compact import job as compaction
 from neve.usecases.indexing.messages import events_message, late_tenant_message, memory_message, retraction_message
 from neve.usecases.indexing.utterances import event_place

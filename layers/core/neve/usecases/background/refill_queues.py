@@ -28,7 +28,8 @@ from neve.store.keys import (
 )
 from neve.store.partitions import all_rows
 from neve.store.stream_records import Change
-from neve.store.tenants import read_tenant
+from neve.store.tenants.directory import all_tenants, users_of
+from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.compact.job import compaction_message
 from neve.usecases.documents.list_documents import heads_below
@@ -40,7 +41,6 @@ from neve.usecases.jobs.queued_jobs import KINDS, job_message
 from neve.usecases.observe.job import observation_job_id, observation_message
 from neve.usecases.sessions import retract_job
 from neve.usecases.sessions.memory_lag import progress_of
-from neve.usecases.tenants.directory import all_tenants, users_of
 
 BATCH_SIZE = 100
 """Changes that are dispatched together, as in a batch of the stream."""

@@ -17,11 +17,11 @@ from neve.observing import SecondsLeft
 from neve.ports import Item, Key, Put, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.compact.artifacts import in_parts, pruned_events, shown_tokens, store_artifacts
 from neve.usecases.compact.summarise import Written, request_of, summarise
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.tenants.usage import usage_put
 
 

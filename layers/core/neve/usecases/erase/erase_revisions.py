@@ -9,10 +9,10 @@ from neve.domain.observe.text import fingerprint
 from neve.domain.records import Document, Retraction
 from neve.ports import Item, key_of
 from neve.scope import SessionScope, UserScope
+from neve.store.delete_rows import delete_rows
 from neve.store.documents import read_document, text_of
 from neve.store.partitions import all_rows
 from neve.usecases.documents.document_passages import document_passages
-from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.erase.still_used import used_elsewhere
 
 READ_TOGETHER = 25

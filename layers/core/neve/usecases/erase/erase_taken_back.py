@@ -13,13 +13,13 @@ from neve.domain.records import EventType, Kind, Memory, PackEntry, Retraction
 from neve.ports import Delete, Item, Put, StoreUnavailable, Version, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.delete_rows import delete_rows
+from neve.store.incarnation import still_there
 from neve.store.keys import SUMMARY
 from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
-from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.erase.erase_revisions import erase_vectors, stored_revisions
-from neve.usecases.erase.incarnation import still_there
 from neve.usecases.erase.still_used import texts_of_event, texts_of_memory, used_elsewhere
 from neve.usecases.indexing.utterances import event_id
 from neve.usecases.pack.build_pack import build_pack

@@ -9,7 +9,7 @@ from neve.correlation import correlated
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import IndexingPorts, Message, Ports, QueueName, StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys, tenant_row
-from neve.store.tenants import read_tenant
+from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_off
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.indexing.index_memories import index_memories

@@ -12,10 +12,10 @@ from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import Item, Passage, Put, Table, Version, WordsPorts
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import PAGE, all_rows
 from neve.store.transact import batches, item_bytes, transact
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.indexing.index_events import (
     LOOK_BACK,
     REINDEXED_BEFORE,

@@ -15,10 +15,10 @@ from neve.domain.records import UserHead
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import MOST_FOLLOWING, IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.indexing.indexed_row import IndexedRow, Span, read_indexed
 from neve.usecases.indexing.messages import events_message
 from neve.usecases.indexing.utterances import Utterance, utterance_of, utterance_passages

@@ -21,6 +21,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import read_document
 from neve.store.filings import put_filing, put_proposal, read_filing
+from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import transact
 from neve.usecases.documents.document_writes import (
     DocumentWrites,
@@ -30,7 +31,6 @@ from neve.usecases.documents.document_writes import (
     with_text,
     writes_of,
 )
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.librarian.gather import Gathered
 from neve.usecases.librarian.summary import SessionSummary
 from neve.usecases.tenants.usage import model_usage, usage_put

@@ -20,8 +20,8 @@ from neve.ports import ContentRefused, ModelRefused
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.filings import read_filing
+from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.librarian.commit_filing import FilingCommit, InputTakenBack, Overtaken, PersonWasFaster, result_of

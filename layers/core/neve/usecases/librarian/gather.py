@@ -22,8 +22,8 @@ from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.documents import read_document, text_of
 from neve.store.filings import read_filing
+from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
-from neve.usecases.erase.incarnation import UserErased, still_there
 
 SHOWN_TOKENS = 20_000
 """Of all documents together, beside the events (*chosen*: with them within a window of 200,000)."""

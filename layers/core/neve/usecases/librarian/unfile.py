@@ -22,16 +22,16 @@ from neve.domain.times import iso
 from neve.ports import Delete, Item, Key, QueueName, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.delete_rows import delete_rows
 from neve.store.documents import read_document, text_of
 from neve.store.filings import put_filing, read_filing, read_proposal
+from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import DOCUMENT_REV, PROPOSAL
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
-from neve.usecases.erase.delete_rows import delete_rows
 from neve.usecases.erase.erase_revisions import erase_revisions, erase_vectors_of
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.librarian.messages import filing_message, refiling_job
 from neve.usecases.sessions.retract_job import UNFILED, after, is_done, note, read
 

@@ -9,8 +9,8 @@ from neve.domain.sessions.spans import common
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.filings import put_filing, read_filing
+from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased, still_there
 
 
 def wait_for_retraction(scope: SessionScope, incarnation: int, job: tuple[str, str]) -> bool:

@@ -31,8 +31,8 @@ from neve.observing import Observed
 from neve.ports import MAX_WRITE_OPS, Item, Key, Put, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.memories.fact_writes import FactWrites, rows_of_facts, with_holders
 from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.observe.lease import check_lease

@@ -18,9 +18,9 @@ from neve.observing import Observed, PassInput, SecondsLeft
 from neve.ports import ContentRefused, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.memories.fact_writes import FactWrites
 from neve.usecases.observe.commit_pass import InputTakenBack, PassCommit, PassRead
 from neve.usecases.observe.images import Pictured, with_room

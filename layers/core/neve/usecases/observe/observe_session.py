@@ -20,8 +20,8 @@ from neve.observing import Observed, PassInput, SecondsLeft, for_ever
 from neve.ports import ContentRefused
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.jobs.finish_job import NOTHING_NEW
 from neve.usecases.observe.commit_pass import InputTakenBack, PassCommit, PassRead
 from neve.usecases.observe.images import with_room

@@ -17,7 +17,7 @@ from neve.domain.reflect.nightly import eligible, kept_rows, place_of, runs_of, 
 from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
 from neve.ports import ContentRefused, ModelRefused
 from neve.scope import UserScope
-from neve.usecases.erase.incarnation import UserErased
+from neve.store.incarnation import UserErased
 from neve.usecases.privacy.screen_answers import screen_condensed
 from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.condensed_memory import condensed_memories

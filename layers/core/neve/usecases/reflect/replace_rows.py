@@ -21,9 +21,9 @@ from neve.domain.times import iso
 from neve.ports import Check, Conflict, Delete, Item, Version, WriteOp, key_of
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.incarnation import still_there
 from neve.store.memories import memories_of
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import still_there
 
 LEASE_S = 120
 """A replacement of a few hundred rows takes about a second; after this long its worker is taken for dead."""

@@ -15,9 +15,9 @@ from neve.domain.times import iso
 from neve.ports import Delete, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import still_there
 from neve.store.memories import memories_of
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import still_there
 from neve.usecases.memories.fact_place import holds
 from neve.usecases.reflect.replace_rows import (
     BATCH,

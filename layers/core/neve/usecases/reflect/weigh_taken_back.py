@@ -15,10 +15,10 @@ from neve.domain.times import parse
 from neve.domain.words import content_words
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import MEMORY
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.reflect.candidates import READ_TOGETHER
 
 SKEW = timedelta(hours=1)

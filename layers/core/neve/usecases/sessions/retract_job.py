@@ -11,9 +11,9 @@ from neve.domain.records import Job
 from neve.ports import Item, Message
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased
 from neve.store.keys import SessionKeys
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.observe.job import fifo_group
 
 KIND = "retract"

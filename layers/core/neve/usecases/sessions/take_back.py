@@ -14,10 +14,10 @@ from neve.observing import SecondsLeft, for_ever
 from neve.ports import ModelRefused, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased
 from neve.usecases.compact.rewrite_summary import rewrite_summary
 from neve.usecases.compact.summarise import NoTimeToSummarise
 from neve.usecases.erase.erase_taken_back import MadeOfIt, erase_taken_back
-from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.librarian.unfile import unfile
 from neve.usecases.observe.extract_session import refused

@@ -9,7 +9,7 @@ from neve.domain.times import iso
 from neve.ports import Index, Table, key_of
 from neve.scope import TenantScope, UserScope
 from neve.store.partitions import all_rows
-from neve.store.prompt_usage import read_totals
+from neve.store.tenants.prompt_usage import read_totals
 
 PAGE = 500
 ByDay = dict[str, PromptTotals]
