@@ -32,11 +32,11 @@ from neve.store.keys import image_name
 from neve.usecases.compile.command import CompileCommand, Content
 from neve.usecases.compile.keep_epoch import keep_epoch
 from neve.usecases.compile.reads import Material, start_reads
+from neve.usecases.images.event_images import name_images
 from neve.usecases.recall.answer import RecallAnswer, injected, transparency
 from neve.usecases.recall.command import RecallCommand
 from neve.usecases.recall.recall import recall
 from neve.usecases.recall.tool import tools
-from neve.usecases.sessions.event_images import name_images
 
 EPOCH_ERROR = "epoch:error"
 """The cut of the history, or the prefix, could not be kept: the next prompt may begin otherwise."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 from neve.domain.compile.answer_size import bytes_of, room_for_the_log
 from neve.domain.compile.history import answered_to
+from neve.domain.images.image_types import MAX_IMAGE_BYTES
 from neve.domain.records import Event
-from neve.domain.sessions.images import MAX_IMAGE_BYTES
 from neve.domain.sessions.transcript import images_of
 from neve.ports import StoreUnavailable
 from neve.scope import SessionScope
-from neve.usecases.sessions.image_objects import read_image
+from neve.usecases.images.image_objects import read_image
 
 IMAGE_BYTES = MAX_IMAGE_BYTES
 """Of all images of one prompt together: the largest that an append takes can be shown. In base64 it is 5 MiB."""

@@ -21,10 +21,10 @@ from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.erase.erase_revisions import erase_vectors, stored_revisions
 from neve.usecases.erase.still_used import texts_of_event, texts_of_memory, used_elsewhere
+from neve.usecases.images.image_objects import note_removed, remove_images
 from neve.usecases.indexing.utterances import event_id
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
-from neve.usecases.sessions.image_objects import note_removed, remove_images
 
 T = TypeVar("T")
 

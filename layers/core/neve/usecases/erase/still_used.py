@@ -15,8 +15,8 @@ from neve.store.documents import read_document, text_of
 from neve.store.keys import DOCUMENT_REV, MEMORY
 from neve.store.partitions import all_rows
 from neve.usecases.documents.document_passages import document_passages
+from neve.usecases.images.image_objects import user_events
 from neve.usecases.indexing.utterances import utterance_of
-from neve.usecases.sessions.image_objects import user_events
 
 
 def texts_of_event(session: str, event: Event) -> Iterator[str]:

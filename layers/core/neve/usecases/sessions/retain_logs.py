@@ -24,8 +24,8 @@ from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import TenantRow, read_tenant
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
+from neve.usecases.images.image_objects import note_removed, remove_images
 from neve.usecases.indexing.utterances import utterance_of
-from neve.usecases.sessions.image_objects import note_removed, remove_images
 
 RETENTION = "retain"
 SESSIONS_AT_ONCE = 200

@@ -10,15 +10,15 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
 from neve.domain.errors import FieldError, NeveError
+from neve.domain.images.image_types import MAX_IMAGE_BYTES
 from neve.domain.records import Event, EventType, RetractReason, Spans
-from neve.domain.sessions.images import MAX_IMAGE_BYTES
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.fields import Filled, Identifier, Limit, Name, Seq, Time
 from neve.store.keys import image_name
+from neve.usecases.images.create_upload import Upload
 from neve.usecases.sessions.append_events import Appended, NewEvent
-from neve.usecases.sessions.create_upload import Upload
 from neve.usecases.sessions.list_events import EventPage
 from neve.usecases.sessions.retract_events import Retract, Retracted
 

@@ -16,10 +16,10 @@ from neve.ports import Expect, Put, WriteOp
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.usecases.erase import erase_taken_back
+from neve.usecases.images.image_objects import read_image, remove_images
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.images import with_images
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.image_objects import read_image, remove_images
 from neve.usecases.sessions.retract_events import Retract, retract_events
 from neve.usecases.sessions.retract_job import retract_message
 from neve.usecases.sessions.take_back import take_back

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from neve.domain.sessions.images import MAX_IMAGE_BYTES
+from neve.domain.images.image_types import MAX_IMAGE_BYTES
 from neve.domain.times import iso
 from neve.scope import UserScope
 from neve.store import rows
-from neve.usecases.sessions.event_images import too_large
+from neve.usecases.images.event_images import too_large
 
 EXPIRES_S = 900
 """Long enough for a slow phone, short enough that a leaked URL is soon worthless *(ours)*."""

@@ -12,13 +12,13 @@ from typing import Any, Literal
 import pytest
 
 from neve.domain.errors import NeveError
+from neve.domain.images.image_types import MAX_IMAGE_BYTES, image_type
 from neve.domain.records import EventType
-from neve.domain.sessions.images import MAX_IMAGE_BYTES, image_type
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
+from neve.usecases.images.create_upload import create_upload
+from neve.usecases.images.event_images import name_images, store_images
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.create_upload import create_upload
-from neve.usecases.sessions.event_images import name_images, store_images
 from neve.usecases.sessions.list_events import list_events
 from tests.unit.world import World
 

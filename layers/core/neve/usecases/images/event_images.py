@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
-from neve.domain.sessions.images import MAX_IMAGE_BYTES, START_BYTES, image_type
+from neve.domain.images.image_types import MAX_IMAGE_BYTES, START_BYTES, image_type
 from neve.ports import ObjectStart, ObjectStore, StoreUnavailable
 from neve.scope import UserScope
-from neve.usecases.sessions.image_objects import remove_images, shown_images
+from neve.usecases.images.image_objects import remove_images, shown_images
 
 Content = str | list[dict[str, Any]]
 
