@@ -12,9 +12,9 @@ from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.documents import document_writes
 from neve.usecases.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.indexing.requeue import WhoseRows, requeue_all
+from neve.usecases.lag.memory_lag import progress_rows, read_progress
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.reflect.replace_rows import ReplacementBusy
-from neve.usecases.sessions.memory_lag import progress_rows, read_progress
 from neve.usecases.tenants.policy_in_force import tenant_scope
 from tests.simulation.checks.replay import Replay
 from tests.simulation.clients import nights

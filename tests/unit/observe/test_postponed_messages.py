@@ -33,13 +33,13 @@ from neve.store.keys import SessionKeys, tenant_row
 from neve.store.tenants.tenant_rows import put_tenant, read_tenant
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import find_job
+from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.observe.job import observation_message
 from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.reflect.replace_rows import Replacement, _begin
-from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.read_sessions import SessionView, get_session
 from neve.usecases.sessions.retract_events import Retract, retract_events
 from neve.usecases.sessions.retract_job import retract_message

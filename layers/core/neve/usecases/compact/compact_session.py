@@ -16,6 +16,7 @@ from neve.usecases.compact.job import KIND
 from neve.usecases.compact.move_horizon import HorizonMove
 from neve.usecases.compact.summarise import NoTimeToSummarise
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
+from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.librarian.messages import filing_job, filing_message
 from neve.usecases.observe.extract_session import refused, report_so_far
 from neve.usecases.observe.observe_session import observe_session
@@ -23,7 +24,6 @@ from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.reflect_session import NoTimeToReflect, fold_session
 from neve.usecases.reflect.replace_rows import ReplacementBusy
-from neve.usecases.sessions.memory_lag import leave_if_caught_up
 
 
 def compact_session(

@@ -15,10 +15,10 @@ from neve.domain.records import DEFAULT_TRUST, Document, Provenance, Trust
 from neve.domain.tokens import estimate, trim_to
 from neve.ports import Passage
 from neve.usecases.documents.document_passages import heading_of
+from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped, History
 from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.recall.stages.rank_candidates import Ranked
-from neve.usecases.sessions.memory_lag import MemoryLag
 
 INDEX_BEHIND = "index:behind"
 """There are utterances that nobody could find yet."""

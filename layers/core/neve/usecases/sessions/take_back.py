@@ -19,6 +19,7 @@ from neve.usecases.compact.rewrite_summary import rewrite_summary
 from neve.usecases.compact.summarise import NoTimeToSummarise
 from neve.usecases.erase.erase_taken_back import MadeOfIt, erase_taken_back
 from neve.usecases.jobs.finish_job import finish_job
+from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.librarian.unfile import unfile
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.observe.observe_again import observe_again
@@ -26,7 +27,6 @@ from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_taken_back import replace_taken_back
-from neve.usecases.sessions.memory_lag import leave_if_caught_up
 from neve.usecases.sessions.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
 
 ERASE_S = 30.0

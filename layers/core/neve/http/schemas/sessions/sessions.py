@@ -12,7 +12,7 @@ from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Name, Timezone
 from neve.http.schemas.pack.packs import PackOut
 from neve.http.schemas.tenants.usage import SessionPromptsOut
-from neve.usecases.sessions.memory_lag import MemoryLag
+from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.sessions.open_session import OpenedSession, OpenSession
 from neve.usecases.sessions.read_sessions import SessionView
 

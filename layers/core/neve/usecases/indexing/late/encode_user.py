@@ -12,10 +12,10 @@ from neve.ports import Conflict, Message, Ports, Table
 from neve.store.keys import INDEXED, UserKeys
 from neve.store.partitions import all_rows
 from neve.store.token_vectors import LateProgress, read_late_progress
-from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
 from neve.usecases.indexing.messages import late_user_message
 from neve.usecases.indexing.utterances import event_id
+from neve.usecases.lag.indexed_row import read_indexed
 
 _BEHIND_MEMORIES = "S#"
 """What a place in the logs begins with; no memory's key does. A user's items are gone through memories first."""

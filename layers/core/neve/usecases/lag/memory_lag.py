@@ -17,7 +17,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys, behind_prefix, due_partition, due_shard, lacking_since, lacks_words
 from neve.store.partitions import all_rows
-from neve.usecases.indexing.indexed_row import IndexedRow, read_indexed
+from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
 
 
 @dataclass(frozen=True, slots=True)
