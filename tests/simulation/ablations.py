@@ -32,6 +32,7 @@ from neve.usecases.documents import commit_document, delete_document, document_w
 from neve.usecases.erase import erase_user, erasure_job
 from neve.usecases.images import event_images
 from neve.usecases.indexing import forget_events, index_events, index_memories
+from neve.usecases.jobs.messages import reflection
 from neve.usecases.lag import memory_lag
 from neve.usecases.librarian import commit_filing, file_session
 from neve.usecases.memories import (
@@ -49,7 +50,7 @@ from neve.usecases.observe import commit_pass
 from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
 from neve.usecases.recall.stages import hydrate
-from neve.usecases.reflect import messages, night_job, reflect_user, replace_rows, replace_taken_back, run
+from neve.usecases.reflect import night_job, reflect_user, replace_rows, replace_taken_back, run
 from neve.usecases.sessions import append_events
 from tests.simulation import filing_ablations, recall_ablations
 from tests.simulation.clients import operators
@@ -283,7 +284,7 @@ def _nights_rebuild_packs() -> list[Patch]:
 def _another_job_each_time() -> list[Patch]:
     """Who is told twice of a user works twice."""
     numbers = count()
-    part_of = messages.part_of
+    part_of = reflection.part_of
 
     def another(keys: Any, asked: Any) -> Any:
         part = part_of(keys, asked)

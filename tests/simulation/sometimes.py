@@ -12,7 +12,7 @@ from neve.store.documents import REVISION
 from neve.usecases.compact import compact_session, move_horizon
 from neve.usecases.documents import unmade_documents
 from neve.usecases.images import event_images
-from neve.usecases.indexing.messages import memory_message
+from neve.usecases.jobs.messages.indexing import memory_message
 from neve.usecases.librarian import commit_filing
 from neve.usecases.observe import commit_pass
 from neve.usecases.pack import build_pack

@@ -32,9 +32,9 @@ from neve.store import rows
 from neve.store.keys import SessionKeys, tenant_row
 from neve.store.tenants.tenant_rows import put_tenant, read_tenant
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.lag.memory_lag import MemoryLag
-from neve.usecases.observe.job import observation_message
 from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport

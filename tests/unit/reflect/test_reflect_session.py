@@ -16,12 +16,12 @@ from neve.ports import Conflict, Index, Page, StoreUnavailable, WriteOp
 from neve.store import rows
 from neve.store.memories import active_memories
 from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.job import observation_message
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.gather_pack import gather_pack

@@ -31,15 +31,15 @@ from neve.store.stream_records import Change
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.compact.job import compaction_message
 from neve.usecases.documents.list_documents import heads_below
-from neve.usecases.indexing.late.begin import encode_again
-from neve.usecases.indexing.messages import memory_message
 from neve.usecases.indexing.requeue import requeue_logs
+from neve.usecases.jobs.begin_encoding import encode_again
+from neve.usecases.jobs.messages.compaction import compaction_message
+from neve.usecases.jobs.messages.indexing import memory_message
+from neve.usecases.jobs.messages.observation import observation_job_id, observation_message
 from neve.usecases.jobs.queued_jobs import KINDS, job_message
 from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.lag.memory_lag import progress_of
-from neve.usecases.observe.job import observation_job_id, observation_message
 from neve.usecases.sessions import retract_job
 
 BATCH_SIZE = 100

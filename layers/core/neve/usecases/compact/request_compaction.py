@@ -9,7 +9,7 @@ from neve.domain.records import Job, SessionEpoch, SessionHead, UserHead, Verbos
 from neve.ports import Conflict, QueueName
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.compact.job import Reason, compaction_job, compaction_message
+from neve.usecases.jobs.messages.compaction import Reason, compaction_job, compaction_message
 from neve.usecases.jobs.read_jobs import find_job, wait_for_job
 
 

@@ -27,8 +27,8 @@ from neve.store.keys import (
     session_of,
 )
 from neve.store.partitions import all_rows
+from neve.usecases.jobs.messages.reflection import KIND
 from neve.usecases.jobs.queued_jobs import ERASURE
-from neve.usecases.reflect.messages import KIND
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 """Calls whose first answer is kept for a day."""

@@ -19,10 +19,10 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
-from neve.usecases.indexing.messages import events_message
 from neve.usecases.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
+from neve.usecases.jobs.messages.indexing import events_message
 from neve.usecases.lag.indexed_row import IndexedRow, Span, read_indexed
 
 BATCH_SIZE = 50

@@ -32,7 +32,7 @@ from neve.store.transact import transact
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
 from neve.usecases.erase.erase_revisions import erase_revisions, erase_vectors_of
-from neve.usecases.librarian.messages import filing_message, refiling_job
+from neve.usecases.jobs.messages.filing import filing_message, refiling_job
 from neve.usecases.sessions.retract_job import UNFILED, after, is_done, note, read
 
 

@@ -24,8 +24,8 @@ from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import seq_of
 from neve.store.transact import transact
-from neve.usecases.compact.job import Reason, compaction_job, new_job_id
 from neve.usecases.images.event_images import NewImage, StoredImages, name_images, store_images
+from neve.usecases.jobs.messages.compaction import Reason, compaction_job, new_job_id
 from neve.usecases.privacy.screen_event import screen_event
 from neve.usecases.sessions.new_event import NewEvent as NewEvent
 from neve.usecases.sessions.note_open import REOPENS

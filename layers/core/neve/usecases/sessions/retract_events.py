@@ -27,7 +27,7 @@ from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.transact import transact
-from neve.usecases.compact.job import new_job_id
+from neve.usecases.jobs.messages.compaction import new_job_id
 from neve.usecases.sessions.retract_job import KIND
 
 

@@ -14,7 +14,7 @@ from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.keys import SessionKeys
 from neve.store.transact import transact
-from neve.usecases.observe.job import fifo_group
+from neve.usecases.jobs.messages.observation import fifo_group
 
 KIND = "retract"
 REPLACED, UNFILED, SUMMARY, ERASED, PACK = "replaced", "unfiled", "summary", "erased", "pack"

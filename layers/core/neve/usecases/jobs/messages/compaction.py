@@ -11,7 +11,7 @@ from neve.ports import Item, Message, Ports
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import SessionKeys
-from neve.usecases.observe.job import fifo_group
+from neve.usecases.jobs.messages.observation import fifo_group
 
 KIND = "compact"
 Reason = Literal["tokens", "task", "topic", "end", "manual"]

@@ -7,7 +7,7 @@ from neve.ports import Conflict, Index, Message, Ports, QueueName, Table
 from neve.store.keys import Keys, UserKeys
 from neve.store.tenants.directory import users_of
 from neve.store.token_vectors import LateProgress, put_late_users, read_late_progress
-from neve.usecases.indexing.messages import late_tenant_message, late_user_message
+from neve.usecases.jobs.messages.indexing import late_tenant_message, late_user_message
 
 MOST_USERS = 2_000
 """Counted, of those who are not done."""
