@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from neve.domain.indexing.memory_passages import memory_passages
+from neve.domain.indexing.utterances import Utterance, own_passages
 from neve.domain.records import Kind, Memory, MemoryPassage, Provenance, Scope
 from neve.domain.times import parse
-from neve.usecases.indexing.memory_passages import memory_passages
-from neve.usecases.indexing.utterances import Utterance, own_passages
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.recall_rows import RecallRow
 from neve.usecases.recall.stages.rank_candidates import Match, rank_candidates

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from neve.domain.indexing.utterances import event_place
 from neve.domain.memories.said_again import MOST_SAID, is_taken_back, range_of, statements_of
 from neve.domain.memories.visibility import active, status_at
 from neve.domain.observe.text import fingerprint
@@ -15,7 +16,6 @@ from neve.domain.sessions.spans import holds, joined, without
 from neve.ports import Owner, key_of
 from neve.store import rows
 from neve.store.keys import DELETED_MEMORY, DOCUMENT, SUMMARY, SessionKeys, UserKeys, deleted_memory_id
-from neve.usecases.indexing.utterances import event_place
 from tests.simulation.checks.memories import memories_of
 from tests.simulation.checks.replay import Found, before_erasure, first_said, log_of, of_kind, row, rows_of
 from tests.simulation.clients.history import Did

@@ -11,6 +11,7 @@ from typing import Literal
 
 from neve.correlation import correlated
 from neve.domain.ids import is_document_id
+from neve.domain.indexing.utterances import event_place
 from neve.domain.records import EventType
 from neve.domain.sessions.transcript import completes_turn
 from neve.ports import Item, Key, Message, Ports, QueueName
@@ -18,7 +19,6 @@ from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.stream_records import Change
 from neve.store.tenants.tenant_rows import read_tenant
-from neve.usecases.indexing.utterances import event_place
 from neve.usecases.jobs import queued_jobs
 from neve.usecases.jobs.messages import compaction
 from neve.usecases.jobs.messages.indexing import events_message, late_tenant_message, memory_message, retraction_message

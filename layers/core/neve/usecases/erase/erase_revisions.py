@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from neve.domain.indexing.document_passages import document_passages
 from neve.domain.observe.text import fingerprint
 from neve.domain.records import Document, Retraction
 from neve.ports import Item, key_of
@@ -12,7 +13,6 @@ from neve.scope import SessionScope, UserScope
 from neve.store.delete_rows import delete_rows
 from neve.store.documents import read_document, text_of
 from neve.store.partitions import all_rows
-from neve.usecases.documents.document_passages import document_passages
 from neve.usecases.erase.still_used import used_elsewhere
 
 READ_TOGETHER = 25

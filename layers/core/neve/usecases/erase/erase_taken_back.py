@@ -9,6 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
+from neve.domain.indexing.utterances import event_id
 from neve.domain.records import EventType, Kind, Memory, PackEntry, Retraction
 from neve.ports import Delete, Item, Put, StoreUnavailable, Version, WriteOp, key_of
 from neve.scope import SessionScope
@@ -22,7 +23,6 @@ from neve.usecases.compact.artifacts import path_of
 from neve.usecases.erase.erase_revisions import erase_vectors, stored_revisions
 from neve.usecases.erase.still_used import texts_of_event, texts_of_memory, used_elsewhere
 from neve.usecases.images.image_objects import note_removed, remove_images
-from neve.usecases.indexing.utterances import event_id
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
 

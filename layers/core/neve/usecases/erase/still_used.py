@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Set
 from dataclasses import replace
 
+from neve.domain.indexing.document_passages import document_passages
+from neve.domain.indexing.utterances import utterance_of
 from neve.domain.memories.passages import passages_of
 from neve.domain.observe.text import fingerprint
 from neve.domain.records import Event, Memory
@@ -14,9 +16,7 @@ from neve.store import rows
 from neve.store.documents import read_document, text_of
 from neve.store.keys import DOCUMENT_REV, MEMORY
 from neve.store.partitions import all_rows
-from neve.usecases.documents.document_passages import document_passages
 from neve.usecases.images.image_objects import user_events
-from neve.usecases.indexing.utterances import utterance_of
 
 
 def texts_of_event(session: str, event: Event) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from neve.domain.indexing.utterances import ROLES, event_id, utterance_of, utterance_passages
 from neve.domain.records import Retraction, Span, Spans
 from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft, for_ever
@@ -23,7 +24,6 @@ from neve.usecases.indexing.index_events import (
     steps,
     utterances_around,
 )
-from neve.usecases.indexing.utterances import ROLES, event_id, utterance_of, utterance_passages
 from neve.usecases.indexing.vectors.user_vectors import known_vectors, passage_texts
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.domain.records import UserHead
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import MOST_FOLLOWING, IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
@@ -19,7 +20,6 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
-from neve.usecases.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 from neve.usecases.jobs.messages.indexing import events_message

@@ -16,6 +16,7 @@ from neve.domain.memories.said_again import (
 )
 from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide
 from neve.domain.memories.supersede import superseded
+from neve.domain.memories.written_memory import WrittenMemory, record_of
 from neve.domain.observe.text import fingerprint
 from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope, Status, Trust, Via
 from neve.domain.times import iso
@@ -25,7 +26,6 @@ from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.usecases.memories.fact_place import holds
 from neve.usecases.memories.stored_fact import StoredFact
-from neve.usecases.memories.written_memory import WrittenMemory, record_of
 
 OPS_OF_A_FACT = 3
 """Its row, its fingerprint's, and the row that it supersedes."""

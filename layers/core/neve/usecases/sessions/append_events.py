@@ -14,6 +14,7 @@ from neve.domain.errors import NeveError, invalid, not_found
 from neve.domain.privacy.screen import Found
 from neve.domain.records import Event, Job, SessionEpoch, SessionHead, UserHead
 from neve.domain.sessions.checkpoints import appended
+from neve.domain.sessions.new_event import NewEvent as NewEvent
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import completed_to, completes_turn
 from neve.domain.times import iso
@@ -27,7 +28,6 @@ from neve.store.transact import transact
 from neve.usecases.images.event_images import NewImage, StoredImages, name_images, store_images
 from neve.usecases.jobs.messages.compaction import Reason, compaction_job, new_job_id
 from neve.usecases.privacy.screen_event import screen_event
-from neve.usecases.sessions.new_event import NewEvent as NewEvent
 from neve.usecases.sessions.note_open import REOPENS
 
 Queued = Literal["queued", "none"]

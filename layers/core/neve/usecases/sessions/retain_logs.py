@@ -9,6 +9,7 @@ from functools import partial
 from itertools import islice
 
 from neve.correlation import carried
+from neve.domain.indexing.utterances import utterance_of
 from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.observe.text import fingerprint
@@ -25,7 +26,6 @@ from neve.store.tenants.tenant_rows import TenantRow, read_tenant
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.images.image_objects import note_removed, remove_images
-from neve.usecases.indexing.utterances import utterance_of
 
 RETENTION = "retain"
 SESSIONS_AT_ONCE = 200

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from neve.domain.indexing.utterances import event_id
 from neve.ports import Conflict, Message, Ports, Table
 from neve.store.keys import INDEXED, UserKeys
 from neve.store.partitions import all_rows
 from neve.store.token_vectors import LateProgress, read_late_progress
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
-from neve.usecases.indexing.utterances import event_id
 from neve.usecases.jobs.messages.indexing import late_user_message
 from neve.usecases.lag.indexed_row import read_indexed
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from neve.domain.indexing.passage import Passage, Source
 from neve.domain.memories.passages import passages_of
 from neve.domain.records import Memory, Status
 from neve.domain.times import MONTHS, parse
-from neve.ports import Passage, Source
 
 
 def memory_passages(memory: Memory, status: Status | None = None) -> list[Passage]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from neve.domain.documents.chunks import document_chunks
+from neve.domain.indexing.memory_passages import date_text
+from neve.domain.indexing.passage import Passage, Source
 from neve.domain.records import Document
-from neve.ports import Passage, Source
-from neve.usecases.indexing.memory_passages import date_text
 
 DOCUMENT_KIND = "document"
 

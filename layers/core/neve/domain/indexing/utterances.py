@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from neve.domain.indexing.memory_passages import date_text
+from neve.domain.indexing.passage import MOST_FOLLOWING, Neighbour, Passage, Source
 from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
 from neve.domain.observe.text import fingerprint
 from neve.domain.recall.weighted_counts import NEIGHBOURS
@@ -16,8 +18,6 @@ from neve.domain.records import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.transcript import event_text, one_line
 from neve.domain.tokens import estimate
-from neve.ports import MOST_FOLLOWING, Neighbour, Passage, Source
-from neve.usecases.indexing.memory_passages import date_text
 
 EVENT_KIND = "event"
 CACHED_PASSAGES = 1_000
