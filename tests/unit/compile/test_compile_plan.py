@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of
-from neve.domain.compile.budgets import Budget
 from neve.domain.compile.conversation import Block, Text, ToolResult, ToolUse
 from neve.domain.compile.history import answered_to, is_hidden, message_of
 from neve.domain.compile.last_turn import TaskState, ToolOutput, session_text
@@ -18,6 +17,7 @@ from neve.domain.compile.plan import Limits, Plan, Told, make_plan
 from neve.domain.compile.updates import UPDATES_TOKENS, Update, fit_updates
 from neve.domain.errors import NeveError
 from neve.domain.records import Event
+from neve.domain.tenants.budgets import Budget
 from neve.domain.tokens import estimate
 from tests.unit.compile.logs import call, drawn_logs, result, said, turns
 

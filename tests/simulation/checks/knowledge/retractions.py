@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from neve.domain.indexing.utterances import event_place
 from neve.domain.memories.said_again import MOST_SAID, is_taken_back, range_of, statements_of
+from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, status_at
-from neve.domain.observe.text import fingerprint
 from neve.domain.records import Kind, Memory, Spans, Statement, Status
 from neve.domain.sessions.spans import holds, joined, without
 from neve.ports import Owner, key_of

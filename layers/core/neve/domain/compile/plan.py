@@ -11,7 +11,6 @@ from neve.domain.compact.extract import extract_summary
 from neve.domain.compact.headings import FourHeadings
 from neve.domain.compact.render import render_summary
 from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of, fits
-from neve.domain.compile.budgets import Budget, Grants, Needs, share_out
 from neve.domain.compile.conversation import Conversation, Image, Text, shown_tokens
 from neve.domain.compile.history import (
     Shown,
@@ -27,6 +26,7 @@ from neve.domain.compile.last_turn import FittedTask, TaskState, fit_task, task_
 from neve.domain.compile.prompt import Prompt
 from neve.domain.compile.updates import UPDATES_TOKENS, FittedUpdates, Update, fit_updates
 from neve.domain.records import Event, EventType, HistoryCut, Verbosity
+from neve.domain.tenants.budgets import Budget, Grants, Needs, share_out
 from neve.domain.tokens import IMAGE_TOKENS, compact_json, estimate
 
 _BEHIND_THE_HIDDEN = 1_000_000

@@ -12,7 +12,7 @@ from functools import lru_cache
 from neve.domain.indexing.memory_passages import date_text
 from neve.domain.indexing.passage import MOST_FOLLOWING, Neighbour, Passage, Source
 from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
 from neve.domain.recall.weighted_counts import NEIGHBOURS
 from neve.domain.records import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from neve.domain.memories.storage_decision import MAY_STATE, confidence_of
-from neve.domain.observe.text import fingerprint, referenced_date
+from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.records import Memory, Provenance, Scope, Span, Spans, Statement, Status
 from neve.domain.sessions.spans import meets
 

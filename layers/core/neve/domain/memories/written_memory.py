@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.records import Category, Kind, Memory, Outcome, Priority, Provenance, Scope, Status, Tier
 from neve.domain.tokens import Counter
 

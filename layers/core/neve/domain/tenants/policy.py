@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from neve.domain.compile.budgets import Budget, named_budget
 from neve.domain.errors import FieldError
 from neve.domain.privacy.classes import Action, PiiClass
 from neve.domain.records import Verbosity
+from neve.domain.tenants.budgets import Budget, named_budget
 from neve.domain.tenants.prices import ModelPrice
 from neve.domain.tenants.static_prefix import StaticPrefix
 from neve.domain.zones import is_zone

@@ -13,7 +13,6 @@ from typing import Any
 
 from neve.domain.compact.headings import summary_target
 from neve.domain.compile.answer_size import room_for_the_log
-from neve.domain.compile.budgets import Budget
 from neve.domain.compile.conversation import Text, content_blocks
 from neve.domain.compile.for_anthropic import for_anthropic
 from neve.domain.compile.for_openai import for_openai
@@ -23,6 +22,7 @@ from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.pack.render import escape
 from neve.domain.records import Event, EventType, SessionEpoch
 from neve.domain.sessions.transcript import content_text, event_text, images_of
+from neve.domain.tenants.budgets import Budget
 from neve.domain.tenants.policy import budget_of
 from neve.domain.times import parse
 from neve.domain.tokens import compact_json, estimate

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from neve.domain.indexing.document_passages import document_passages
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
 from neve.domain.records import Document, Retraction
 from neve.ports import Item, key_of
 from neve.scope import SessionScope, UserScope

@@ -9,7 +9,7 @@ from dataclasses import replace
 from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.utterances import utterance_of
 from neve.domain.memories.passages import passages_of
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
 from neve.domain.records import Event, Memory
 from neve.scope import UserScope
 from neve.store import rows

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from neve.domain.errors import invalid, not_found
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
-from neve.domain.observe.text import fingerprint, referenced_date
+from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.records import By, EmbeddingState, Memory, Scope, Status
 from neve.domain.times import iso
 from neve.ports import Delete, WriteOp

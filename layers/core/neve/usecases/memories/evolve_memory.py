@@ -9,7 +9,7 @@ from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.said_again import said_once_more, statement_of
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
-from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.records import (
     Category,
     EmbeddingState,

@@ -16,8 +16,8 @@ from neve.domain.memories.said_again import (
 )
 from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide
 from neve.domain.memories.supersede import superseded
+from neve.domain.memories.text import fingerprint
 from neve.domain.memories.written_memory import WrittenMemory, record_of
-from neve.domain.observe.text import fingerprint
 from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope, Status, Trust, Via
 from neve.domain.times import iso
 from neve.ports import Item, Key, Table, WriteOp

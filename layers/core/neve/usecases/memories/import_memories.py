@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from neve.domain.ids import is_own_memory_id
+from neve.domain.memories.text import fingerprint
 from neve.domain.memories.written_memory import SAID, WrittenMemory, record_of
-from neve.domain.observe.text import fingerprint
 from neve.domain.observe.trust import lowest
 from neve.domain.records import Kind, LiveRow, Memory, MemoryPassage, Provenance, Scope, SessionMarker, Status, Trust
 from neve.domain.times import iso

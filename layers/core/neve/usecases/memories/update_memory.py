@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.errors import NeveError, invalid
-from neve.domain.observe.text import fingerprint, referenced_date
+from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, SessionMarker, Status
 from neve.domain.times import iso
 from neve.ports import Delete, WriteOp

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from neve.domain.memories.storage_decision import FactCandidate
+from neve.domain.memories.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
 from neve.domain.observe.facts import SaidFact
-from neve.domain.observe.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
 from neve.domain.observe.trust import lowest, trust_of_lines
 from neve.domain.records import (
     Event,

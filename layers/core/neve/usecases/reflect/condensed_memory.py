@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from neve.domain.observe.text import fingerprint, priority_of, referenced_date
+from neve.domain.memories.text import fingerprint, priority_of, referenced_date
 from neve.domain.observe.trust import lowest
 from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.times import iso

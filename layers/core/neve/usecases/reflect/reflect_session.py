@@ -9,7 +9,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Protocol
 
-from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.observe.trust import lowest
 from neve.domain.records import (
     Kind,

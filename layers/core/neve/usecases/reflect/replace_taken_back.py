@@ -9,7 +9,7 @@ from functools import partial
 
 from neve.domain.memories.said_again import said_once_more, with_room_for, without_taken_back
 from neve.domain.memories.taken_back import named_by
-from neve.domain.observe.text import observed_date, time_of_day
+from neve.domain.memories.text import observed_date, time_of_day
 from neve.domain.records import EmbeddingState, Job, Kind, Memory, Retraction, Scope, Status
 from neve.domain.times import iso
 from neve.ports import Delete, WriteOp

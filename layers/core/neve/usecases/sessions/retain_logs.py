@@ -12,7 +12,7 @@ from neve.correlation import carried
 from neve.domain.indexing.utterances import utterance_of
 from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.jobs.time_share import TimeShare
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
 from neve.domain.records import Event, EventType
 from neve.domain.times import iso
 from neve.observing import SecondsLeft

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
 from neve.domain.records import UserHead
 from neve.ports import IndexingPorts, IndexModel, Passage, Put, StoreUnavailable, Table
 from neve.store import rows

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from neve.domain.observe.text import statement_fingerprint
+from neve.domain.memories.text import statement_fingerprint
 from neve.domain.recall.fusion import (
     RRF_K,
     SCORE_DIGITS,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.observe.text import (
+from neve.domain.memories.text import (
     cap_lines,
     fingerprint,
     for_pack,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.compile.budgets import Budget, Needs, agentic, named_budget, share_out
 from neve.domain.errors import NeveError
+from neve.domain.tenants.budgets import Budget, Needs, agentic, named_budget, share_out
 from neve.domain.tenants.policy import Policy
 
 NOTHING = Needs(system=0, instructions=0, pack=0, memories=0, history=0, history_floor=0, message=0, task=0)
