@@ -14,9 +14,9 @@ from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.images.create_upload import create_upload
 from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.retract.retract_events import retract_events
 from neve.usecases.sessions.append_events import append_events
 from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.retract_events import retract_events
 from neve.usecases.tenants.report_usage import report_usage
 
 router = Router("observe", wiring.prepare())

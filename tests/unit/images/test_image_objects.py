@@ -15,14 +15,14 @@ from neve.domain.records import EventType
 from neve.ports import Expect, Put, WriteOp
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.usecases.erase import erase_taken_back
 from neve.usecases.images.image_objects import read_image, remove_images
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.images import with_images
+from neve.usecases.retract import erase_retracted
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import retract_message
+from neve.usecases.retract.run_retraction import take_back
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import retract_message
-from neve.usecases.sessions.take_back import take_back
 from tests.unit.world import World
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -289,7 +289,7 @@ def test_a_worker_that_is_cut_off_is_followed_where_it_stopped(world: World, mon
     message = retract_message(
         world.table.get(world.tenant.keys.job(retract_events(scope, Retract(1, 2, "deleted")).job_id)) or {}
     ).body
-    monkeypatch.setattr(erase_taken_back, "IMAGES_AT_ONCE", 2)
+    monkeypatch.setattr(erase_retracted, "IMAGES_AT_ONCE", 2)
     parts: list[set[str]] = []
 
     def removing(scope: UserScope, images: Set[str], *, sent: bool) -> Set[str]:
@@ -298,7 +298,7 @@ def test_a_worker_that_is_cut_off_is_followed_where_it_stopped(world: World, mon
             raise Killed
         return remove_images(scope, images, sent=sent)
 
-    monkeypatch.setattr(erase_taken_back, "remove_images", removing)
+    monkeypatch.setattr(erase_retracted, "remove_images", removing)
     with pytest.raises(Killed):
         take_back(scope, message)
     assert len(stored(world)) == 2

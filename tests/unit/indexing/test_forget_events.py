@@ -11,8 +11,8 @@ import pytest
 from neve.domain.records import EventType
 from neve.ports import Message, Owner, Passage
 from neve.usecases.indexing import index_events
+from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.retract_events import Retract, retract_events
 from tests.unit.recall_world import RecallWorld
 
 CALL = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})

@@ -40,9 +40,9 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.reflect.replace_rows import Replacement, _begin
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.sessions.read_sessions import SessionView, get_session
-from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import retract_message
 from neve.worker import STANDS
 from tests.unit.api_world import installed
 from tests.unit.world import World, kept

@@ -20,12 +20,12 @@ from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import retract_message
+from neve.usecases.retract.run_retraction import take_back
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.read_sessions import get_session
-from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import retract_message
-from neve.usecases.sessions.take_back import take_back
 from tests.unit.world import ScriptedObserver, World, time_for
 
 USER = EventType.USER_MESSAGE

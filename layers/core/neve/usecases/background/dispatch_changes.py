@@ -25,7 +25,7 @@ from neve.usecases.jobs.messages.indexing import events_message, late_tenant_mes
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.memories.note_access import note_access
 from neve.usecases.reflect.note_due import new_candidates, note_due, rows_of_due
-from neve.usecases.sessions import retract_job
+from neve.usecases.retract import retract_job
 from neve.usecases.sessions.note_open import note_open
 
 

@@ -40,7 +40,7 @@ from neve.usecases.jobs.messages.observation import observation_job_id, observat
 from neve.usecases.jobs.queued_jobs import KINDS, job_message
 from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.lag.memory_lag import progress_of
-from neve.usecases.sessions import retract_job
+from neve.usecases.retract import retract_job
 
 BATCH_SIZE = 100
 """Changes that are dispatched together, as in a batch of the stream."""

@@ -10,8 +10,8 @@ from neve.scope import SessionScope
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.report import ObservationReport
-from neve.usecases.sessions import retract_job
-from neve.usecases.sessions.take_back import take_back
+from neve.usecases.retract import retract_job
+from neve.usecases.retract.run_retraction import take_back
 
 _WORK = {"observe": extract_session, retract_job.KIND: take_back}
 

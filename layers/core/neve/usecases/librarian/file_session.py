@@ -26,9 +26,9 @@ from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.librarian.commit_filing import FilingCommit, InputTakenBack, Overtaken, PersonWasFaster, result_of
 from neve.usecases.librarian.gather import Gathered, gather
-from neve.usecases.librarian.wait_for_retraction import wait_for_retraction
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.privacy.screen_answers import screen_filed
+from neve.usecases.retract.wait_for_retraction import wait_for_retraction
 
 RULES = "none"
 """Version of the prompt of a filing that no librarian answered."""

@@ -18,9 +18,9 @@ from neve.http.pages import Page
 from neve.http.schemas.fields import Filled, Identifier, Limit, Name, Seq, Time
 from neve.store.keys import image_name
 from neve.usecases.images.create_upload import Upload
+from neve.usecases.retract.retract_events import Retract, Retracted
 from neve.usecases.sessions.append_events import Appended, NewEvent
 from neve.usecases.sessions.list_events import EventPage
-from neve.usecases.sessions.retract_events import Retract, Retracted
 
 EVENTS = "/v1/users/{user_id}/sessions/{session_id}/events"
 UPLOADS = "/v1/users/{user_id}/uploads"

@@ -31,7 +31,7 @@ from neve.usecases.observe.refusals import noted, without_images
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.privacy.screen_observed import screen_observed
 from neve.usecases.reflect.replace_rows import in_place, seqs_of
-from neve.usecases.sessions.retract_job import note, read
+from neve.usecases.retract.retract_job import note, read
 
 
 @dataclass(frozen=True)

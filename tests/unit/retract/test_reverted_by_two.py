@@ -12,9 +12,9 @@ import pytest
 from neve.domain.errors import NeveError
 from neve.store import rows
 from neve.usecases.documents.delete_document import delete_document
-from neve.usecases.librarian import unfile
+from neve.usecases.retract import revert_documents
 from tests.unit.librarian.library_world import LibraryWorld, answer
-from tests.unit.librarian.test_librarian_taken_back import OSLO, filed, filing, retract, work
+from tests.unit.retract.test_reverted_documents import OSLO, filed, filing, retract, work
 
 
 class Slow(Exception):
@@ -36,14 +36,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibraryWorld]:
 
 def before_the_step_ends(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], object]) -> None:
     """Once, as the first worker is about to note that it has unfiled the session."""
-    done = unfile._Unfiling._done
+    done = revert_documents._Unfiling._done
 
     def after(self: Any, *given: Any) -> Any:
-        monkeypatch.setattr(unfile._Unfiling, "_done", done)
+        monkeypatch.setattr(revert_documents._Unfiling, "_done", done)
         meanwhile()
         return done(self, *given)
 
-    monkeypatch.setattr(unfile._Unfiling, "_done", after)
+    monkeypatch.setattr(revert_documents._Unfiling, "_done", after)
 
 
 def test_a_document_that_a_slower_worker_deletes_is_written_again(
@@ -58,7 +58,7 @@ def test_a_document_that_a_slower_worker_deletes_is_written_again(
     def meanwhile() -> None:
         later.append(retract(world, 1, 1))
         with monkeypatch.context() as patched, contextlib.suppress(Slow):
-            patched.setattr(unfile, "delete_document", slow)
+            patched.setattr(revert_documents, "delete_document", slow)
             work(world, first)
 
     before_the_step_ends(monkeypatch, meanwhile)
@@ -74,16 +74,16 @@ def test_a_document_that_a_slower_worker_deletes_is_written_again(
 
 def test_nothing_is_deleted_once_the_step_is_done(world: LibraryWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a worker finds that comes late is for the job of the later retraction: it moves the cursor as well."""
-    first, later, plan = retract(world, 3), list[Any](), unfile._Unfiling._plan
+    first, later, plan = retract(world, 3), list[Any](), revert_documents._Unfiling._plan
     filed(world)
 
     def late(self: Any, _: Any) -> Any:
-        monkeypatch.setattr(unfile._Unfiling, "_plan", plan)
+        monkeypatch.setattr(revert_documents._Unfiling, "_plan", plan)
         unfiled(world, first)
         later.append(retract(world, 1, 1))
         return plan(self, self._read()[1])
 
-    monkeypatch.setattr(unfile._Unfiling, "_plan", late)
+    monkeypatch.setattr(revert_documents._Unfiling, "_plan", late)
     unfiled(world, first)
     assert world.text(OSLO) is not None
     work(world, later[0])
@@ -94,19 +94,19 @@ def test_a_worker_that_found_nothing_read_does_what_another_one_has_noted(
     world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The session is filed, and something else of it taken back, before it notes that there is nothing to do."""
-    first, read = retract(world, 3), unfile._Unfiling._read
+    first, read = retract(world, 3), revert_documents._Unfiling._read
 
     def early(self: Any) -> Any:
         found = read(self)
-        monkeypatch.setattr(unfile._Unfiling, "_read", read)
+        monkeypatch.setattr(revert_documents._Unfiling, "_read", read)
         filed(world)
         retract(world, 1, 1)
         with monkeypatch.context() as patched, contextlib.suppress(Slow):
-            patched.setattr(unfile, "delete_document", slow)
+            patched.setattr(revert_documents, "delete_document", slow)
             unfiled(world, first)
         return found
 
-    monkeypatch.setattr(unfile._Unfiling, "_read", early)
+    monkeypatch.setattr(revert_documents._Unfiling, "_read", early)
     unfiled(world, first)
     assert (world.text(OSLO), filing(world).document_id, filing(world).filed_seq) == (None, None, 0)
 
@@ -115,4 +115,4 @@ def unfiled(world: LibraryWorld, message: Any) -> None:
     """That step alone."""
     item = world.table.get(world.session.keys.retraction(message["retraction"]))
     assert item is not None
-    unfile.unfile(world.session, 1, rows.read_retraction(item), message["job_id"])
+    revert_documents.unfile(world.session, 1, rows.read_retraction(item), message["job_id"])

@@ -13,7 +13,7 @@ from neve.scope import SessionScope, UserScope
 from neve.store.delete_rows import delete_rows
 from neve.store.documents import read_document, text_of
 from neve.store.partitions import all_rows
-from neve.usecases.erase.still_used import used_elsewhere
+from neve.usecases.retract.still_used import used_elsewhere
 
 READ_TOGETHER = 25
 """Revisions of 300 KB at most."""

@@ -15,19 +15,19 @@ from neve.ports import ModelRefused, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
-from neve.usecases.compact.rewrite_summary import rewrite_summary
 from neve.usecases.compact.summarise import NoTimeToSummarise
-from neve.usecases.erase.erase_taken_back import MadeOfIt, erase_taken_back
 from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.lag.memory_lag import leave_if_caught_up
-from neve.usecases.librarian.unfile import unfile
 from neve.usecases.observe.extract_session import refused
-from neve.usecases.observe.observe_again import observe_again
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.reflect.replace_taken_back import replace_taken_back
-from neve.usecases.sessions.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
+from neve.usecases.retract.erase_retracted import MadeOfIt, erase_taken_back
+from neve.usecases.retract.observe_remainder import observe_again
+from neve.usecases.retract.replace_derived import replace_taken_back
+from neve.usecases.retract.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
+from neve.usecases.retract.revert_documents import unfile
+from neve.usecases.retract.rewrite_summary import rewrite_summary
 
 ERASE_S = 30.0
 """Of a worker's time, for an erasure to begin (*chosen*): one that is cut off begins anew, with what is left."""

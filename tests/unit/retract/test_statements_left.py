@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.memories.said_again import MOST_SAID, restated, said_once_more, statement_of, statements_of
-from neve.domain.memories.taken_back import Consequences, Elsewhere, consequences
 from neve.domain.memories.text import fingerprint
 from neve.domain.records import By, Kind, Memory, Priority, Provenance, Scope, Spans, Statement, Status, Tier, Trust
+from neve.domain.retract.derived import Consequences, Elsewhere, consequences
 from neve.domain.sessions.spans import holds, joined
 from neve.store import rows
 from neve.store.keys import UserKeys

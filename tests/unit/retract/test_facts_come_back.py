@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.memories.taken_back import MOST_FACTS
 from neve.domain.records import Job, Kind, Memory, Provenance, Status
+from neve.domain.retract.derived import MOST_FACTS
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.store_fact import store_facts
 from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
-from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import retract_message
-from neve.usecases.sessions.take_back import take_back
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import retract_message
+from neve.usecases.retract.run_retraction import take_back
 from tests.unit.world import World
 
 LYON, NICE = "Anna lives in Lyon.", "Anna lives in Nice."

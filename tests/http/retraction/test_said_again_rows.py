@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.http.driving.people import Json, Person, answered, said
-from tests.http.taking_back.test_retract_rows import done, facts, retract, words
+from tests.http.retraction.test_retract_rows import done, facts, retract, words
 
 PARIS = "User lives in Paris"
 

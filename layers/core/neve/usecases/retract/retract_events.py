@@ -28,7 +28,7 @@ from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.transact import transact
 from neve.usecases.jobs.messages.compaction import new_job_id
-from neve.usecases.sessions.retract_job import KIND
+from neve.usecases.retract.retract_job import KIND
 
 
 @dataclass(frozen=True, slots=True)

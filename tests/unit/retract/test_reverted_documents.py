@@ -17,14 +17,14 @@ from neve.usecases.compact.end_session import end_session
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.file_session import file_session
-from neve.usecases.librarian.wait_for_retraction import wait_for_retraction
 from neve.usecases.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import retract_message
+from neve.usecases.retract.run_retraction import take_back
+from neve.usecases.retract.wait_for_retraction import wait_for_retraction
 from neve.usecases.sessions.read_sessions import get_session
-from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import retract_message
-from neve.usecases.sessions.take_back import take_back
 from tests.unit.librarian.library_world import ACCOUNT, LibraryWorld, answer, change, proposals
 
 OSLO = "/conversations/2026-03-10-a-trip-to-oslo"
@@ -217,7 +217,7 @@ def test_a_session_that_two_retractions_move_back_keeps_its_account(
             take_back(other, second)
         return gone
 
-    monkeypatch.setattr("neve.usecases.librarian.unfile.delete_document", meeting)
+    monkeypatch.setattr("neve.usecases.retract.revert_documents.delete_document", meeting)
     work(world, first)
     neighbour = get_job(world.user(), second["job_id"])
     assert (met, neighbour.status, neighbour.state["sessions"]) == ([OSLO], "done", ["s1"])
@@ -243,7 +243,7 @@ def test_another_conversation_takes_the_place_of_a_deleted_document(
             file_other(world, other)
         return gone
 
-    monkeypatch.setattr("neve.usecases.librarian.unfile.delete_document", meeting)
+    monkeypatch.setattr("neve.usecases.retract.revert_documents.delete_document", meeting)
     work(world, retract(world, 3, None, edit))
     assert (filing(world).document_path, filing_of(world, "s2").document_path) == (None, OSLO)
     world.observer.filings = [answer()]
@@ -266,7 +266,7 @@ def test_a_document_that_took_the_place_of_a_touched_one_is_not_deleted(
             file_other(world, other)
         return delete_document(scope, path, *of)
 
-    monkeypatch.setattr("neve.usecases.librarian.unfile.delete_document", late)
+    monkeypatch.setattr("neve.usecases.retract.revert_documents.delete_document", late)
     job = work(world, retract(world, 3))
     assert (job.status, world.rev(OSLO)) == ("done", 1)
     assert [one.provenance.session_id for one in world.revisions(OSLO)] == ["s2"]

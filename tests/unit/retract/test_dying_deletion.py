@@ -15,9 +15,9 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import retract_message
-from neve.usecases.sessions.take_back import take_back
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import retract_message
+from neve.usecases.retract.run_retraction import take_back
 from tests.unit.dying import Dead, die_behind
 from tests.unit.world import World, kept
 

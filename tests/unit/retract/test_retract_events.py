@@ -14,9 +14,9 @@ from neve.domain.errors import NeveError
 from neve.domain.records import EventType, RetractReason
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
+from neve.usecases.retract.retract_events import Retract, Retracted, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.retract_events import Retract, Retracted, retract_events
 from tests.unit.world import World
 
 

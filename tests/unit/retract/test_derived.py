@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.memories.said_again import statements_of
-from neve.domain.memories.taken_back import MOST_FACTS, Consequences, consequences, named_by
 from neve.domain.memories.text import fingerprint
 from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Spans, Statement, Status, Tier
+from neve.domain.retract.derived import MOST_FACTS, Consequences, consequences, named_by
 
 SESSION = "s1"
 

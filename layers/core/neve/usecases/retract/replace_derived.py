@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 
 from neve.domain.memories.said_again import said_once_more, with_room_for, without_taken_back
-from neve.domain.memories.taken_back import named_by
 from neve.domain.memories.text import observed_date, time_of_day
 from neve.domain.records import EmbeddingState, Job, Kind, Memory, Retraction, Scope, Status
+from neve.domain.retract.derived import named_by
 from neve.domain.times import iso
 from neve.ports import Delete, WriteOp
 from neve.scope import SessionScope
@@ -27,8 +27,8 @@ from neve.usecases.reflect.replace_rows import (
     replace_rows,
     seqs_of,
 )
-from neve.usecases.reflect.weigh_taken_back import Weighed, by_ids, weigh_taken_back
-from neve.usecases.sessions.retract_job import REPLACED, after, is_done, note, read
+from neve.usecases.retract.find_derived import Weighed, by_ids, weigh_taken_back
+from neve.usecases.retract.retract_job import REPLACED, after, is_done, note, read
 
 BUSY_S, BUSY_TIMES = 1.0, 5
 """How long another replacement of the user is waited for: one takes a second, and words stay visible meanwhile."""

@@ -21,12 +21,12 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
-from neve.usecases.reflect import replace_taken_back
 from neve.usecases.reflect.replace_rows import Replacement, in_place, replace_rows
+from neve.usecases.retract import replace_derived
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import JobEnded, after, note, retract_message
+from neve.usecases.retract.run_retraction import take_back
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import JobEnded, after, note, retract_message
-from neve.usecases.sessions.take_back import take_back
 from tests.unit.world import NOTHING, World, kept, time_for
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 60).decode()
@@ -188,7 +188,7 @@ def test_they_stand_before_what_a_pass_writes_meanwhile(world: World, monkeypatc
     """Which was not there when the order of the list was read."""
     first, second = observe(world, "one", "two"), observe(world, "three", "four", "five")
     fold(world, first, second)
-    message, order = retract(world, 4, 5), replace_taken_back._order
+    message, order = retract(world, 4, 5), replace_derived._order
 
     def then_a_pass(*given: Any) -> Any:
         found = order(*given)
@@ -196,7 +196,7 @@ def test_they_stand_before_what_a_pass_writes_meanwhile(world: World, monkeypatc
         observe(world, "six", "seven")
         return found
 
-    monkeypatch.setattr(replace_taken_back, "_order", then_a_pass)
+    monkeypatch.setattr(replace_derived, "_order", then_a_pass)
     assert work(world, message).result["restored"] == 1
     assert ranges(seen(world)) == [(1, 2), (3, 3), (6, 7)]
 

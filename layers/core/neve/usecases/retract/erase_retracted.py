@@ -20,11 +20,11 @@ from neve.store.keys import SUMMARY
 from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
-from neve.usecases.erase.erase_revisions import erase_vectors, stored_revisions
-from neve.usecases.erase.still_used import texts_of_event, texts_of_memory, used_elsewhere
 from neve.usecases.images.image_objects import note_removed, remove_images
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
+from neve.usecases.retract.erase_revisions import erase_vectors, stored_revisions
+from neve.usecases.retract.still_used import texts_of_event, texts_of_memory, used_elsewhere
 
 T = TypeVar("T")
 

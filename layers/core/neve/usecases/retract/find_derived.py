@@ -1,5 +1,5 @@
 """What becomes of a user's memories when a part of a log is taken back: the rows that
-``domain/memories/taken_back.py`` needs for it (docs/rules/retract.md#derived)."""
+``domain/retract/derived.py`` needs for it (docs/rules/retract.md#derived)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from neve.domain.memories.said_again import MOST_RETOLD, first_statement, range_of, statements_of
-from neve.domain.memories.taken_back import Consequences, Elsewhere, consequences, is_touched, unknown_sources
 from neve.domain.records import Kind, Memory, Retraction, SessionHead, SessionMarker, Spans, Statement
+from neve.domain.retract.derived import Consequences, Elsewhere, consequences, is_touched, unknown_sources
 from neve.domain.sessions.transcript import event_text
 from neve.domain.times import parse
 from neve.domain.words import content_words

@@ -12,11 +12,11 @@ from itertools import groupby
 from typing import Any
 
 from neve.domain.documents.change import DocumentChange
-from neve.domain.documents.taken_back import lost_with, newest_untouched, put_back, touched_revisions
 from neve.domain.errors import NeveError
 from neve.domain.librarian.filing import Filing
-from neve.domain.memories.taken_back import is_touched
 from neve.domain.records import Document, Job, Retraction, Spans
+from neve.domain.retract.derived import is_touched
+from neve.domain.retract.revisions import lost_with, newest_untouched, put_back, touched_revisions
 from neve.domain.sessions.spans import holds
 from neve.domain.times import iso
 from neve.ports import Delete, Item, Key, QueueName, WriteOp, key_of
@@ -31,9 +31,9 @@ from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
-from neve.usecases.erase.erase_revisions import erase_revisions, erase_vectors_of
 from neve.usecases.jobs.messages.filing import filing_message, refiling_job
-from neve.usecases.sessions.retract_job import UNFILED, after, is_done, note, read
+from neve.usecases.retract.erase_revisions import erase_revisions, erase_vectors_of
+from neve.usecases.retract.retract_job import UNFILED, after, is_done, note, read
 
 
 def unfile(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> None:

@@ -11,9 +11,9 @@ from neve.observing import Observed
 from neve.store import rows
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
-from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import retract_message
-from neve.usecases.sessions.take_back import take_back
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import retract_message
+from neve.usecases.retract.run_retraction import take_back
 from tests.unit.world import World, kept
 
 

@@ -22,10 +22,10 @@ from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.store_fact import store_fact
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.observe.observe_session import observe_session
-from neve.usecases.reflect import weigh_taken_back
-from neve.usecases.sessions.retract_events import Retract, Retracted, retract_events
-from neve.usecases.sessions.retract_job import retract_message
-from neve.usecases.sessions.take_back import take_back
+from neve.usecases.retract import find_derived
+from neve.usecases.retract.retract_events import Retract, Retracted, retract_events
+from neve.usecases.retract.retract_job import retract_message
+from neve.usecases.retract.run_retraction import take_back
 from tests.unit.world import ScriptedObserver, World
 
 TEA, TRAIN, BUS = "User likes oolong tea.", "User takes the train.", "User takes the bus."
@@ -210,7 +210,7 @@ def test_the_words_of_a_deleted_repetition_leave_the_row(world: World) -> None:
 def test_of_a_session_with_many_repetitions_everything_is_looked_at(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (said_again, weigh_taken_back):
+    for module in (said_again, find_derived):
         monkeypatch.setattr(module, "MOST_RETOLD", 1)
     monkeypatch.setattr("neve.usecases.memories.fact_writes.MOST_RETOLD", 1)
     for text in (TEA, TRAIN):

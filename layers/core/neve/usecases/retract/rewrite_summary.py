@@ -19,7 +19,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.compact.summarise import Written, request_of, summarise
-from neve.usecases.sessions.retract_events import covers_any
+from neve.usecases.retract.retract_events import covers_any
 from neve.usecases.tenants.usage import usage_put
 
 REWRITTEN = {"summary": "rewritten"}
