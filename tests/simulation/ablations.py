@@ -506,7 +506,7 @@ ABLATIONS = _by_name(
             "looking whether the input of a filing was taken back before it commits",
             "recanted",
             150,
-            lambda: [(commit_filing, "_taken_back_since", lambda *_: False)],
+            lambda: [(commit_filing, "_retracted_since", lambda *_: False)],
         ),
         Ablation(
             "left out",

@@ -150,7 +150,7 @@ def _recognising(seen: Counter[str]) -> Any:
     def attempting(self: Any, memory_id: str) -> Any:
         try:
             done = attempt(self, memory_id)
-        except commit_pass.InputTakenBack:
+        except commit_pass.InputRetracted:
             seen["input taken back"] += 1
             raise
         seen["own pass recognised"] += _stands(self, done)

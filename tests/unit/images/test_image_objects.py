@@ -21,7 +21,7 @@ from neve.usecases.observe.images import with_images
 from neve.usecases.retract import erase_retracted
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import retract_message
-from neve.usecases.retract.run_retraction import take_back
+from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.world import World
 
@@ -145,7 +145,7 @@ def test_of_two_deletions_at_once_the_last_one_takes_it_away(world: World, dies:
             write(ops)
             return
         del world.table.write
-        take_back(other, messages[1])
+        run_retraction(other, messages[1])
         assert len(stored(world)) == 1
         write(ops)
         if dies:
@@ -154,8 +154,8 @@ def test_of_two_deletions_at_once_the_last_one_takes_it_away(world: World, dies:
     world.table.write = meeting  # type: ignore[method-assign]
     if dies:
         with pytest.raises(Killed):
-            take_back(one, messages[0])
-    take_back(one, messages[0])
+            run_retraction(one, messages[0])
+    run_retraction(one, messages[0])
     assert stored(world) == []
     jobs = [get_job(world.user(), message["job_id"]) for message in messages]
     assert [(job.status, job.result["erased"]["verified"]) for job in jobs] == [("done", True)] * 2
@@ -173,19 +173,19 @@ def test_what_one_of_two_workers_laid_aside_before_it_died_goes_too(world: World
         del world.objects.copy
         world.objects.delete = killed  # type: ignore[method-assign]
         with pytest.raises(Killed):
-            take_back(scope, message)
+            run_retraction(scope, message)
         del world.objects.delete
         return copy(source, target)
 
     world.objects.copy = behind_the_look  # type: ignore[method-assign]
-    take_back(scope, message)
+    run_retraction(scope, message)
     assert stored(world) == []
 
 
 def test_a_copy_of_one_that_died_long_ago_goes_too(world: World) -> None:
     scope, [name] = world.user().of_session("s1"), stored(world)
     world.objects.copy(name, world.user().keys.image_aside(name, "t"))
-    take_back(scope, deleting(world, scope))
+    run_retraction(scope, deleting(world, scope))
     assert stored(world) == []
 
 
@@ -203,10 +203,10 @@ def test_a_worker_that_dies_behind_the_blank_event_is_followed(world: World, rem
 
     world.objects.delete = killed  # type: ignore[method-assign]
     with pytest.raises(Killed):
-        take_back(scope, message)
+        run_retraction(scope, message)
     row = world.table.get(scope.keys.event(1)) or {}
     assert (row["erased"], row["content"], rows.images_of_row(row)) == (True, "", [name])
-    take_back(scope, message)
+    run_retraction(scope, message)
     assert stored(world) == []
     row = world.table.get(scope.keys.event(1)) or {}
     assert (row["erased"], rows.images_of_row(row)) == (True, [])
@@ -226,7 +226,7 @@ def test_a_copy_that_is_put_back_by_another_one_before_the_event_is_blank_goes_t
         write(ops)
 
     world.table.write = meddled  # type: ignore[method-assign]
-    take_back(scope, message)
+    run_retraction(scope, message)
     assert "write" not in vars(world.table)
     assert stored(world) == []
 
@@ -300,9 +300,9 @@ def test_a_worker_that_is_cut_off_is_followed_where_it_stopped(world: World, mon
 
     monkeypatch.setattr(erase_retracted, "remove_images", removing)
     with pytest.raises(Killed):
-        take_back(scope, message)
+        run_retraction(scope, message)
     assert len(stored(world)) == 2
-    take_back(scope, message)
+    run_retraction(scope, message)
     assert stored(world) == []
     assert [len(part) for part in parts] == [2, 2, 2]
     assert parts[1] == parts[2]

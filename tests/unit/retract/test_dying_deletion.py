@@ -17,7 +17,7 @@ from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import retract_message
-from neve.usecases.retract.run_retraction import take_back
+from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.dying import Dead, die_behind
 from tests.unit.world import World, kept
 
@@ -73,12 +73,12 @@ def test_behind_whichever_write_it_dies_the_next_worker_leaves_no_byte(
     with monkeypatch.context() as dying:
         die_behind(writes, dying, *ways_to_write(world))
         try:
-            take_back(scope_of(world), message)
+            run_retraction(scope_of(world), message)
         except Dead:
             died = True
     assert died == (writes < WRITES), "the job has more or fewer writes than are tried"
     world.clock.move(seconds=1_000)  # what the dead worker held is free
-    take_back(scope_of(world), message)
+    run_retraction(scope_of(world), message)
     job = rows.read_job(world.table.get(world.tenant.keys.job(answer.job_id)) or {})
     assert (job.status, job.result["erased"]["verified"]) == ("done", True)
     active = [memory for memory in world.memories() if memory.status is Status.ACTIVE]

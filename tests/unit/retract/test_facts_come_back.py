@@ -17,7 +17,7 @@ from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import retract_message
-from neve.usecases.retract.run_retraction import take_back
+from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.world import World
 
 LYON, NICE = "Anna lives in Lyon.", "Anna lives in Nice."
@@ -62,14 +62,14 @@ def texts(world: World) -> list[str]:
     return sorted(memory.text for memory in active(world))
 
 
-def taken_back(world: World, seq: int, meanwhile: Callable[[], object] = lambda: None) -> Job:
+def retracted(world: World, seq: int, meanwhile: Callable[[], object] = lambda: None) -> Job:
     """Its job, done. ``meanwhile`` happens between the retraction and its worker."""
     scope = world.user().of_session("s1")
     answer = retract_events(scope, Retract(seq, seq, "edited"))
     item = world.table.get(world.tenant.keys.job(answer.job_id))
     assert item is not None
     meanwhile()
-    take_back(scope, retract_message(item).body)
+    run_retraction(scope, retract_message(item).body)
     done = world.table.get(world.tenant.keys.job(answer.job_id))
     assert done is not None
     return rows.read_job(done)
@@ -77,7 +77,7 @@ def taken_back(world: World, seq: int, meanwhile: Callable[[], object] = lambda:
 
 def test_what_is_said_again_is_counted_on_the_copy(world: World) -> None:
     [old] = keep(world, LYON)
-    taken_back(world, correct(world, (LYON, NICE)))
+    retracted(world, correct(world, (LYON, NICE)))
     [copy] = active(world)
     assert old.memory is not None and copy.supersedes == (old.memory.id,)
     [again] = keep(world, "anna  lives in LYON.")
@@ -89,7 +89,7 @@ def test_what_is_said_again_is_counted_on_the_copy(world: World) -> None:
 def test_what_was_said_again_before_does_not_come_back_beside_it(world: World) -> None:
     keep(world, LYON)
     seq = correct(world, (LYON, NICE))
-    job = taken_back(world, seq, lambda: keep(world, LYON))
+    job = retracted(world, seq, lambda: keep(world, LYON))
     assert (job.result["superseded"], job.result["restored"]) == (1, 0)
     assert texts(world) == [LYON]
 
@@ -106,7 +106,7 @@ def test_whenever_it_is_said_again_there_is_one(world: World, write: int) -> Non
         else:
             keep(world, LYON)
 
-    taken_back(world, seq, lambda: setattr(world.table, "before_write", lambda: count_down(write)))
+    retracted(world, seq, lambda: setattr(world.table, "before_write", lambda: count_down(write)))
     assert texts(world) == [LYON]
     assert keep(world, LYON)[0].decision == "reinforced"
     assert texts(world) == [LYON]
@@ -118,7 +118,7 @@ def test_an_older_fact_that_was_edited_since_says_it_already(world: World) -> No
     world.open(session="s1")
     seq = correct(world, (LYON, NICE))
     update_memory(world.user(), made.id, MemoryChange({"text": LYON}), None)
-    assert taken_back(world, seq).result["restored"] == 0
+    assert retracted(world, seq).result["restored"] == 0
     assert [memory.id for memory in active(world)] == [made.id]
 
 
@@ -128,7 +128,7 @@ def test_more_come_back_than_one_transaction_holds(world: World) -> None:
     for start in range(0, count, 20):
         keep(world, *before[start : start + 20])
     seq = correct(world, *[(text, text.replace("been", "never been")) for text in before])
-    job = taken_back(world, seq)
+    job = retracted(world, seq)
     assert (job.status, job.result["superseded"], job.result["restored"]) == ("done", count, count)
     assert texts(world) == before
     for start in range(0, count, 20):

@@ -35,15 +35,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibraryWorld]:
 
 
 def before_the_step_ends(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], object]) -> None:
-    """Once, as the first worker is about to note that it has unfiled the session."""
-    done = revert_documents._Unfiling._done
+    """Once, as the first worker is about to note that it has reverted the documents."""
+    done = revert_documents._Reverting._done
 
     def after(self: Any, *given: Any) -> Any:
-        monkeypatch.setattr(revert_documents._Unfiling, "_done", done)
+        monkeypatch.setattr(revert_documents._Reverting, "_done", done)
         meanwhile()
         return done(self, *given)
 
-    monkeypatch.setattr(revert_documents._Unfiling, "_done", after)
+    monkeypatch.setattr(revert_documents._Reverting, "_done", after)
 
 
 def test_a_document_that_a_slower_worker_deletes_is_written_again(
@@ -74,17 +74,17 @@ def test_a_document_that_a_slower_worker_deletes_is_written_again(
 
 def test_nothing_is_deleted_once_the_step_is_done(world: LibraryWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a worker finds that comes late is for the job of the later retraction: it moves the cursor as well."""
-    first, later, plan = retract(world, 3), list[Any](), revert_documents._Unfiling._plan
+    first, later, plan = retract(world, 3), list[Any](), revert_documents._Reverting._plan
     filed(world)
 
     def late(self: Any, _: Any) -> Any:
-        monkeypatch.setattr(revert_documents._Unfiling, "_plan", plan)
-        unfiled(world, first)
+        monkeypatch.setattr(revert_documents._Reverting, "_plan", plan)
+        reverted(world, first)
         later.append(retract(world, 1, 1))
         return plan(self, self._read()[1])
 
-    monkeypatch.setattr(revert_documents._Unfiling, "_plan", late)
-    unfiled(world, first)
+    monkeypatch.setattr(revert_documents._Reverting, "_plan", late)
+    reverted(world, first)
     assert world.text(OSLO) is not None
     work(world, later[0])
     assert (world.text(OSLO), filing(world).document_id) == (None, None)
@@ -94,25 +94,25 @@ def test_a_worker_that_found_nothing_read_does_what_another_one_has_noted(
     world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The session is filed, and something else of it taken back, before it notes that there is nothing to do."""
-    first, read = retract(world, 3), revert_documents._Unfiling._read
+    first, read = retract(world, 3), revert_documents._Reverting._read
 
     def early(self: Any) -> Any:
         found = read(self)
-        monkeypatch.setattr(revert_documents._Unfiling, "_read", read)
+        monkeypatch.setattr(revert_documents._Reverting, "_read", read)
         filed(world)
         retract(world, 1, 1)
         with monkeypatch.context() as patched, contextlib.suppress(Slow):
             patched.setattr(revert_documents, "delete_document", slow)
-            unfiled(world, first)
+            reverted(world, first)
         return found
 
-    monkeypatch.setattr(revert_documents._Unfiling, "_read", early)
-    unfiled(world, first)
+    monkeypatch.setattr(revert_documents._Reverting, "_read", early)
+    reverted(world, first)
     assert (world.text(OSLO), filing(world).document_id, filing(world).filed_seq) == (None, None, 0)
 
 
-def unfiled(world: LibraryWorld, message: Any) -> None:
+def reverted(world: LibraryWorld, message: Any) -> None:
     """That step alone."""
     item = world.table.get(world.session.keys.retraction(message["retraction"]))
     assert item is not None
-    revert_documents.unfile(world.session, 1, rows.read_retraction(item), message["job_id"])
+    revert_documents.revert_documents(world.session, 1, rows.read_retraction(item), message["job_id"])

@@ -22,7 +22,7 @@ from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import retract_message
-from neve.usecases.retract.run_retraction import take_back
+from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
 from neve.usecases.sessions.read_sessions import get_session
 from tests.unit.librarian.library_world import ACCOUNT, LibraryWorld, answer, change, proposals
@@ -68,7 +68,7 @@ def shown(world: LibraryWorld) -> list[list[int]]:
 
 
 def work(world: LibraryWorld, message: Any) -> Job:
-    take_back(world.session, message)
+    run_retraction(world.session, message)
     return get_job(world.user(), message["job_id"])
 
 
@@ -214,7 +214,7 @@ def test_a_session_that_two_retractions_move_back_keeps_its_account(
         gone = delete_document(scope, path, *of)
         if path == OSLO and not met:
             met.append(path)
-            take_back(other, second)
+            run_retraction(other, second)
         return gone
 
     monkeypatch.setattr("neve.usecases.retract.revert_documents.delete_document", meeting)

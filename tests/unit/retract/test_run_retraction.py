@@ -25,7 +25,7 @@ from neve.usecases.reflect.replace_rows import Replacement, in_place, replace_ro
 from neve.usecases.retract import replace_derived
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import JobEnded, after, note, retract_message
-from neve.usecases.retract.run_retraction import take_back
+from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.world import NOTHING, World, kept, time_for
 
@@ -61,7 +61,7 @@ def retract(world: World, first: int, last: int | None = None, reason: RetractRe
 
 
 def work(world: World, message: dict[str, Any], **more: Any) -> Job:
-    take_back(scope_of(world), message, **more)
+    run_retraction(scope_of(world), message, **more)
     return job_of(world, message)
 
 
@@ -226,7 +226,7 @@ def test_a_model_that_is_down_is_asked_again_by_the_next_worker(world: World) ->
 def test_a_worker_without_time_sends_its_message_again(world: World) -> None:
     observe(world, "one", "two", "three")
     message = retract(world, 3)
-    report = take_back(scope_of(world), message, time_for(0))
+    report = run_retraction(scope_of(world), message, time_for(0))
     assert report is not None and report.left_off_at is not None
     assert job_of(world, message).status == "running"
     assert work(world, message).status == "done"
@@ -337,7 +337,7 @@ def test_an_event_that_is_refused_alone_is_told(world: World) -> None:
     observe(world, "one", "two", "three", "four")
     message = retract(world, 4)
     world.observer.answers += [ContentRefused(REASON), ContentRefused(REASON)]
-    report = take_back(scope_of(world), message)
+    report = run_retraction(scope_of(world), message)
     assert ranges(seen(world)) == [(1, 3)]
     assert seen(world)[0].text == "🟡 said 2 to 3"
     told = [{"seq": 1, "reason": REASON}]
@@ -349,7 +349,7 @@ def test_where_all_that_is_left_is_refused_it_is_told_once(world: World) -> None
     observe(world, "one", "two")
     message = retract(world, 2)
     world.observer.answers.append(ContentRefused(REASON))
-    report = take_back(scope_of(world), message)
+    report = run_retraction(scope_of(world), message)
     job = job_of(world, message)
     assert (job.status, seen(world)) == ("done", [])
     assert report is not None and report.unobservable == job.result["unobservable"] == [{"seq": 1, "reason": REASON}]
@@ -361,7 +361,7 @@ def test_images_that_are_left_out_are_told(world: World) -> None:
     observe(world, "two", "three")
     message = retract(world, 3)
     world.observer.answers.append(ContentRefused(REASON))
-    report = take_back(scope_of(world), message)
+    report = run_retraction(scope_of(world), message)
     assert ranges(seen(world)) == [(1, 2)]
     assert report is not None and report.untold()[1] == [1]
     assert job_of(world, message).result["images_left_out"] == [1]
@@ -374,7 +374,7 @@ def test_facts_without_room_are_told_of_every_pass(world: World) -> None:
         ProposedFact(f"User has been to island {n}.", "PLACE", 3, "user_stated", "new", None, 1, 1) for n in range(12)
     )
     world.observer.answers.append(kept("🟡 islands", 1, 2, facts=facts))
-    report = take_back(scope_of(world), message)
+    report = run_retraction(scope_of(world), message)
     assert report is not None and report.untold_facts()["left_out"] == 2
     assert job_of(world, message).result["facts_left_out"] == 2
 
@@ -384,7 +384,7 @@ def test_an_answer_passes_the_gate(world: World) -> None:
     message = retract(world, 2)
     card = "4111 1111 1111 1111"
     world.observer.answers.append(kept(f"🟡 pays with {card}", 1, 1, current_task=f"Charge {card}."))
-    report = take_back(scope_of(world), message)
+    report = run_retraction(scope_of(world), message)
     assert [row.text for row in seen(world)] == ["🟡 pays with [removed]"]
     assert card not in str(world.table.get(scope_of(world).keys.marker))
     assert report is not None and report.uncounted() == {"card_number": 2}
@@ -399,7 +399,7 @@ def test_a_summary_that_no_model_wrote_says_why(world: World) -> None:
     compact_session(scope_of(world), world.queue.sent[-1][1].body)
     message = retract(world, 5, 6)
     world.observer.summaries.append(ContentRefused(REASON))
-    report = take_back(scope_of(world), message)
+    report = run_retraction(scope_of(world), message)
     result = job_of(world, message).result
     assert (result["summary"], result["summary_reason"]) == ("rewritten", "the observer refused to read these events")
     assert report is not None and report.summary_refused

@@ -25,7 +25,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.retract import find_derived
 from neve.usecases.retract.retract_events import Retract, Retracted, retract_events
 from neve.usecases.retract.retract_job import retract_message
-from neve.usecases.retract.run_retraction import take_back
+from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.world import ScriptedObserver, World
 
 TEA, TRAIN, BUS = "User likes oolong tea.", "User takes the train.", "User takes the bus."
@@ -81,7 +81,7 @@ def begin(world: World, seq: int, session: str = "s1", reason: RetractReason = "
     assert item is not None
 
     def work() -> None:
-        take_back(scope, retract_message(item).body)
+        run_retraction(scope, retract_message(item).body)
         done = rows.read_job(world.table.get(world.tenant.keys.job(answer.job_id)) or {})
         assert done.status == "done", done
         assert done.result.get("erased", {"verified": True})["verified"]

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from neve.domain.memories.said_again import (
     first_statement,
-    is_taken_back,
+    is_retracted,
     restated,
     said_once_more,
     sessions_of,
     statements_of,
     with_room_for,
-    without_taken_back,
+    without_retracted,
 )
 from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records import Kind, Memory, Provenance, Span, Spans, Statement, Status
@@ -170,7 +170,7 @@ class _Weighing:
         """By the statements that are left of it."""
         self.asked |= sessions_of([fact])
         spans = {**self.elsewhere.retracted, self.session: self.spans}
-        said = (one for one in statements_of(fact) if not is_taken_back(one, spans))
+        said = (one for one in statements_of(fact) if not is_retracted(one, spans))
         return restated(fact, [one for one in said if (fact.id, one) not in self.elsewhere.unsaid])
 
     def _kept(self, touched: Iterable[Memory]) -> Iterator[Memory]:
@@ -182,7 +182,7 @@ class _Weighing:
     def _changed(self) -> dict[str, tuple[Statement, ...]]:
         own = {self.session: self.spans}
         facts = (memory for memory in self.memories.values() if memory.said_again)
-        shorter = {fact.id: () for fact in facts if without_taken_back(fact, own) != fact}
+        shorter = {fact.id: () for fact in facts if without_retracted(fact, own) != fact}
         return {**shorter, **self.joining}
 
     def _join(self, fact: Memory, holder: Memory) -> None:

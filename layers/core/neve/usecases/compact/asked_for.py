@@ -11,12 +11,13 @@ from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.retract import retract_job
-from neve.usecases.retract.run_retraction import take_back
+from neve.usecases.retract.run_retraction import run_retraction
 
-_WORK = {"observe": extract_session, retract_job.KIND: take_back}
+_WORK = {"observe": extract_session, retract_job.KIND: run_retraction}
 
 
 def asked_for(scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft) -> ObservationReport | None:
-    """As ``compact_session``; as ``extract_session`` for a message of E3, as ``take_back`` for one of a retraction."""
+    """As ``compact_session``; as ``extract_session`` for a message of E3, as ``run_retraction`` for one of a
+    retraction."""
     work = _WORK.get(body.get("work", ""), compact_session)
     return work(scope, body, seconds_left)

@@ -24,7 +24,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import transact
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.librarian.commit_filing import FilingCommit, InputTakenBack, Overtaken, PersonWasFaster, result_of
+from neve.usecases.librarian.commit_filing import FilingCommit, InputRetracted, Overtaken, PersonWasFaster, result_of
 from neve.usecases.librarian.gather import Gathered, gather
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.privacy.screen_answers import screen_filed
@@ -124,7 +124,7 @@ class _Librarian:
             )
             try:
                 return commit.write()
-            except (Overtaken, InputTakenBack):
+            except (Overtaken, InputRetracted):
                 remark = None
             except PersonWasFaster as faster:
                 rounds += 1

@@ -68,7 +68,7 @@ class Receipt:
         return {**counts, "rebuilt_packs": self.rebuilt, "verified": self.left == 0}
 
 
-def erase_taken_back(scope: SessionScope, incarnation: int, retraction: Retraction, made: MadeOfIt) -> Receipt:
+def erase_retracted(scope: SessionScope, incarnation: int, retraction: Retraction, made: MadeOfIt) -> Receipt:
     """Raises UserErased, StoreUnavailable."""
     return _Erasing(scope, incarnation, retraction, made).run()
 

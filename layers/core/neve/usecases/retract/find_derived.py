@@ -40,7 +40,7 @@ class Weighed:
     sessions: Mapping[str, SessionHead]
 
 
-def weigh_taken_back(scope: SessionScope, incarnation: int, retraction: Retraction) -> Weighed:
+def find_derived(scope: SessionScope, incarnation: int, retraction: Retraction) -> Weighed:
     """Everything that is taken back of the session is looked at, by whichever of its retractions: a job that finds
     nothing left to do does nothing. Raises UserErased."""
     keys = scope.keys

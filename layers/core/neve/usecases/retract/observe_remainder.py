@@ -22,7 +22,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
 from neve.usecases.memories.fact_writes import FactWrites
-from neve.usecases.observe.commit_pass import InputTakenBack, PassCommit, PassRead
+from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.observe.images import Pictured, with_room
 from neve.usecases.observe.lease import release_lease, take_lease
 from neve.usecases.observe.observe_session import OutOfTime, done_justice, held_by
@@ -60,7 +60,7 @@ def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written
     return replace(job, state={**job.state, "again": again}, result={**job.result, "written": ids, **told})
 
 
-def observe_again(
+def observe_remainder(
     scope: SessionScope, incarnation: int, job_id: str, report: ObservationReport, seconds_left: SecondsLeft
 ) -> None:
     """Until nothing of the job's is left to read. ``report`` hears what was not observed, which is in the job's result,
@@ -123,7 +123,7 @@ class _Again:
                 read_to = self._pass(shown)
             except ContentRefused as refusal:
                 self._narrow(shown.events, refusal)
-            except InputTakenBack:
+            except InputRetracted:
                 continue
             else:
                 self.left = replace(self.left, first=read_to + 1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from neve.domain.memories.said_again import said_once_more, with_room_for, without_taken_back
+from neve.domain.memories.said_again import said_once_more, with_room_for, without_retracted
 from neve.domain.memories.text import observed_date, time_of_day
 from neve.domain.records import EmbeddingState, Job, Kind, Memory, Retraction, Scope, Status
 from neve.domain.retract.derived import named_by
@@ -27,14 +27,14 @@ from neve.usecases.reflect.replace_rows import (
     replace_rows,
     seqs_of,
 )
-from neve.usecases.retract.find_derived import Weighed, by_ids, weigh_taken_back
+from neve.usecases.retract.find_derived import Weighed, by_ids, find_derived
 from neve.usecases.retract.retract_job import REPLACED, after, is_done, note, read
 
 BUSY_S, BUSY_TIMES = 1.0, 5
 """How long another replacement of the user is waited for: one takes a second, and words stay visible meanwhile."""
 
 
-def replace_taken_back(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> Job:
+def replace_derived(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> Job:
     """The job once readers see nothing any more of what was made of the events. ``state.again`` holds what is to be
     read again, as id, first and last seq.
 
@@ -44,7 +44,7 @@ def replace_taken_back(scope: SessionScope, incarnation: int, retraction: Retrac
         job = read(scope, job_id)
         if is_done(job, REPLACED):
             return job
-        seen = weigh_taken_back(scope, incarnation, retraction)
+        seen = find_derived(scope, incarnation, retraction)
         if seen.outcome.changed:
             _change_statements(scope, incarnation, seen)
             continue
@@ -106,7 +106,7 @@ def _change_statements(scope: SessionScope, incarnation: int, seen: Weighed) -> 
     own = {scope.session: seen.sessions[scope.session].retracted}
 
     def changed(memory: Memory) -> Memory:
-        left = without_taken_back(memory, own)
+        left = without_retracted(memory, own)
         for said in with_room_for(left, seen.outcome.changed[memory.id], memory.text):
             left = said_once_more(left, said)
         inherited = (i for i in seen.outcome.inherited.get(memory.id, ()) if i not in left.supersedes)

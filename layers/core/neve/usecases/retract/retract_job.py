@@ -17,7 +17,7 @@ from neve.store.transact import transact
 from neve.usecases.jobs.messages.observation import fifo_group
 
 KIND = "retract"
-REPLACED, UNFILED, SUMMARY, ERASED, PACK = "replaced", "unfiled", "summary", "erased", "pack"
+REPLACED, REVERTED, SUMMARY, ERASED, PACK = "replaced", "unfiled", "summary", "erased", "pack"
 """Steps of the job that are noted in its state when they are done."""
 
 

@@ -33,14 +33,14 @@ from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
 from neve.usecases.jobs.messages.filing import filing_message, refiling_job
 from neve.usecases.retract.erase_revisions import erase_revisions, erase_vectors_of
-from neve.usecases.retract.retract_job import UNFILED, after, is_done, note, read
+from neve.usecases.retract.retract_job import REVERTED, after, is_done, note, read
 
 
-def unfile(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> None:
+def revert_documents(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> None:
     """Idempotent; nothing where no librarian has read the events. Raises UserErased, StoreUnavailable."""
-    if not is_done(read(scope, job_id), UNFILED):
+    if not is_done(read(scope, job_id), REVERTED):
         try:
-            _Unfiling(scope, incarnation, retraction, job_id).run()
+            _Reverting(scope, incarnation, retraction, job_id).run()
         except NeveError as error:
             if error.code != "erasing":
                 raise
@@ -84,7 +84,7 @@ class _Plan:
     def noted(self, job: Job) -> Job:
         """With what an earlier worker has found: its part may be done. Once the step is done nothing is noted any more:
         nobody would carry out what goes with it."""
-        if is_done(job, UNFILED):
+        if is_done(job, REVERTED):
             return job
         state = dict(job.state)
         state["revisions"] = sorted({*map(tuple, state.get("revisions", ())), *self.revisions})
@@ -95,7 +95,7 @@ class _Plan:
 
 def _unread(job: Job) -> Job:
     """Of a session that no librarian has read so far, unless another worker came later and has found something."""
-    return job if "emptied" in job.state or is_done(job, UNFILED) else after(job, UNFILED)
+    return job if "emptied" in job.state or is_done(job, REVERTED) else after(job, REVERTED)
 
 
 def _counted(revisions: int, vectors: int, job: Job) -> Job:
@@ -104,7 +104,7 @@ def _counted(revisions: int, vectors: int, job: Job) -> Job:
 
 
 @dataclass
-class _Unfiling:
+class _Reverting:
     scope: SessionScope
     incarnation: int
     retraction: Retraction
@@ -113,18 +113,18 @@ class _Unfiling:
     deleted: int = 0
 
     def run(self) -> None:
-        while not self._is_unfiled():
+        while not self._is_reverted():
             pass
 
-    def _is_unfiled(self) -> bool:
+    def _is_reverted(self) -> bool:
         """False where somebody has written meanwhile, or taken more back: then all is looked at again."""
         filing, spans = self._read()
-        if filing.read_to < self.retraction.seq_from and is_done(note(self.scope, self.job_id, _unread), UNFILED):
+        if filing.read_to < self.retraction.seq_from and is_done(note(self.scope, self.job_id, _unread), REVERTED):
             return True
         if not self._round(spans):
             return False
         job = read(self.scope, self.job_id)
-        if is_done(job, UNFILED):
+        if is_done(job, REVERTED):
             return True
         for session in job.state["sessions"]:
             self._withdraw(session)
@@ -137,7 +137,7 @@ class _Unfiling:
         are found by the texts, so they go first."""
         plan = self._plan(spans)
         job = note(self.scope, self.job_id, plan.noted)
-        if is_done(job, UNFILED):
+        if is_done(job, REVERTED):
             return True
         if not all(self._put_back(one, spans) for one in plan.documents if one.left):
             return False
@@ -258,7 +258,7 @@ class _Unfiling:
         that the row of filings would go on to name. It has noted so by now, or notes nothing any more."""
         scope, session = self.scope, self.scope.session
         found, job = self._found(session), read(self.scope, self.job_id)
-        if is_done(job, UNFILED):  # our own commit, whose response was lost, or another worker's
+        if is_done(job, REVERTED):  # our own commit, whose response was lost, or another worker's
             return True
         if self._read()[1] != spans:
             return False
@@ -277,7 +277,7 @@ class _Unfiling:
         counted = {"documents_replaced": self.replaced, "documents_deleted": self.deleted}
         told |= {name: count for name, count in counted.items() if count}
         flipped = bool(job.state.get("flipped") or self.replaced or self.deleted)
-        done = after(job, UNFILED, told, file_again=sorted(again), flipped=flipped, waiting=filing.waiting)
+        done = after(job, REVERTED, told, file_again=sorted(again), flipped=flipped, waiting=filing.waiting)
         scope.ports.table.write(
             [rows.check_head(scope.keys, rows.read_head(found[scope.keys.head])), *ops, rows.put_job(scope.keys, done)]
         )

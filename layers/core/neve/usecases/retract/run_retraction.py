@@ -22,24 +22,24 @@ from neve.usecases.observe.extract_session import refused
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.retract.erase_retracted import MadeOfIt, erase_taken_back
-from neve.usecases.retract.observe_remainder import observe_again
-from neve.usecases.retract.replace_derived import replace_taken_back
+from neve.usecases.retract.erase_retracted import MadeOfIt, erase_retracted
+from neve.usecases.retract.observe_remainder import observe_remainder
+from neve.usecases.retract.replace_derived import replace_derived
 from neve.usecases.retract.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
-from neve.usecases.retract.revert_documents import unfile
+from neve.usecases.retract.revert_documents import revert_documents
 from neve.usecases.retract.rewrite_summary import rewrite_summary
 
 ERASE_S = 30.0
 """Of a worker's time, for an erasure to begin (*chosen*): one that is cut off begins anew, with what is left."""
 
 
-def take_back(
+def run_retraction(
     scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft = for_ever
 ) -> ObservationReport | None:
     """One message of the compact queue; None for a user who was erased. Where the report says ``left_off_at``, the
     message is to be sent again. Raises LeaseHeld and ReplacementBusy, which postpone it, and what a retry may cure."""
     report = ObservationReport()
-    work = _TakingBack(scope, body["incarnation"], body["job_id"], report, seconds_left)
+    work = _Retracting(scope, body["incarnation"], body["job_id"], report, seconds_left)
     try:
         work.go_on(body["retraction"])
     except UserErased:
@@ -50,7 +50,7 @@ def take_back(
 
 
 @dataclass(frozen=True)
-class _TakingBack:
+class _Retracting:
     scope: SessionScope
     incarnation: int
     job_id: str
@@ -78,12 +78,12 @@ class _TakingBack:
 
     def _run(self, retraction: Retraction) -> None:
         """What must go goes first; no model is needed for it."""
-        replace_taken_back(self.scope, self.incarnation, retraction, self.job_id)
-        unfile(self.scope, self.incarnation, retraction, self.job_id)
+        replace_derived(self.scope, self.incarnation, retraction, self.job_id)
+        revert_documents(self.scope, self.incarnation, retraction, self.job_id)
         if retraction.erases:
             self._erase(retraction)
         try:
-            observe_again(self.scope, self.incarnation, self.job_id, self.report, self.seconds_left)
+            observe_remainder(self.scope, self.incarnation, self.job_id, self.report, self.seconds_left)
             leave_if_caught_up(self.scope.ports, self.scope.keys, self.scope.ports.clock.now())
             self._summary(retraction)
         except ModelRefused:
@@ -109,7 +109,7 @@ class _TakingBack:
         state = job.state
         revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
         made = MadeOfIt(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
-        receipt = erase_taken_back(self.scope, self.incarnation, retraction, made)
+        receipt = erase_retracted(self.scope, self.incarnation, retraction, made)
         counted = state.get("counted", {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)

@@ -180,17 +180,15 @@ class _Append:
             ops.append(Put(put.item | of_append, Expect.ABSENT))
             if event.client_id:
                 ops.append(self._client_id_row(event.client_id, seq, event))
-        taken_back = [seq for seq in seqs if holds(head.retracted, seq)]
-        answer = Appended(
-            seqs=seqs, observation="none", compaction="none", redacted=self.redacted, retracted=taken_back
-        )
+        retracted = [seq for seq in seqs if holds(head.retracted, seq)]
+        answer = Appended(seqs=seqs, observation="none", compaction="none", redacted=self.redacted, retracted=retracted)
         if new:
             complete = completes_turn([e.event_type for _, e in new], head.last_event_type)
             advanced = self._advanced(head, new, sum(record.original_tokens for record in records), now)
             job = self._compaction(head, advanced, rows.read_epoch(found[keys.epoch]), records)
             ops.append(rows.put_session(keys, advanced))
             ops += [rows.put_queued_job(keys, job, user.incarnation)] if job else []
-            answer = replace(self._answer(seqs, complete, compacts=job is not None), retracted=taken_back)
+            answer = replace(self._answer(seqs, complete, compacts=job is not None), retracted=retracted)
             self.tried = keys.event(new[0][0])
         if self.idempotency_key:
             reply = StoredReply(status=201, body=asdict(answer))
