@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from neve.domain.memories.made_of import ranges_of
 from neve.domain.memories.said_again import (
     first_statement,
     is_retracted,
@@ -17,7 +18,7 @@ from neve.domain.memories.said_again import (
     without_retracted,
 )
 from neve.domain.memories.visibility import status_at, visible
-from neve.domain.records import Kind, Memory, Provenance, Span, Spans, Statement, Status
+from neve.domain.records import Kind, Memory, Span, Spans, Statement, Status
 from neve.domain.sessions.spans import meets, without
 
 _BY_A_PERSON = ("human_edit", "user_confirmed")
@@ -54,17 +55,6 @@ class Consequences:
     @property
     def facts_back(self) -> tuple[Memory, ...]:
         return tuple(memory for memory in self.back if memory.kind is Kind.FACT)
-
-
-def ranges_of(memory: Memory, session: str) -> Spans:
-    """What of a session's log a memory was made from. What came with an import speaks of another log."""
-    return made_of(memory.provenance, session)
-
-
-def made_of(origin: Provenance, session: str) -> Spans:
-    if origin.by == "import" or origin.session_id != session or origin.seq_from is None or origin.seq_to is None:
-        return ()
-    return tuple(without((origin.seq_from, origin.seq_to), origin.left_out))
 
 
 def is_touched(memory: Memory, session: str, spans: Sequence[Span]) -> bool:

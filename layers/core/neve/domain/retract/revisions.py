@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from neve.domain.documents.change import revised
+from neve.domain.memories.made_of import made_of
 from neve.domain.records import Document, Span
-from neve.domain.retract.derived import made_of
 from neve.domain.sessions.spans import meets
 
 _PUT_BACK = (

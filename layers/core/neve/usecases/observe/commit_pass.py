@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.memories.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
+from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.facts import SaidFact
 from neve.domain.observe.trust import lowest, trust_of_lines
 from neve.domain.records import (
@@ -39,8 +40,6 @@ from neve.usecases.observe.lease import check_lease
 from neve.usecases.privacy.screen_candidate import screened_candidate
 from neve.usecases.tenants.usage import model_usage, usage_put
 
-BASE_TAG = "observational-memory"
-DEFAULT_IMPORTANCE = 3
 EMPTY_OFFERS = 3
 """After this many passes that found nothing, the marker advances anyway (docs/rules/observe.md#marker)."""
 
