@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from local.backend import QUEUE, SEARCH
 from local.datafolder import DataFolder
 from local.engines import Engines
-from local.reindex.progress import in_words
+from local.recovery.progress import in_words
 from neve.ports import Calibration, Embedder, IndexModel
 from neve.store.keys import Keys
 from neve.store.tenants.directory import all_tenants, users_of

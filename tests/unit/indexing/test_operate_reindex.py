@@ -12,7 +12,7 @@ import pytest
 from infra.operate.__main__ import parser
 from local.controls.fixture_embedder import MODEL as FIXTURE
 from local.controls.fixture_embedder import FixtureEmbedder
-from local.reindex.progress import EVERY_S, Progress
+from local.recovery.progress import EVERY_S, Progress
 from local.reindex.search_domain import reindex_stage
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.adapters.opensearch import mapping, places

@@ -17,8 +17,8 @@ import pytest
 from local.aws import queues_at_rest
 from local.aws.queues import create_queues, without_delays
 from local.aws.sqs_consumer import LOOK_S, SqsBroker
+from local.broker import Broker, Counts
 from local.template import read_template
-from local.workers.broker import Broker, Counts
 from local.workers.deliveries import Deliveries
 from local.workers.queue_worker import QueueWorker
 from neve.adapters.aws.clients import aws_client

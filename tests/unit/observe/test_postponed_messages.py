@@ -15,13 +15,13 @@ from typing import Any, cast
 import pytest
 
 from local.backend import queue_definitions
+from local.broker import Received
 from local.engine.sqlite_queue import SqliteQueue
 from local.functions import Functions, LambdaContext
 from local.limits.lineage import MOST
 from local.limits.mortal_ports import MortalPorts
 from local.limits.points import LAMBDA, Points, Series
 from local.template import QueueSpec, read_template
-from local.workers.broker import Received
 from local.workers.queue_worker import QueueWorker
 from neve import wiring
 from neve.domain.observe.time_limits import LEASE_S, NO_PROGRESS_FOR, POSTPONED_S, WORKER_S
