@@ -60,6 +60,7 @@ WITHOUT_CIRCLES = {
     "neve.usecases": NEVE / "usecases",
     "neve.domain": NEVE / "domain",
     "neve.http": NEVE / "http",
+    "neve.http.schemas": NEVE / "http" / "schemas",
     "local": ROOT / "local",
 }
 """Packages whose folders import one another in one direction only."""

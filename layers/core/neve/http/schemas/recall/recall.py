@@ -13,7 +13,7 @@ from neve.http.operations import Body, Nothing, Operation, Parameters, Response,
 from neve.http.pages import Page
 from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.fields import Cursor, Identifier, Limit, Time
-from neve.http.schemas.sessions.sessions import MemoryLagOut
+from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.ports import Source
 from neve.usecases.recall.answer import Hit, RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
