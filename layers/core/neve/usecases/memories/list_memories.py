@@ -24,7 +24,9 @@ LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
 MAX_SCANNED = 2_000
 """Rows read by one call at most: a page may be short, its cursor goes on."""
 READ_TOGETHER = 100
-_ATTEMPTS = 8
+READINGS = 8
+"""*Chosen*: how often a first page is read while replacements move ``gen`` under it. The last one stands as it was
+read, like a later page, whose cursor pins its generation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def list_memories(
     pages neither repeats nor loses rows. Raises BadCursor for a cursor of another list:
     of somebody else, or with other filters."""
     pinned, after = _read_cursor(_listed(scope, where), cursor) if cursor else (None, None)
-    for _ in range(_ATTEMPTS):
+    for _ in range(READINGS):
         head = _head(scope)
         if rows.hidden(head):
             return [], None
