@@ -32,7 +32,6 @@ from neve.usecases.privacy.screen_answers import screen_filed
 
 RULES = "none"
 """Version of the prompt of a filing that no librarian answered."""
-CONTENT_REFUSED = "the librarian refused to read these events"
 
 
 @dataclass(slots=True)

@@ -27,8 +27,6 @@ from neve.usecases.memories.fact_place import holds
 from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.memories.written_memory import WrittenMemory, record_of
 
-OPS_OF_A_FACT = 3
-"""Its row, its fingerprint's, and the row that it supersedes."""
 _TRUST: Mapping[str, Trust] = {"assistant": "assistant", "tool": "tool", "import": "import"}
 
 
