@@ -8,8 +8,8 @@ from neve.domain.records import Memory
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.memories.list_memories import as_seen, get_memory
-from neve.usecases.recall.read_recalls import list_recalls
-from neve.usecases.recall.record_recall import RETURNED, RecallRecord
+from neve.usecases.recall.read_recalls import last_recalls
+from neve.usecases.recall.record_recall import RETURNED
 
 MAX_RECALLS = 200
 """Newest recalls of the user that are looked through."""
@@ -43,13 +43,7 @@ class Trace:
 def trace_memory(scope: UserScope, memory_id: str) -> Trace:
     """Among the user's last 200 recalls, newest first. Raises memory_not_found, StoreUnavailable."""
     memory = get_memory(scope, memory_id)
-    recalls: list[RecallRecord] = []
-    cursor: str | None = None
-    while len(recalls) < MAX_RECALLS:
-        page, cursor = list_recalls(scope, MAX_RECALLS - len(recalls), cursor)
-        recalls += page
-        if cursor is None:
-            break
+    recalls = last_recalls(scope, MAX_RECALLS)
     surfaced = [
         Surfaced(recall.id, recall.at, recall.mode, hit["rank"], hit["score"])
         for recall in recalls

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from neve.ports import Conflict, Message, Ports, Table
 from neve.store.keys import INDEXED, UserKeys
-from neve.store.partitions import all_rows
+from neve.store.partitions import all_rows, pages
 from neve.store.token_vectors import LateProgress, read_late_progress
 from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
@@ -66,9 +66,5 @@ def _items(table: Table, keys: UserKeys, after: str) -> Iterator[tuple[list[str]
 
 
 def _memories(table: Table, keys: UserKeys, after: str) -> Iterator[tuple[list[str], str]]:
-    while True:
-        page = table.query(keys.partition, between=keys.memories_behind(after or None), limit=ITEMS)
-        if not page.items:
-            return
-        after = page.items[-1]["sk"]
-        yield [item["id"] for item in page.items], after
+    for found in pages(table, keys.partition, between=keys.memories_behind(after or None), page=ITEMS):
+        yield [item["id"] for item in found], found[-1]["sk"]
