@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from neve.domain.memories.visibility import born
 from neve.domain.records import Memory
 from neve.scope import UserScope
 from neve.store import rows
@@ -61,7 +62,7 @@ def _history(scope: UserScope, memory: Memory) -> list[Memory]:
     while ahead and len(known) < MAX_HISTORY:
         wanted = [scope.keys.memory(i) for i in dict.fromkeys(ahead) if i not in known]
         found = scope.ports.table.get_many(wanted[: MAX_HISTORY - len(known)]) if wanted else {}
-        seen = [as_seen(item, gen) for item in found.values() if item["born_gen"] <= gen]
+        seen = [as_seen(item, gen) for item in found.values() if born(item["born_gen"], gen)]
         known |= {one.id: one for one in seen}
         ahead = [linked for one in seen for linked in _linked(one)]
     return sorted(known.values(), key=lambda one: (one.created_at, one.id))
