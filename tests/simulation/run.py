@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from neve.domain.jobs.time_share import unlimited
 from neve.ports import QueueName
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
@@ -32,6 +31,7 @@ from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.workers import FORESEEN, Environment, Functions, start_workers
 from tests.simulation.sometimes import watching
 from tests.simulation.workloads import ROTATION, Workload
+from tests.unlimited import unlimited
 
 CALM_S = 4 * 3600.0
 """After so long without faults everything has to be done: two dozen sweeps."""

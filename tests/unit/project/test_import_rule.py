@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
         "troubles",
     },
     "observers": {"domain", "ports", "observing", "observers", "pydantic", "pydantic_core"},
-    "adapters": {"attribute_values", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
+    "adapters": {"attribute_values", "caching", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
     "aws_ports": {"adapters", "caching", "config", "domain", "observers", "observing", "ports", "boto3"},
     "deployment": {"adapters"},
     "wiring": {"aws_ports", "config", "ports"},

@@ -57,8 +57,7 @@ def test_the_literal_example_of_sharing_out() -> None:
     grants = share_out(named_budget("compact_8k", 0), needs)
     assert needs.pack + grants.memories == 3_500
     assert (grants.history, grants.task) == (1_500, 400)
-    assert needs.fixed + grants.memories + grants.history + grants.task == 6_900
-    assert grants.free == 100
+    assert needs.fixed + grants.memories + grants.history + grants.task == 6_900  # of 7_000
 
 
 def test_what_is_never_cut_has_to_fit() -> None:
@@ -130,6 +129,6 @@ def test_grants_fit_the_input_and_nobody_gets_more_than_needed(needs: Needs, pro
         "task": (grants.task, needs.task),
     }
     assert all(0 <= got <= need for got, need in granted.values())
-    assert needs.fixed + sum(got for got, _ in granted.values()) + grants.free == budget.input
+    assert needs.fixed + sum(got for got, _ in granted.values()) <= budget.input
     if grants.instructions < needs.instructions:
         assert (grants.task, grants.history, grants.memories) == (0, 0, 0)

@@ -108,7 +108,7 @@ class _Weighing:
         touched = [memory for memory in self.memories.values() if self._touched(memory)]
         leave = [memory for memory in touched if self._shown(memory)]
         leave.sort(key=lambda memory: memory.kind is Kind.FACT)
-        back: dict[str, Memory] = {}
+        back: dict[tuple[Kind, str], Memory] = {}
         again = {memory.id: memory for memory in leave if self._worth_reading(memory)}
         for place, memory in enumerate(leave):
             for source in self._successors(memory):
@@ -255,9 +255,9 @@ def _as_one(fact: Memory, same: Memory) -> Memory:
     return replace(known, supersedes=(*one.supersedes, *named))
 
 
-def _statement(memory: Memory) -> str:
-    """A fact is kept once, whatever row says it."""
-    return f"FP#{memory.fingerprint}" if memory.kind is Kind.FACT else memory.id
+def _statement(memory: Memory) -> tuple[Kind, str]:
+    """Names what it says. A fact is kept once, whatever row says it."""
+    return memory.kind, memory.fingerprint if memory.kind is Kind.FACT else memory.id
 
 
 def _in_order(memories: Iterable[Memory]) -> tuple[Memory, ...]:

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 from neve.domain.errors import FieldError, NeveError
 
-DEFAULT_WINDOW = 200_000
-PROFILES = ("compact_8k", "window_200k", "agentic")
-
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -98,13 +95,12 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """Tokens that each section which can be cut may take. ``memories``: beside the pack. ``free``: nobody's."""
+    """Tokens that each section which can be cut may take. ``memories``: beside the pack."""
 
     instructions: int
     memories: int
     history: int
     task: int
-    free: int
 
 
 def share_out(budget: Budget, needs: Needs) -> Grants:
@@ -124,14 +120,14 @@ def share_out(budget: Budget, needs: Needs) -> Grants:
     }
     left = room - instructions - kept_free - sum(given.values())
     if left < 0:
-        kept_free, left = max(0, kept_free + left), min(0, left + kept_free)
+        left = min(0, left + kept_free)
     given, instructions, left = _given_way(given, instructions, left, needs)
     for section, need in (("memories", needs.memories), ("history", needs.history), ("task", needs.task)):
         more = min(left, need - given[section])
         given[section] += more
         left -= more
-    given, left = _to_the_floor(given, left, needs)
-    return Grants(instructions, given["memories"], given["history"], given["task"], kept_free + left)
+    given = _to_the_floor(given, left, needs)
+    return Grants(instructions, given["memories"], given["history"], given["task"])
 
 
 def _given_way(given: dict[str, int], instructions: int, left: int, needs: Needs) -> tuple[dict[str, int], int, int]:
@@ -145,20 +141,18 @@ def _given_way(given: dict[str, int], instructions: int, left: int, needs: Needs
     return given, instructions - taken, left + taken
 
 
-def _to_the_floor(given: dict[str, int], left: int, needs: Needs) -> tuple[dict[str, int], int]:
+def _to_the_floor(given: dict[str, int], left: int, needs: Needs) -> dict[str, int]:
     """A history that cannot be cut to its grant takes what is missing from the task and from the memories."""
     missing = min(needs.history_floor, needs.history) - given["history"]
     if missing <= 0 or missing > left + given["task"] + given["memories"]:
-        return given, left
-    for section in ("left", "task", "memories"):
-        taken = min(missing, left if section == "left" else given[section])
-        if section == "left":
-            left -= taken
-        else:
-            given[section] -= taken
-        given["history"] += taken
+        return given
+    given["history"] += missing
+    missing -= min(missing, left)
+    for section in ("task", "memories"):
+        taken = min(missing, given[section])
+        given[section] -= taken
         missing -= taken
-    return given, left
+    return given
 
 
 def infeasible(budget: Budget, needs: Needs) -> NeveError:

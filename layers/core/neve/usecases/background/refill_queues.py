@@ -23,6 +23,7 @@ from neve.store.keys import (
     Keys,
     SessionKeys,
     UserKeys,
+    deleted_document_id,
     deleted_memory_id,
     tenant_row,
 )
@@ -121,7 +122,7 @@ def _behind(ports: Ports, keys: UserKeys) -> Iterator[Change]:
         if "rev_at" in item:
             yield Change("", None, item)
     for item in all_rows(ports.table, keys.partition, prefix=DELETED_DOCUMENT):
-        gone = {"type": "document", "id": f"doc_{item['sk'].removeprefix(DELETED_DOCUMENT)}", "rev": item["rev"]}
+        gone = {"type": "document", "id": deleted_document_id(key_of(item)), "rev": item["rev"]}
         yield Change("", gone | {"tenant_id": keys.tenant, "user_id": keys.user}, None)
     indexed = {item["session_id"]: read_indexed(item["session_id"], item) for item in _rows_of(ports, keys, INDEXED)}
     observed = {m.session_id: max(m.observed_seq, m.offered_seq) for m in _markers(ports, keys)}

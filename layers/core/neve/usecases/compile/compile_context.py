@@ -40,7 +40,9 @@ from neve.usecases.recall.tool import tools
 
 EPOCH_ERROR = "epoch:error"
 """The cut of the history, or the prefix, could not be kept: the next prompt may begin otherwise."""
-ATTEMPTS = 3
+READINGS = 3
+"""*Chosen*: how often a prompt is made while others move the epoch under it. The last one is answered all the same, and
+says ``EPOCH_ERROR``."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
@@ -92,7 +94,7 @@ def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
     reads = start_reads(scope, read_only=command.dry_run, beside=command.bytes)
     recalled = _recalled(scope, command, command.text) if command.text.strip() else None
     material = reads.collect()
-    for attempt in range(ATTEMPTS):
+    for attempt in range(READINGS):
         work = _Compilation.of(scope, command, material, recalled)
         if work.recalls_now:
             recalled = _recalled(scope, command, work.asked_text)
@@ -101,7 +103,7 @@ def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
         try:
             kept = None if command.dry_run else keep_epoch(scope, material, made, work.prefix)
         except Conflict:
-            if attempt + 1 < ATTEMPTS:
+            if attempt + 1 < READINGS:
                 material = start_reads(scope, beside=command.bytes).collect()
                 continue
             work, kept = work.flagged(EPOCH_ERROR), None

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from neve.ports import Conflict, Index, Message, Ports, QueueName, Table
+from neve.ports import Index, Message, Ports, QueueName, Table
 from neve.store.keys import Keys, UserKeys
 from neve.store.tenants.directory import users_of
 from neve.store.token_vectors import LateProgress, put_late_users, read_late_progress
+from neve.store.transact import transact
 from neve.usecases.jobs.messages.indexing import late_tenant_message, late_user_message
 
 MOST_USERS = 2_000
@@ -24,7 +25,7 @@ def begin_tenant(ports: Ports, tenant: str, asked: str, after: str, ends_ms: flo
             continue
         if ports.clock.monotonic_ms() >= ends_ms:
             return late_tenant_message(tenant, asked, after)
-        if _begin_user(ports.table, keys.of_user(user), asked):
+        if _begin_user(ports, keys.of_user(user), asked):
             ports.queue.send(QueueName.EMBED, [late_user_message(keys.of_user(user))])
         after = user
     ports.table.write([put_late_users(keys, asked, done=True)])
@@ -37,21 +38,22 @@ def encode_again(ports: Ports, keys: Keys, user: str | None, asked: str) -> None
     if user is None:
         ports.table.write([put_late_users(keys, asked, done=False)])
         ports.queue.send(QueueName.EMBED, [late_tenant_message(keys.tenant, asked)])
-    elif _begin_user(ports.table, keys.of_user(user), asked):
+    elif _begin_user(ports, keys.of_user(user), asked):
         ports.queue.send(QueueName.EMBED, [late_user_message(keys.of_user(user))])
 
 
-def _begin_user(table: Table, keys: UserKeys, asked: str) -> bool:
+def _begin_user(ports: Ports, keys: UserKeys, asked: str) -> bool:
     """Whether there is something to do. A message that was lost between the two is made up for: who is not done is
-    told again."""
-    known = read_late_progress(table.get(keys.late_progress))
-    if known is not None and known.round == asked:
-        return not known.done
-    try:
-        table.write([LateProgress(asked, version=known.version if known else 0).put(keys)])
-    except Conflict:
-        return _begin_user(table, keys, asked)
-    return True
+    told again. Raises 409 ``conflict``, StoreUnavailable."""
+
+    def attempt() -> bool:
+        known = read_late_progress(ports.table.get(keys.late_progress))
+        if known is not None and known.round == asked:
+            return not known.done
+        ports.table.write([LateProgress(asked, version=known.version if known else 0).put(keys)])
+        return True
+
+    return transact(ports, attempt)
 
 
 def users_being_encoded(table: Table, keys: Keys, user: str | None = None) -> int:

@@ -16,7 +16,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
 from neve.store.incarnation import still_there
-from neve.store.keys import SUMMARY
+from neve.store.keys import is_summary_key
 from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
@@ -205,7 +205,7 @@ class _Erasing:
         table, keys = self.scope.ports.table, self.scope.keys
         found = [item for prefix in keys.summaries for item in all_rows(table, keys.partition, prefix=prefix)]
         old = [item for item in found if item["epoch"] < self.retraction.epoch]
-        for job_id in {item["job_id"] for item in old if item["sk"].startswith(SUMMARY) and "job_id" in item}:
+        for job_id in {item["job_id"] for item in old if is_summary_key(item["sk"]) and "job_id" in item}:
             transact(self.scope.ports, partial(self._without_summary, job_id))
         self._forget_answers(iter([f"sessions/{self.scope.session}/compact"]))
         self.receipt.summaries += delete_rows(table, [key_of(item) for item in old])

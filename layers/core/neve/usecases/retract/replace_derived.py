@@ -17,7 +17,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import still_there
 from neve.store.memories import memories_of
-from neve.store.transact import transact
+from neve.store.transact import Rounds, transact
 from neve.usecases.memories.fact_place import holds
 from neve.usecases.reflect.replace_rows import (
     BATCH,
@@ -38,9 +38,11 @@ def replace_derived(scope: SessionScope, incarnation: int, retraction: Retractio
     """The job once readers see nothing any more of what was made of the events. ``state.again`` holds what is to be
     read again, as id, first and last seq.
 
-    Raises UserErased, ReplacementBusy, StoreUnavailable."""
-    busy = 0
+    Raises UserErased, ReplacementBusy, StoreUnavailable, and 409 ``conflict`` where others change the rows each time.
+    """
+    busy, rounds = 0, Rounds(scope.ports)
     while True:
+        rounds.begin()
         job = read(scope, job_id)
         if is_done(job, REPLACED):
             return job
@@ -62,6 +64,8 @@ def replace_derived(scope: SessionScope, incarnation: int, retraction: Retractio
             if busy > BUSY_TIMES:
                 raise
             scope.ports.clock.sleep(BUSY_S)
+        else:
+            rounds = Rounds(scope.ports)  # there may be more than one replacement holds
 
 
 def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: Weighed) -> None:

@@ -17,7 +17,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
-from neve.store.transact import transact
+from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.compact.summarise import Written, request_of, summarise
 from neve.usecases.retract.retract_events import covers_any
 from neve.usecases.tenants.usage import usage_put
@@ -35,9 +35,11 @@ def rewrite_summary(
     """What the job's result says of a summary that was written: why no model wrote it although one was asked, and what
     that was not shown. None is written where a compaction has been faster, whose summary has not seen the events
     either; what a prompt made stands in only. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused,
-    StoreUnavailable."""
+    StoreUnavailable, and 409 ``conflict`` where others move the epoch each time."""
     work = _Rewriting(scope, incarnation, job_id, seconds_left)
+    rounds = Rounds(scope.ports, ROUNDS_OF_A_MODEL)
     while True:
+        rounds.begin()
         epoch, summary = work.read()
         if not covers_any(epoch, fresh) or epoch.compacted_by == job_id:
             return REWRITTEN if epoch.compacted_by == job_id else {}
