@@ -106,10 +106,18 @@ def test_a_prior_multiplies_the_odds() -> None:
 
 
 def test_a_memory_lifts_what_it_was_made_from_and_takes_no_place() -> None:
-    memory = replace(MEMORY, made_from=Range("s1", 19, 20))
+    memory = replace(MEMORY, made_from=Range("s1", 19, 20), bm25=3.0)
     assert order("q", PLAIN, OTHER) == "ab"
     assert order("q", PLAIN, OTHER, memory) == "ba"
-    assert order("q", PLAIN, OTHER, replace(memory, bm25=None)) == "ab"
+
+
+def test_a_memory_lends_no_more_than_half_of_what_it_matches_better() -> None:
+    memory = replace(MEMORY, made_from=Range("s1", 19, 20))
+    better, other = replace(PLAIN, bm25=2.6), replace(OTHER, bm25=2.0)
+    assert order("q", PLAIN, OTHER, memory) == "ab", "it says what its utterance says"
+    assert order("q", better, other, replace(memory, bm25=3.0)) == "ab"
+    assert order("q", better, other, replace(memory, bm25=3.4)) == "ba"
+    assert order("q", better, OTHER, replace(memory, bm25=None, cosine=None)) == "ab"
 
 
 def test_the_only_utterance_is_as_similar_as_it_is_beside_memories() -> None:
