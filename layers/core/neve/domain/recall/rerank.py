@@ -15,7 +15,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from neve.domain.recall.lending import Place, Range, lenders, lent_to_each
 from neve.domain.recall.weighted_counts import gate
@@ -63,8 +63,7 @@ _ASKS_WHEN = re.compile(r"\s*(when|what (date|day|month|year|time)|how long|whic
 _NEUTRAL = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Considered:
+class Considered(NamedTuple):
     """A candidate as the features see it. ``place``: of an utterance, None for a memory; ``made_from``: the range of a
     memory, where it is known. ``length``: index terms of the whole message. ``speaker``: a name, None for a mere role.
 
