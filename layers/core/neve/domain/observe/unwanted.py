@@ -1,5 +1,5 @@
 """What a person asked not to have remembered: ``Don't remember this: …``, ``off the record``, ``between us``
-(docs/rules/observe.md#extractive). English only."""
+(docs/rules/observe.md#not-wanted). English only."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[\w']+")
-_SAYS_NOTHING = frozenset(
-    "please thanks thank you ok okay just and but so this that is it let's can could would".split()
+_SAYS_NOTHING = re.compile(
+    r"(?:please|thanks|thank|you|ok|okay|just|and|but|so|this|that|is|it|let's|can|could|would)$", re.IGNORECASE
 )
 
 
@@ -53,7 +53,7 @@ def wanted_sentences(sentences: Sequence[str]) -> list[str]:
         if asked is None:
             continue
         left_out.add(n)
-        beside = _WORD.findall(one[: asked.start()].lower() + " " + one[asked.end() :].lower())
-        if all(word in _SAYS_NOTHING for word in beside):
+        beside = _WORD.findall(one[: asked.start()] + " " + one[asked.end() :])
+        if all(map(_SAYS_NOTHING.match, beside)):
             left_out.add(n + 1 if n == 0 or one.endswith(":") else n - 1)
     return [sentence for n, sentence in enumerate(sentences) if n not in left_out]
