@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from neve import observability
 from neve.domain.times import parse
 from neve.ports import ModelUnavailable
 from neve.scope import SessionScope
@@ -84,3 +85,9 @@ def test_a_marker_is_not_written_with_every_failure(world: World) -> None:
     world.clock.move(seconds=NOTED_EVERY.total_seconds())
     fails(world)
     assert parse(str(failed_at(world))) > parse(str(first))
+
+
+def test_the_log_names_the_job_that_failed(caplog: pytest.LogCaptureFixture) -> None:
+    observability.failed("extract", "c1", ModelUnavailable("status 529"), "job_1")
+    [record] = [one for one in caplog.records if one.message == "failed"]
+    assert (vars(record)["job_id"], vars(record)["reason"]) == ("job_1", "status 529")
