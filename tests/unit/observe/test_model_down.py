@@ -14,7 +14,7 @@ from neve.ports import ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import leg_health
-from neve.store.leg_health import OBSERVER
+from neve.store.tenants.leg_health import OBSERVER
 from neve.usecases.compile.reads import start_reads
 from neve.usecases.observe.model_down import NOTED_EVERY, QUEUED, queued_of
 from neve.usecases.observe.observe_session import observe_session

@@ -237,7 +237,7 @@ class Memory:
 @dataclass(frozen=True, slots=True)
 class UserHead:
     """The root row of a user. ``gen`` makes replacements atomic for readers; ``incarnation`` is raised by an erasure.
-    ``replaced_new``: the new ids of the last replacement, which a pack build reads by id until ``replaced_until``.
+    ``replaced_by``: the job of the last replacement, whose new rows a pack build reads by id until ``replaced_until``.
     ``foreign_ids``: some memories have ids that they came with. ``erasure_job``: of the erasure under way. ``pinned``:
     documents of the user may stand in packs. ``takes_back``: something was taken back of a session of theirs, so that
     whoever reads events of several asks each session which. ``purges``: how often packs were taken away for good, which
@@ -248,7 +248,7 @@ class UserHead:
     state: Literal["active", "erasing", "closed"] = "active"
     created_at: str = ""
     replacement_job: str | None = None
-    replaced_new: tuple[str, ...] = ()
+    replaced_by: str | None = None
     replaced_until: str | None = None
     foreign_ids: bool = False
     erasure_job: str | None = None
@@ -263,7 +263,7 @@ class SessionHead:
     """The append head of a session (row ``SES#``): every append moves it. ``outcome``: what the caller said of it when
     it was ended; ``corrected``: how often another one was said while it was filed, or behind that. ``complete_seq``:
     the last event of the last complete turn. ``behind``: the appends since index, vectors and marker were last up to
-    the log, as (last seq, epoch second); empty while they are (``usecases/sessions/memory_lag.py``). ``previous_at``:
+    the log, as (last seq, epoch second); empty while they are (``usecases/lag/memory_lag.py``). ``previous_at``:
     when the user's session that was opened before this one had its last event. ``retracted``: what was taken back (also
     on the two rows below), ``erased``: the part of it that was deleted."""
 

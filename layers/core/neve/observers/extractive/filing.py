@@ -62,7 +62,6 @@ class _Pile:
     text: str
     title: str
     seqs: set[int] = field(default_factory=set)
-    plain: bool = True
 
 
 def actions_of(given: FilingInput) -> tuple[Action, ...]:

@@ -24,10 +24,10 @@ from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.usecases.compile.images import Images, load_images
 from neve.usecases.compile.updates import updates_since
+from neve.usecases.lag.memory_lag import MemoryLag, progress_rows, read_progress
 from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.pack.read_pack import PackView, pack_of
-from neve.usecases.sessions.memory_lag import MemoryLag, progress_rows, read_progress
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 from neve.domain.compile.updates import SHORT_TOKENS, Update, gone, outdated
 from neve.domain.memories.marks import OF_A_TOOL, text_with_marks
+from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, visible
-from neve.domain.observe.text import fingerprint
 from neve.domain.records import Kind, Memory, PackEntry, PackManifest, Scope, SessionEpoch, Status, UserHead
 from neve.domain.tokens import estimate
 from neve.ports import Item, Key, Task

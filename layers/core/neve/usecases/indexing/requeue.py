@@ -19,9 +19,9 @@ from neve.store.keys import SessionKeys, UserKeys, due_bucket, due_partitions
 from neve.store.partitions import due_rows
 from neve.store.transact import transact
 from neve.usecases.indexing.by_kind import SHELVES
-from neve.usecases.indexing.indexed_row import read_indexed
-from neve.usecases.indexing.messages import events_message, memory_message
-from neve.usecases.sessions.memory_lag import Progress, progress_of
+from neve.usecases.jobs.messages.indexing import events_message, memory_message
+from neve.usecases.lag.indexed_row import read_indexed
+from neve.usecases.lag.memory_lag import Progress, progress_of
 
 COOLDOWN = timedelta(minutes=5)
 """The sweep queues one row at most this often (docs/rules/indexing.md#sweep), so that a row which fails again and

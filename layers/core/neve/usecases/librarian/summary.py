@@ -14,8 +14,8 @@ from neve.domain.librarian.account import as_document, as_memory, in_short
 from neve.domain.librarian.filing import Account, Filing
 from neve.domain.librarian.paths import conversation_path
 from neve.domain.memories.passages import passages_of
+from neve.domain.memories.text import fingerprint, observed_date, time_of_day
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.text import fingerprint, observed_date, time_of_day
 from neve.domain.observe.trust import lowest, trust_of_lines
 from neve.domain.records import (
     Document,

@@ -13,7 +13,7 @@ from neve.domain.times import iso, parse
 from neve.ports import Conflict, ModelUnavailable, Ports, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.leg_health import OBSERVER, no_leg_trouble, put_leg_trouble
+from neve.store.tenants.leg_health import OBSERVER, no_leg_trouble, put_leg_trouble
 
 QUEUED = "extract:queued"
 NOTED_EVERY = timedelta(minutes=5)

@@ -20,10 +20,10 @@ from neve.observing import Observed, PassInput, SecondsLeft, for_ever
 from neve.ports import ContentRefused
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.jobs.finish_job import NOTHING_NEW
-from neve.usecases.observe.commit_pass import InputTakenBack, PassCommit, PassRead
+from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.observe.images import with_room
 from neve.usecases.observe.lease import place_of, release_lease, take_lease
 from neve.usecases.observe.model_down import noting_the_model
@@ -159,7 +159,7 @@ class _Pass:
         last = plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
         advance = plan.cut_by_cap or self.closing
         read = PassRead(first, last, last, plan.events, advance, marker.refused, held=held_by(given))
-        with contextlib.suppress(InputTakenBack):  # asked again without it
+        with contextlib.suppress(InputRetracted):  # asked again without it
             self._commit(*done_justice(observed, read, room))
             self.report.passes += 1
             self.report.facts_left_out += room.left_out

@@ -22,17 +22,15 @@ from neve.domain.pack.said_once import said_already
 from neve.domain.records import Kind, Memory, PackEntry, SessionEpoch, SessionMarker, UserHead
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
-from neve.ports import Index, Item, Key
+from neve.ports import Conflict, Index, Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.partitions import all_rows
+from neve.store.transact import transact
 from neve.usecases.pack.pinned_documents import PinnedTexts, chosen_of, rows_of, start_pins, texts_of
 
 T = TypeVar("T")
 
-ATTEMPTS = 8
-"""How often a gathering starts again because ``gen`` moved under it. One user has one replacement at a time, so more
-than one repetition is already rare."""
 FILLINGS = 3
 """How often the room of what is said already is given to the next rows: these may be said already as well."""
 
@@ -97,7 +95,8 @@ class PackInputs:
 
 def gather_pack(scope: SessionScope, also: Sequence[str] = ()) -> tuple[PackInputs, SessionEpoch, UserHead]:
     """The layers of a session, and the rows of its epoch and its user as they were read before them. ``also``: ids of
-    memories that the rank index may not have yet. Raises session_not_found, StoreUnavailable."""
+    memories that the rank index may not have yet. Raises session_not_found, StoreUnavailable, and 409 ``conflict``
+    where replacements follow each other as fast."""
 
     def gather() -> tuple[UserHead, tuple[PackInputs, SessionEpoch, UserHead]]:
         keys = scope.keys
@@ -163,12 +162,16 @@ def _inputs(best_first: Sequence[Memory], local_rows: tuple[Memory, ...], docume
 
 
 def _of_one_generation(scope: UserScope, gather: Callable[[], tuple[UserHead, T]]) -> T:
-    """Again while ``gen`` moved under the reading. ``gather`` returns the head that it read first."""
-    for _ in range(ATTEMPTS):
+    """Again while ``gen`` moved under the reading. ``gather`` returns the head that it read first. Raises 409
+    ``conflict``."""
+
+    def attempt() -> T:
         head, gathered = gather()
-        if rows.read_head(scope.ports.table.get(scope.keys.head)).gen == head.gen:
-            break
-    return gathered
+        if rows.read_head(scope.ports.table.get(scope.keys.head)).gen != head.gen:
+            raise Conflict
+        return gathered
+
+    return transact(scope.ports, attempt)
 
 
 # --- global -------------------------------------------------------------------------------------
@@ -225,12 +228,19 @@ def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: in
             found[str(item["id"])] = item
         if len(found) == limit:
             break
-    if head.replaced_new and (head.replaced_until is None or head.replaced_until > iso(scope.ports.clock.now())):
-        also = (*head.replaced_new, *also)
+    if head.replaced_by and (head.replaced_until is None or head.replaced_until > iso(scope.ports.clock.now())):
+        also = (*_made_by(scope, head.replaced_by), *also)
     if also:
         late = scope.ports.table.get_many([scope.keys.memory(i) for i in dict.fromkeys(also)])
         found |= {str(i["id"]): i for i in late.values() if "rank_sk" in i and _eligible(i, session, head.gen)}
     return sorted(found.values(), key=lambda item: str(item["rank_sk"]))[:limit]
+
+
+def _made_by(scope: UserScope, replacement: str) -> Sequence[str]:
+    """The ids of the rows that a replacement wrote, which its job names: on the user's row they would cost every
+    write."""
+    job = scope.ports.table.get(scope.keys.job(replacement))
+    return rows.read_job(job).state["new"] if job else ()
 
 
 def _eligible(item: Item, session: str | None, gen: int) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from neve.domain.compile.history import is_hidden
+from neve.domain.indexing.utterances import event_ids_of
 from neve.domain.records import HistoryCut
 from neve.ports import Passage
-from neve.usecases.indexing.utterances import event_ids_of
 from neve.usecases.pack.served_pack import PackContents
 
 IN_PACK = "in_pack"

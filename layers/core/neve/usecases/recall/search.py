@@ -21,6 +21,7 @@ from neve.domain.records import UserHead
 from neve.ports import Candidate, DeadlineExceeded, SearchFilter, StoreUnavailable, Task
 from neve.scope import UserScope
 from neve.store import rows
+from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents
 from neve.usecases.recall.answer import INDEX_BEHIND
 from neve.usecases.recall.command import ResolvedRequest
@@ -43,7 +44,6 @@ from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
 from neve.usecases.recall.stages.reads import Aside, Standing, start_reads
 from neve.usecases.recall.time_budget import TimeBudget
-from neve.usecases.sessions.memory_lag import MemoryLag
 
 HYDRATE_ERROR = "hydrate:error"
 ANY_REV = 1

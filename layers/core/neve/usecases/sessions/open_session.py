@@ -12,10 +12,10 @@ from neve.ports import DeadlineExceeded, Item
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.transact import transact
+from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.build_pack import pointer_to
 from neve.usecases.pack.read_pack import PackView, read_pack
-from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.read_sessions import SessionView, session_rows, view_of
 
 DEADLINE = "deadline"

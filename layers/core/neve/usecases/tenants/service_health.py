@@ -8,9 +8,9 @@ from typing import Literal
 import neve
 from neve.domain.words import STEMMED_LANGUAGES
 from neve.ports import IndexModel, Item, Key, Ports, StoreUnavailable
-from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH, leg_health
-from neve.store.leg_health import TOLD, read_leg_troubles
+from neve.store.tenants.embedder_health import read_embedder_health
+from neve.store.tenants.leg_health import TOLD, read_leg_troubles
 from neve.troubles import Trouble
 
 NO_MODEL = "none"

@@ -13,8 +13,8 @@ from neve.domain.records import Kind, PackManifest
 from neve.domain.tenants.policy import Policy, Profile
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled, Identifier
+from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.sessions.events import ImageBlock, Said
-from neve.http.schemas.sessions.sessions import MemoryLagOut
 from neve.usecases.compile.command import CompileCommand, Content
 from neve.usecases.compile.compile_context import Compiled
 from neve.usecases.compile.reads import Standing

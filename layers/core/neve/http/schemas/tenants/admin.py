@@ -13,9 +13,9 @@ from neve.domain.tenants.prices import price_table
 from neve.domain.times import iso
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled, Time
-from neve.http.schemas.sessions.sessions import MemoryLagOut
+from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
-from neve.store.tenants import set_numbers
+from neve.store.tenants.tenant_rows import set_numbers
 from neve.usecases.tenants.create_key import CreatedKey
 from neve.usecases.tenants.read_policy import PolicyAt
 from neve.usecases.tenants.service_health import Health
