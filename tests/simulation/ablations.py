@@ -50,9 +50,11 @@ from neve.usecases.memories import (
 from neve.usecases.observe import commit_pass
 from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
+from neve.usecases.pack.build_anew import build_anew
 from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import night_job, reflect_user, replace_rows, run
-from neve.usecases.retract import replace_derived
+from neve.usecases.retract import replace_derived, run_retraction
+from neve.usecases.retract.retract_job import read as read_retraction
 from neve.usecases.sessions import append_events
 from tests.simulation import filing_ablations, recall_ablations
 from tests.simulation.clients import operators
@@ -144,6 +146,19 @@ def _another_id_each_time(self: Any) -> Any:
 def _only_the_time(marker: Any, _: int, now: Any) -> None:
     if marker.lease_until is None or marker.lease_until <= iso(now):
         raise LeaseLost
+
+
+def _builds_what_it_purged_at_once() -> list[Patch]:
+    erase = run_retraction._Retracting._erase
+
+    def erasing(self: Any, retraction: Any) -> None:
+        erase(self, retraction)
+        build_anew(self.scope, read_retraction(self.scope, self.job_id).state.get("purged", ()), ())
+
+    return [
+        (run_retraction._Retracting, "_erase", erasing),
+        (run_retraction, "build_anew", lambda _, sessions, __: list(sessions)),
+    ]
 
 
 def _forgets_its_try() -> list[Patch]:
@@ -563,6 +578,13 @@ ABLATIONS = _by_name(
             "recanted",
             300,
             lambda: [(file_session, "wait_for_retraction", lambda *_: True)],
+        ),
+        Ablation(
+            "packs anew",
+            "building the packs that a deletion purged behind all that it writes",
+            "retractions",
+            1_000,
+            _builds_what_it_purged_at_once,
         ),
         Ablation(
             "new rows",

@@ -196,6 +196,23 @@ def test_e02_a_deleted_message_leaves_no_byte(user: Person, controls: Controls) 
     assert controls.stored(marker) == []
 
 
+@pytest.mark.controls
+def test_e02_other_conversations_keep_what_stood_beside_a_deleted_message(user: Person) -> None:
+    user.open_without_pack("a")
+    messages = ("Never suggest IKEA to me.", "My locker code is 7741.", "We have two cats called Ada and Bix.")
+    user.append("a", *(one for text in messages for one in (said(text), answered("Okay."))))
+    user.observe("a")
+    user.settle()
+    user.open("b")
+    assert "IKEA" in user.pack_text("b") and "7741" in user.pack_text("b")
+
+    result = done(user, retract(user, "a", 3, 4, "deleted"))
+    assert result["erased"]["rebuilt_packs"] == ["b"]
+    text = user.pack_text("b")
+    assert "IKEA" in text and "Ada" in text and "7741" not in text
+    assert user.versions("b")[-1]["trigger"] == "initial"
+
+
 @pytest.mark.live
 def test_e03_a_branch_goes_on_from_where_it_left(user: Person) -> None:
     user.open("s1")

@@ -11,7 +11,7 @@ import pytest
 
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records import EventType, Job, Kind, LiveRow, Memory, RetractReason, Status
-from neve.ports import ContentRefused, ModelUnavailable
+from neve.ports import ContentRefused, ModelRefused, ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
@@ -315,6 +315,57 @@ def test_deleted_words_are_nowhere(world: World) -> None:
     world.table.discard_changes(world.table.read_changes(0, 10_000)[-1].seq)
     world.table.close()
     assert b"MARKER" not in (world.folder / "table.db").read_bytes()
+
+
+def text_of(world: World, session: str) -> str:
+    return str(read_pack(scope_of(world, session)).text)
+
+
+def test_other_sessions_keep_what_is_left_of_a_row_that_held_a_deleted_message(world: World) -> None:
+    """Also one whose pack was built anew by a reader, before what is left had been read again."""
+    observe(world, "never suggest IKEA", "my MARKER", "two cats", says="🔴 IKEA, MARKER, cats")
+    for session in ("s2", "s3", "s4"):
+        world.open(session=session)
+        build_pack(scope_of(world, session), "initial")
+    build_pack(scope_of(world, "s4"), "reflection")
+    between: list[str] = []
+    world.observer.meanwhile = lambda: between.append(text_of(world, "s3"))
+    world.observer.answers.append(kept("🔴 IKEA, and cats", 1, 3))
+    job = work(world, retract(world, 2, 2, "deleted"))
+    assert len(between) == 1 and "MARKER" not in between[0] and "IKEA" not in between[0]
+    assert job.result["erased"]["rebuilt_packs"] == ["s2", "s3", "s4"]
+    for session in ("s2", "s3", "s4"):
+        item = world.table.get(scope_of(world, session).keys.epoch)
+        assert item is not None and rows.read_epoch(item).pack is not None, "it was not built anew"
+        assert "IKEA, and cats" in text_of(world, session)
+        assert "MARKER" not in text_of(world, session)
+
+
+def test_other_sessions_get_a_pack_when_the_model_refuses_to_read_what_is_left(world: World) -> None:
+    observe(world, "one thing", says="🔴 User said one thing")
+    observe(world, "my MARKER", "two", says="🔴 MARKER and two")
+    world.open(session="s2")
+    build_pack(scope_of(world, "s2"), "initial")
+    world.observer.answers.append(ModelRefused("status 401"))
+    job = work(world, retract(world, 2, 2, "deleted"))
+    assert (job.status, job.result["erased"]["rebuilt_packs"]) == ("failed", ["s2"])
+    assert "one thing" in text_of(world, "s2") and "MARKER" not in text_of(world, "s2")
+
+
+def test_a_worker_that_dies_behind_the_purge_is_followed_to_the_packs(world: World) -> None:
+    observe(world, "my MARKER", "two", says="🔴 MARKER and two")
+    world.open(session="s2")
+    build_pack(scope_of(world, "s2"), "initial")
+    world.observer.answers.append(ModelUnavailable("timeout"))
+    message = retract(world, 1, 1, "deleted")
+    with pytest.raises(ModelUnavailable):
+        run_retraction(scope_of(world), message)
+    assert text_of(world, "s2").count("MARKER") == 0
+    world.clock.move(seconds=1_000)
+    world.observer.answers.append(kept("🔴 User said two", 2, 2))
+    job = work(world, message)
+    assert job.result["erased"]["rebuilt_packs"] == ["s2"]
+    assert "User said two" in text_of(world, "s2")
 
 
 def test_a_deleted_image_is_gone_where_it_was_uploaded_to(world: World) -> None:

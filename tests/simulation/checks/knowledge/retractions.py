@@ -11,11 +11,13 @@ from neve.domain.indexing.utterances import event_place
 from neve.domain.memories.said_again import MOST_SAID, is_retracted, range_of, statements_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, status_at
-from neve.domain.records import Kind, Memory, Spans, Statement, Status
+from neve.domain.records import Job, Kind, Memory, Spans, Statement, Status
 from neve.domain.sessions.spans import holds, joined, without
-from neve.ports import Owner, key_of
+from neve.ports import Item, Key, Owner, key_of
 from neve.store import rows
 from neve.store.keys import DELETED_MEMORY, DOCUMENT, SUMMARY, SessionKeys, UserKeys, deleted_memory_id
+from neve.usecases.retract import retract_job
+from neve.usecases.retract.retract_job import PACK as PACKED
 from tests.simulation.checks.memories import memories_of
 from tests.simulation.checks.replay import Found, before_erasure, first_said, log_of, of_kind, row, rows_of
 from tests.simulation.clients.history import Did
@@ -152,6 +154,39 @@ def nothing_deleted_is_kept(run: Run) -> Found:
                 yield f"{where}: {text[:160]}"
 
 
+def a_pack_built_anew_holds_what_is_left(run: Run) -> Found:
+    """At the moment when a deletion is through with the packs that it purged: what it had read again is in each."""
+    then: dict[Key, Item] = {}
+    for written in run.cloud.table.log:
+        if written.new is None:
+            then.pop(written.key, None)
+            continue
+        then[written.key] = written.new
+        if written.new["type"] == "job" and written.new["kind"] == retract_job.KIND:
+            job, before = rows.read_job(written.new), rows.read_job(written.old) if written.old else None
+            if before is not None and retract_job.is_done(job, PACKED) and not retract_job.is_done(before, PACKED):
+                for keys in run.history.sessions():
+                    if keys.retraction(job.state["retraction"]) in then:
+                        yield from _left_out_of_packs(then, keys, job)
+
+
+def _left_out_of_packs(then: dict[Key, Item], user: SessionKeys, job: Job) -> Found:
+    gen = rows.read_head(then.get(user.head)).gen
+    found = (then.get(user.memory(i)) for i in job.result.get("written", ()))
+    held = [memory.id for memory in map(rows.read_memory, filter(None, found)) if active(memory, gen)]
+    for session in job.result.get("erased", {}).get("rebuilt_packs", ()):
+        keys = user.of_session(session)
+        epoch = then.get(keys.epoch)
+        pack = rows.read_epoch(epoch).pack if epoch else None
+        stored = then.get(keys.pack(pack.pack_version)) if pack else None
+        if stored is None:
+            continue  # another deletion has purged it since
+        manifest = rows.read_manifest(stored)
+        known = {one.id for layer in (*manifest.layers.values(), manifest.left_out) for one in layer}
+        if missing := sorted(set(held) - known):
+            yield f"{keys.log} version {manifest.pack_version}: {missing} is left, and not in it"
+
+
 def _texts(run: Run, keys: SessionKeys) -> Iterator[tuple[str, str]]:
     for item in log_of(run, keys):
         yield f"{keys.log} {item['seq']}", str(item["content"])
@@ -197,4 +232,5 @@ INVARIANTS = (
     what_is_taken_back_is_marked,
     nothing_taken_back_is_recalled,
     nothing_deleted_is_kept,
+    a_pack_built_anew_holds_what_is_left,
 )

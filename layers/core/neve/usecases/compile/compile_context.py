@@ -33,6 +33,7 @@ from neve.usecases.compile.command import CompileCommand, Content
 from neve.usecases.compile.keep_epoch import keep_epoch
 from neve.usecases.compile.reads import Material, start_reads
 from neve.usecases.images.event_images import name_images
+from neve.usecases.observe.model_down import QUEUED
 from neve.usecases.recall.answer import RecallAnswer, injected, transparency
 from neve.usecases.recall.command import RecallCommand
 from neve.usecases.recall.recall import recall
@@ -79,7 +80,7 @@ class Compiled:
         """What the dashboard adds up."""
         return {
             "Compiles": 1,
-            "CompileDegraded": any(flag != "index:behind" for flag in self.degraded),
+            "CompileDegraded": any(flag not in ("index:behind", QUEUED) for flag in self.degraded),
             "HistoryCuts": self.plan.cut is not None,
             "PackRowsLeftOut": self._rows_left_out,
             "UpdatesLeftOut": sum(len(one.items) for one in self.plan.pruned if one.section == "updates"),

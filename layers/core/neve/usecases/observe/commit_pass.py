@@ -126,7 +126,7 @@ class PassCommit:
         memory = self._without_retracted(memory, marker) if memory else None
         facts = FactWrites(self.scope, head.gen, found, "observer", memory_id, counts=self._counts)
         self._decide(facts, timezone)
-        moved = replace(self._moved(marker, memory, facts), last_pass=memory_id)
+        moved = replace(self._moved(marker, memory, facts), last_pass=memory_id, model_failed_at=None)
         ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_marker(keys, moved), *facts.ops()]
         ops += [*facts.left_elsewhere({self.scope.session}), *self._notes(found), *self._beside(memory)]
         if memory:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -70,21 +71,22 @@ def known_body(body: bytes | None, sha256: str) -> BuiltPack | None:
     return pack
 
 
-def build_pack(scope: SessionScope, trigger: Trigger) -> BuiltPack:
+def build_pack(scope: SessionScope, trigger: Trigger, also: Sequence[str] = ()) -> BuiltPack:
     """The session's pack after the rebuild: a new version, or the one there is when its text would be the same.
+    ``also``: ids of memories that were written a moment ago.
 
     Raises session_not_found, 409 ``conflict``, and StoreUnavailable; then the previous pack stays and ``rebuild_due``
     with it."""
     try:
-        return transact(scope.ports, lambda: _build_once(scope, trigger))
+        return transact(scope.ports, lambda: _build_once(scope, trigger, also))
     except StoreUnavailable:
         _note_failure(scope, trigger)
         raise
 
 
-def _build_once(scope: SessionScope, trigger: Trigger) -> BuiltPack:
+def _build_once(scope: SessionScope, trigger: Trigger, also: Sequence[str]) -> BuiltPack:
     now = scope.ports.clock.now()  # what is stated while all is read is newer than the pack
-    inputs, epoch, user = gather_pack(scope)
+    inputs, epoch, user = gather_pack(scope, also)
     built = _render(inputs, epoch, trigger, now)
     current = epoch.pack
     if current and current.sha256 == built.manifest.sha256:

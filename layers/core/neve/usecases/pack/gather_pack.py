@@ -94,9 +94,10 @@ class PackInputs:
         return PackEntry(memory.id, memory.rev, memory.fingerprint, tokens, memory.kind, session_id=session)
 
 
-def gather_pack(scope: SessionScope) -> tuple[PackInputs, SessionEpoch, UserHead]:
-    """The layers of a session, and the rows of its epoch and its user as they were read before them. Raises
-    session_not_found, StoreUnavailable, and 409 ``conflict`` where replacements follow each other as fast."""
+def gather_pack(scope: SessionScope, also: Sequence[str] = ()) -> tuple[PackInputs, SessionEpoch, UserHead]:
+    """The layers of a session, and the rows of its epoch and its user as they were read before them. ``also``: ids of
+    memories that the rank index may not have yet. Raises session_not_found, StoreUnavailable, and 409 ``conflict``
+    where replacements follow each other as fast."""
 
     def gather() -> tuple[UserHead, tuple[PackInputs, SessionEpoch, UserHead]]:
         keys = scope.keys
@@ -104,7 +105,7 @@ def gather_pack(scope: SessionScope) -> tuple[PackInputs, SessionEpoch, UserHead
         if keys.marker not in found or keys.epoch not in found:
             raise not_found("session", scope.session)
         head, marker = rows.read_head(found.get(keys.head)), rows.read_marker(found[keys.marker])
-        return head, (_gathered(scope, scope.session, head, marker), rows.read_epoch(found[keys.epoch]), head)
+        return head, (_gathered(scope, scope.session, head, marker, also), rows.read_epoch(found[keys.epoch]), head)
 
     return _of_one_generation(scope, gather)
 
@@ -128,12 +129,13 @@ def gather_documents(scope: UserScope) -> PinnedTexts:
     return texts_of(scope, chosen, found)
 
 
-def _gathered(scope: UserScope, session: str | None, head: UserHead, marker: SessionMarker | None) -> PackInputs:
+def _gathered(
+    scope: UserScope, session: str | None, head: UserHead, marker: SessionMarker | None, also: Sequence[str] = ()
+) -> PackInputs:
     """The pins are read beside the rank index; then what fits, in one batch."""
     pins = start_pins(scope, head)
-    walk = _Walk(
-        scope, session, head.gen, _candidates(scope, session, head, candidate_limit(scope.policy.global_layer))
-    )
+    limit = candidate_limit(scope.policy.global_layer)
+    walk = _Walk(scope, session, head.gen, _candidates(scope, session, head, limit, also))
     chosen = chosen_of(scope, pins)
     live = [row.id for row in marker.live] if marker else []
     wanted = [scope.keys.memory(i) for i in dict.fromkeys((*walk.fitting(), *live))] + rows_of(scope.keys, chosen)
@@ -218,9 +220,9 @@ class _Walk:
             self.candidates = [c for c in self.candidates if str(c["id"]) not in lost]
 
 
-def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: int) -> list[Item]:
-    """The first ``limit`` rows of the rank order that belong in this layer. Rows of the last replacement are read by
-    id as well, because the index may not have them yet."""
+def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: int, also: Sequence[str]) -> list[Item]:
+    """The first ``limit`` rows of the rank order that belong in this layer. Rows of the last replacement, and those of
+    ``also``, are read by id as well, because the index may not have them yet."""
     found: dict[str, Item] = {}
     for item in all_rows(scope.ports.table, scope.keys.partition, index=Index.RANK, page=limit):
         if _eligible(item, session, head.gen):
@@ -228,16 +230,18 @@ def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: in
         if len(found) == limit:
             break
     if head.replaced_by and (head.replaced_until is None or head.replaced_until > iso(scope.ports.clock.now())):
-        late = _made_by(scope, head.replaced_by)
+        also = (*_made_by(scope, head.replaced_by), *also)
+    if also:
+        late = scope.ports.table.get_many([scope.keys.memory(i) for i in dict.fromkeys(also)])
         found |= {str(i["id"]): i for i in late.values() if "rank_sk" in i and _eligible(i, session, head.gen)}
     return sorted(found.values(), key=lambda item: str(item["rank_sk"]))[:limit]
 
 
-def _made_by(scope: UserScope, replacement: str) -> Mapping[Key, Item]:
-    """The rows that a replacement wrote, which its job names: on the user's row they would cost every write."""
-    table, keys = scope.ports.table, scope.keys
-    job = table.get(keys.job(replacement))
-    return table.get_many([keys.memory(i) for i in rows.read_job(job).state["new"]]) if job else {}
+def _made_by(scope: UserScope, replacement: str) -> Sequence[str]:
+    """The ids of the rows that a replacement wrote, which its job names: on the user's row they would cost every
+    write."""
+    job = scope.ports.table.get(scope.keys.job(replacement))
+    return rows.read_job(job).state["new"] if job else ()
 
 
 def _eligible(item: Item, session: str | None, gen: int) -> bool:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from neve.domain.indexing.utterances import event_id
 from neve.domain.records import EventType, Kind, Memory, PackEntry, Retraction
-from neve.ports import Delete, Item, Put, StoreUnavailable, Version, WriteOp, key_of
+from neve.ports import Delete, Item, Put, Version, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
@@ -21,7 +21,6 @@ from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.images.image_objects import note_removed, remove_images
-from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
 from neve.usecases.retract.erase_revisions import erase_vectors, stored_revisions
 from neve.usecases.retract.still_used import texts_of_event, texts_of_memory, used_elsewhere
@@ -47,6 +46,9 @@ class MadeOfIt:
     revisions: frozenset[tuple[str, int]]
     kept: frozenset[str]
 
+    def is_in(self, entry: PackEntry) -> bool:
+        return entry.id in self.touched | self.kept or (entry.id, entry.rev) in self.revisions
+
 
 @dataclass
 class Receipt:
@@ -60,12 +62,11 @@ class Receipt:
     vectors: int = 0
     summaries: int = 0
     packs: int = 0
-    rebuilt: list[str] = field(default_factory=list)
     left: int = 0
 
     def told(self) -> dict[str, object]:
-        counts = {name: value for name, value in vars(self).items() if name not in ("left", "rebuilt")}
-        return {**counts, "rebuilt_packs": self.rebuilt, "verified": self.left == 0}
+        counts = {name: value for name, value in vars(self).items() if name != "left"}
+        return {**counts, "rebuilt_packs": [], "verified": self.left == 0}
 
 
 def erase_retracted(scope: SessionScope, incarnation: int, retraction: Retraction, made: MadeOfIt) -> Receipt:
@@ -90,7 +91,7 @@ class _Erasing:
         self._erase_summaries()
         self._erase_packs()
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
-        self.receipt.left += len(packs_with(self.scope, self._holds))
+        self.receipt.left += len(packs_with(self.scope, self.made.is_in))
         self.receipt.left += sum(1 for _ in stored_revisions(self.scope, self.made.revisions))
         return self.receipt
 
@@ -219,29 +220,10 @@ class _Erasing:
 
     # --- packs ----------------------------------------------------------------------------------
 
-    def _holds(self, entry: PackEntry) -> bool:
-        return entry.id in self.made.touched | self.made.kept or (entry.id, entry.rev) in self.made.revisions
-
     def _erase_packs(self) -> None:
-        """Of any session of the user."""
-        if not (self.made.touched or self.made.kept or self.made.revisions):
-            return
-        purged = purge_packs_with(self.scope, self._holds)
-        self.receipt.packs += len(purged)
-        sessions = dict.fromkeys(session for session, _ in purged)
-        self.receipt.rebuilt += [session for session in sessions if self._built_anew(session)]
-
-    def _built_anew(self, session: str) -> bool:
-        """Where the served version has gone; else the next read of the session builds it."""
-        scope = self.scope.of_session(session)
-        item = scope.ports.table.get(scope.keys.epoch)
-        if item is None or rows.read_epoch(item).pack is not None:
-            return False
-        try:
-            build_pack(scope, "initial")
-        except StoreUnavailable:
-            return False
-        return True
+        """Of any session of the user. They are built anew when what is left of the touched rows has been written."""
+        if self.made.touched or self.made.kept or self.made.revisions:
+            self.receipt.packs += len(purge_packs_with(self.scope, self.made.is_in))
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

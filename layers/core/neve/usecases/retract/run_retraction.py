@@ -6,10 +6,10 @@ worker stopped."""
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from neve.domain.records import Retraction
+from neve.domain.records import Job, Retraction
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import ModelRefused, StoreUnavailable
 from neve.scope import SessionScope
@@ -21,6 +21,7 @@ from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
+from neve.usecases.pack.build_anew import build_anew, served_with
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.retract.erase_retracted import MadeOfIt, erase_retracted
 from neve.usecases.retract.observe_remainder import observe_remainder
@@ -87,9 +88,9 @@ class _Retracting:
             leave_if_caught_up(self.scope.ports, self.scope.keys, self.scope.ports.clock.now())
             self._summary(retraction)
         except ModelRefused:
-            self._pack()
+            self._packs()
             raise
-        self._pack()
+        self._packs()
         result = {"reason": retraction.reason, **read(self.scope, self.job_id).result}
         finish_job(self.scope, self.job_id, KIND, "done", result)
 
@@ -109,21 +110,37 @@ class _Retracting:
         state = job.state
         revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
         made = MadeOfIt(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
+        self._note_served(made)
         receipt = erase_retracted(self.scope, self.incarnation, retraction, made)
         counted = state.get("counted", {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)
         self._note(ERASED, {"erased": receipt.told()})
 
-    def _pack(self) -> None:
-        """Of this session only: others keep their bytes until a trigger of their own."""
+    def _note_served(self, made: MadeOfIt) -> None:
+        """Before they are purged, and on top of what a worker before noted: afterwards nobody finds them."""
+        served = served_with(self.scope, made.is_in)
+
+        def noted(job: Job) -> Job:
+            both = dict.fromkeys([*job.state.get("purged", ()), *served])
+            return replace(job, status="running", state={**job.state, "purged": list(both)}) if served else job
+
+        note(self.scope, self.job_id, noted)
+
+    def _packs(self) -> None:
+        """Of this session, and of those whose packs a deletion purged: others keep their bytes until a trigger of their
+        own. Behind all that is written, also where a reader has built a pack since the purge."""
         job = read(self.scope, self.job_id)
         if is_done(job, PACK):
             return
+        result: dict[str, Any] = {}
+        if purged := job.state.get("purged"):
+            rebuilt = build_anew(self.scope, purged, job.result.get("written", ()))
+            result = {"erased": {**job.result.get("erased", {}), "rebuilt_packs": rebuilt}}
         if job.state.get("flipped") or job.result.get("written"):
             with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
                 build_pack(self.scope, "reflection")
-        self._note(PACK)
+        self._note(PACK, result)
 
     def _note(self, step: str, result: dict[str, Any] | None = None) -> None:
         note(self.scope, self.job_id, lambda job: after(job, step, result))

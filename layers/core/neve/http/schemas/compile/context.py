@@ -352,7 +352,8 @@ COMPILE = Operation(
     tag="context",
     summary="The whole prompt of one turn, within its budget and with what a provider can cache first.",
     description="Static prefix, instructions, pack, history, and in the user's last message what was retrieved, the"
-    " task, the session and the message. A memory failure is told in `degraded`.",
+    " task, the session and the message. A memory failure is told in `degraded`, also a language model that gives no"
+    " answer: `extract:queued`.",
     scope="chat",
     query=Nothing,
     body=CompileBody,

@@ -110,7 +110,10 @@ class OpenedOut(View):
     session: SessionOut
     pack: PackOut
     transparency: list[str] = Field(description="Lines for the person at the screen.")
-    degraded: list[str] | None = Field(description="What is missing from the pack, and why. Absent when nothing is.")
+    degraded: list[str] | None = Field(
+        description="What is missing from the pack, and why; `extract:queued` while what was said waits for a language "
+        "model that gives no answer. Absent when nothing is."
+    )
     created: bool
     elapsed_ms: int
 

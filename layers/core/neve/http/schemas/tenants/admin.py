@@ -50,7 +50,9 @@ class LanguagesOut(View):
 
 
 class TroubleOut(View):
-    what: str = Field(description="A store (`table`, `queue`, `search`, `objects`) or a leg (`lexical`, `vector`).")
+    what: str = Field(
+        description="A store (`table`, `queue`, `search`, `objects`) a leg (`lexical`, `vector`) or the `observer`."
+    )
     kind: Literal["failing", "full", "damaged"]
     reason: str
     since: Time
