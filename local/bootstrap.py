@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from neve.ports import Ports
-from neve.store import tenants
 from neve.store.keys import api_key_row, tenant_row
-from neve.store.tenants import SCOPES, key_sha256, read_api_key
+from neve.store.tenants import tenant_rows
+from neve.store.tenants.tenant_rows import SCOPES, key_sha256, read_api_key
 from neve.usecases.tenants.create_key import add_key
 from neve.usecases.tenants.create_tenant import create_tenant
 
@@ -27,7 +27,7 @@ def ready_key(ports: Ports, folder: Path) -> str:
     if item is None:
         created = create_tenant(ports, TENANT, LABEL)
     else:
-        created = add_key(ports, tenants.read_tenant(item), SCOPES, LABEL)
+        created = add_key(ports, tenant_rows.read_tenant(item), SCOPES, LABEL)
     _keep_key(folder / KEY_FILE, created.key)
     return created.key
 

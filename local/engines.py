@@ -8,13 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from local.broker import Broker
 from local.controls.raw_search import Found
 from local.controls.search_cut import SearchCut
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import Change
 from local.stack.servers import RunningServers
 from local.template import Template
-from local.workers.broker import Broker
 from neve.ports import Ports
 
 

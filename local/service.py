@@ -18,8 +18,8 @@ from local.datafolder import open_data_folder
 from local.engine.sqlite_file import damage_of
 from local.engine.sqlite_table import Change
 from local.engines import Engines
+from local.front import Front
 from local.functions import Functions
-from local.http.front import Front
 from local.http.gateway import Gateway
 from local.http.server import HOST, HttpServer
 from local.limits.alarms import Alarms

@@ -13,6 +13,7 @@ from neve.domain.records import Job, Kind, Memory, Status
 from neve.domain.reflect.nightly import last_night
 from neve.ports import Ports
 from neve.store import rows
+from neve.store.keys import MEMORY
 from neve.store.partitions import all_rows
 from neve.usecases.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.pack.read_pack import read_pack
@@ -51,7 +52,7 @@ def wrong(ports: Ports, size: Size) -> list[str]:
     found: list[str] = []
     for tenant, user in size.people():
         scope = scope_of(ports, tenant).of_user(user)
-        memories = [rows.read_memory(item) for item in all_rows(ports.table, scope.keys.partition, prefix="MEM#")]
+        memories = [rows.read_memory(item) for item in all_rows(ports.table, scope.keys.partition, prefix=MEMORY)]
         found += [f"{user}: {what}" for what in _wrong(user, memories, size.rows)]
     for tenant in {tenant for tenant, _ in size.people()}:
         for job in user_jobs(ports, tenant):

@@ -11,7 +11,7 @@ from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.ports import Ports
 from neve.scope import Tenant, TenantScope, UserScope
-from neve.store.tenants import TenantRow, put_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.reflect.note_due import note_due, rows_of_due

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from evals.soak.journal import Account
 from local.engines import Engines
+from neve.domain.indexing.document_passages import document_passages
+from neve.domain.indexing.memory_passages import memory_passages
+from neve.domain.indexing.utterances import utterance_of, utterance_passages
 from neve.domain.records import EmbeddingState, Event, EventType, Job, Kind, Memory, Scope, SessionMarker, Status
 from neve.ports import Index, Item, Key, Owner
 from neve.store import rows
@@ -25,12 +28,9 @@ from neve.store.keys import (
     client_id_of,
     due_partitions,
 )
-from neve.usecases.documents.document_passages import document_passages
+from neve.store.tenants.directory import users_of
 from neve.usecases.indexing.index_memories import NEVER_RECALLED
-from neve.usecases.indexing.memory_passages import memory_passages
-from neve.usecases.indexing.utterances import utterance_of, utterance_passages
 from neve.usecases.pack.build_pack import read_body
-from neve.usecases.tenants.directory import users_of
 
 PAGE = 500
 DUE_KINDS = ("embed", "failed", "rebuild", "replace")

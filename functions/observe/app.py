@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from neve import wiring
 from neve.http.answers.events import appended_answer
-from neve.http.answers.job import job_answer, staged_job
+from neve.http.answers.job import job_answer, observation_answer, staged_job
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.jobs import jobs as j
+from neve.http.schemas.retract import retractions as r
 from neve.http.schemas.sessions import events as e
 from neve.http.schemas.tenants import usage as u
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
-from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.images.create_upload import create_upload
+from neve.usecases.retract.retract_events import retract_events
 from neve.usecases.sessions.append_events import append_events
-from neve.usecases.sessions.create_upload import create_upload
 from neve.usecases.sessions.list_events import list_events
-from neve.usecases.sessions.retract_events import retract_events
 from neve.usecases.tenants.report_usage import report_usage
 
 router = Router("observe", wiring.prepare())
@@ -34,13 +34,13 @@ def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
     return Answer(body=fitting(call.query, lambda n, _: e.EventsPage.of(list_events(call.session, first, n))))
 
 
-router.on(e.RETRACT_EVENTS)(
-    lambda call: Answer(body=e.RetractedOut.of(retract_events(call.session, call.body.command(), call.idempotency)))
+router.on(r.RETRACT_EVENTS)(
+    lambda call: Answer(body=r.RetractedOut.of(retract_events(call.session, call.body.command(), call.idempotency)))
 )
 router.on(e.CREATE_UPLOAD)(
     lambda call: once(call, lambda: Answer(201, e.UploadOut.of(create_upload(call.user, *call.body.wanted()))))
 )
-router.on(j.OBSERVE)(lambda call: once(call, lambda: job_answer(request_observation(call.session, call.body.wait))))
+router.on(j.OBSERVE)(lambda call: once(call, lambda: observation_answer(call.session, call.body.wait)))
 
 
 @router.on(j.COMPACT)

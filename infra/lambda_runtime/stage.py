@@ -14,10 +14,10 @@ from infra.lambda_runtime.process import LAST_OUTPUT, LambdaProcess, Sandbox
 from infra.lambda_runtime.stores import Stores
 from infra.packaging.functions import DeployedFunction
 from local.aws.sqs_consumer import MOST_AT_ONCE
+from local.broker import Received
 from local.http.gateway import Gateway
 from local.http.message import Request, Response
 from local.template import Template
-from local.workers.broker import Received
 from local.workers.worker_events import queue_event
 
 MOUNTED = {"NEVE_ENCODER_DIR": "encoder", "NEVE_LATE_DIR": "late", "NEVE_BPE_DIR": "tokens/bpe"}

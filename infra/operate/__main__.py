@@ -18,16 +18,16 @@ from neve.aws_ports import AwsPorts
 from neve.config import SettingsError, needed
 from neve.domain.errors import NeveError
 from neve.ports import Conflict, EmbeddingRetryable, EmbeddingUnavailable, Ports, StoreUnavailable
-from neve.store import tenants
 from neve.store.keys import UserKeys, tenant_row
-from neve.store.tenants import SCOPES
+from neve.store.tenants import tenant_rows
+from neve.store.tenants.directory import all_tenants
+from neve.store.tenants.tenant_rows import SCOPES
 from neve.usecases.erase import erase_user
 from neve.usecases.erase.erase_user import NoSuchUser
 from neve.usecases.erase.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
 from neve.usecases.indexing.index_events import EmbedAgain
 from neve.usecases.tenants.create_key import CreatedKey, add_key
 from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.directory import all_tenants
 
 FAILURES = (
     *(NoAccount, NoSuchStage, NoSuchTenant, NoSuchUser, NeveError, StoreUnavailable, Conflict, SettingsError),
@@ -93,7 +93,7 @@ def _issue_key(ports: Ports, given: argparse.Namespace) -> None:
     item = ports.table.get(tenant_row(given.tenant))
     if item is None:
         raise NoSuchTenant(given.tenant)
-    _show(add_key(ports, tenants.read_tenant(item), SCOPES, "issued by the operator"))
+    _show(add_key(ports, tenant_rows.read_tenant(item), SCOPES, "issued by the operator"))
 
 
 def _remove_tenant(ports: Ports, given: argparse.Namespace) -> None:

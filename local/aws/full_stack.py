@@ -90,7 +90,7 @@ class FullStack(AwsPorts):
         client = open_search_client(self.search_url, read_s=READ_S)
         self._recorder.watch(client)
         self.search_cut = ServerCut(client)
-        self.search = OpenSearchIndex(client, self.alias, self.embedder.model)
+        self.search = OpenSearchIndex(client, self.alias, self.embedder.model, caches=self.caches)
         self._stored = StoredText(name, urls, self.search_url, self.alias)
         self._prepare_search(Calls(client), REFRESHED_IN_TESTS if not delays else REFRESHED_EVERY)
         self.broker = SqsBroker(aws_client("sqs", session=session), self.template.queues, urls, alone=True)

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from local.broker import Received
 from local.template import QueueSpec
-from local.workers.broker import Received
 
 KNOWN_S = 30.0
 """So long what the server said is trusted."""

@@ -13,9 +13,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from local.aws.queues_at_rest import QueuesAtRest
+from local.broker import Counts, Received
 from local.limits.lineage import HEADER, trace_header
 from local.template import QueueSpec
-from local.workers.broker import Counts, Received
 from neve.adapters.aws.errors import translated
 from neve.adapters.aws.sqs_queue import SqsQueue
 from neve.ports import Message, QueueName, StoreUnavailable
@@ -44,7 +44,7 @@ STATES: Sequence[QueueAttributeNameType] = (
 
 
 class SqsBroker:
-    """``local.workers.broker.Broker`` and ``ports.Queue``: what is sent through it wakes the consumers. ``specs``
+    """``local.broker.Broker`` and ``ports.Queue``: what is sent through it wakes the consumers. ``specs``
     describe the queues as they were made, ``urls`` say where they are; both by name, dead-letter queues included."""
 
     def __init__(

@@ -5,6 +5,7 @@ Every run plays for a new user, so that it can be repeated at will."""
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from local.demo.prompting import show_prompt
 from local.demo.terminal import heading, styled
 
 BASE_URL = "http://127.0.0.1:8787"
+KEY_VARIABLE = "NEVE_KEY"
 HITS = 3
 UNAUTHORIZED = 401
 PATIENT_MS = 10_000
@@ -33,7 +35,10 @@ def main() -> int:
     keys = _keys(given.data)
     if not keys:
         where = given.data or " or ".join(FOLDERS.values())
-        return _stopped(f"There is no API key in {where}. Start the service first, in another terminal: make run")
+        return _stopped(
+            f"There is no API key in {where}. Start the service first, in another terminal: make run. If it runs "
+            "with a data folder of its own, name that: make demo DATA_DIR=folder, or set NEVE_KEY to its key."
+        )
     try:
         with closing(_client(given.base_url, keys)) as client:
             _demonstrate(client, given.base_url)
@@ -53,7 +58,10 @@ def _arguments() -> argparse.Namespace:
 
 
 def _keys(folder: Path | None) -> list[str]:
-    """The ready-made keys of a data folder, or of the default ones: which of them the service works on, it will say."""
+    """The ready-made keys of a data folder, else NEVE_KEY, else those of the default folders: which of them the service
+    works on, it will say."""
+    if folder is None and (own := os.environ.get(KEY_VARIABLE, "").strip()):
+        return [own]
     folders = [folder] if folder else [Path(name) for name in FOLDERS.values()]
     files = [one / KEY_FILE for one in folders]
     return [file.read_text(encoding="ascii").strip() for file in files if file.exists()]

@@ -50,7 +50,7 @@ class FileObjects:
         self._objects = folder / "objects"
         self._partial = folder / "partial"
         self._tree = threading.Lock()
-        with _translated():
+        with self._reading():
             self._objects.mkdir(parents=True, exist_ok=True)
             self._partial.mkdir(exist_ok=True)
             for left in self._partial.iterdir():
@@ -76,13 +76,14 @@ class FileObjects:
         return found[1] if found else None
 
     def peek(self, key: str, length: int) -> ObjectStart | None:
-        with _translated():
+        with self._reading():
             try:
                 with self._path(key).open("rb") as file:
                     content_type = file.readline()
                     size = os.fstat(file.fileno()).st_size - len(content_type)
                     return ObjectStart(size, content_type.decode("ascii").rstrip("\n"), file.read(length))
             except (FileNotFoundError, NotADirectoryError):
+                self._must_be_there()
                 return None
 
     def copy(self, source: str, target: str) -> bool:
@@ -94,7 +95,7 @@ class FileObjects:
     def delete(self, key: str) -> None:
         """Idempotent. Folders that it leaves empty go too: their names hold user ids."""
         target = self._path(key)
-        with _translated(), self._tree:
+        with self._reading(), self._tree:
             try:
                 target.unlink()
             except (FileNotFoundError, NotADirectoryError):
@@ -107,7 +108,7 @@ class FileObjects:
 
     def list(self, prefix: str) -> list[str]:
         start = self._objects / start_of(prefix)
-        with _translated(), self._tree:
+        with self._reading(), self._tree:
             files = [path for path in start.rglob("*") if path.is_file()]
         keys = (key_of(path.relative_to(self._objects)) for path in files)
         return sorted(key for key in keys if key.startswith(prefix))
@@ -179,7 +180,7 @@ class FileObjects:
 
     def _written_at(self, key: str) -> datetime:
         """Of a key that is gone meanwhile: now."""
-        with _translated():
+        with self._reading():
             try:
                 return datetime.fromtimestamp(self._path(key).stat().st_mtime, UTC)
             except (FileNotFoundError, NotADirectoryError):
@@ -208,21 +209,43 @@ class FileObjects:
         return self._objects / path_of(key)
 
     def _read(self, key: str) -> tuple[str, bytes] | None:
-        with _translated():
+        with self._reading():
             try:
                 framed = self._path(key).read_bytes()
             except (FileNotFoundError, NotADirectoryError):
+                self._must_be_there()
                 return None
         content_type, _, body = framed.partition(b"\n")
         return content_type.decode("ascii", "replace"), body  # a damaged file is an object of other bytes
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What is read or listed, or goes. That works is no sign of room."""
+        try:
+            yield
+        except OSError as error:
+            self._failed(error)
+            raise StoreUnavailable("objects", str(error)) from error
+
+    def _failed(self, error: OSError) -> None:
+        if self._troubles is None:
+            return
+        if error.errno in NO_ROOM:
+            self._troubles.note("objects", "full", str(error.strerror))
+        else:
+            self._troubles.failed("objects", str(error.strerror))
+
+    def _must_be_there(self) -> None:
+        """Raises OSError when it is not one object that is missing, but all of them."""
+        if not self._objects.is_dir():
+            raise NotADirectoryError(errno.ENOENT, "the folder of the objects is gone")
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            if self._troubles is not None and error.errno in NO_ROOM:
-                self._troubles.note("objects", "full", str(error.strerror))
+            self._failed(error)
             raise StoreUnavailable("objects", str(error)) from error
         if self._troubles is not None:
             self._troubles.worked("objects")
@@ -240,14 +263,6 @@ class FileObjects:
             yield partial
         finally:
             partial.unlink(missing_ok=True)
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StoreUnavailable("objects", str(error)) from error
 
 
 def _framed(content_type: str, body: bytes) -> bytes:

@@ -12,10 +12,10 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from local.broker import Counts as Counts
+from local.broker import Received as Received
 from local.engine.sqlite_file import SqliteFile
 from local.limits.lineage import HEADER, trace_header
-from local.workers.broker import Counts as Counts
-from local.workers.broker import Received as Received
 from neve.adapters.queue_rules import encoded_body
 from neve.ports import Clock, Message, QueueName
 from neve.troubles import Troubles

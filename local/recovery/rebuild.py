@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from local.backend import QUEUE, SEARCH
 from local.datafolder import DataFolder
 from local.engines import Engines
-from local.reindex.progress import in_words
+from local.recovery.progress import in_words
 from neve.ports import Calibration, Embedder, IndexModel
 from neve.store.keys import Keys
+from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.background.refill_queues import Refilled, refill_queues
 from neve.usecases.indexing.reindex import Indexing, Reindexed, reindex
-from neve.usecases.tenants.directory import all_tenants, users_of
 
 WIDTH = 30
 EVERY_S, LINE_EVERY_S = 0.2, 5.0

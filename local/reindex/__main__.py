@@ -15,9 +15,9 @@ from local.aws.full_stack import FullStack
 from local.backend import EMBEDDERS, QUEUE, SEARCH, Choices, EmbeddedPorts
 from local.datafolder import DERIVED, FOLDERS, DataFolder, DataFolderError, open_data_folder
 from local.engine.search.search_index import SqliteSearchIndex
+from local.recovery.progress import Progress, in_words
 from local.recovery.rebuild import refill
 from local.recovery.search_swap import file_beside, put_in_place
-from local.reindex.progress import Progress, in_words
 from local.reindex.search_domain import reindex_stage
 from local.stack.jars import CannotFetch
 from local.stack.servers import DidNotStart

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from local.reindex.progress import Progress, in_words
+from local.recovery.progress import Progress, in_words
 from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex

@@ -11,9 +11,9 @@ from itertools import groupby
 from typing import Any
 from uuid import uuid4
 
+from local.broker import Received
 from local.engine.sqlite_table import Change
 from local.template import QueueSource, QueueSpec, StreamSource
-from local.workers.broker import Received
 from local.workers.queue_worker import deliver
 from local.workers.stream_worker import deliver_changes
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+from local.broker import Broker, Counts, Received
 from local.template import QueueSource, QueueSpec
-from local.workers.broker import Broker, Counts, Received
 from local.workers.failure_log import report
 from local.workers.worker_events import failed_items, queue_event
 from neve.ports import Clock

@@ -22,8 +22,8 @@ from neve.usecases.inbox.decide import decide
 from neve.usecases.inbox.decision import Decision
 from neve.usecases.inbox.list_inbox import list_inbox
 from neve.usecases.indexing.index_memories import index_memories
-from neve.usecases.indexing.messages import events_message
 from neve.usecases.indexing.shelves import DOCUMENTS
+from neve.usecases.jobs.messages.indexing import events_message
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.store_fact import store_fact

@@ -16,7 +16,7 @@ from functions.records.app import router as records_router
 from neve import wiring
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
-from neve.store.tenants import TenantRow, put_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client
 from tests.faults.calls import Caller
 from tests.unit.api_world import Api

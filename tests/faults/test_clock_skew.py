@@ -13,8 +13,8 @@ from functions.extract import app as extract_app
 from neve import wiring
 from neve.http.schemas.recall.recall import LIST_RECALLS
 from neve.store.keys import SessionKeys
-from neve.store.tenants import TenantRow, put_tenant
-from neve.usecases.observe.job import observation_message
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
+from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.sessions.read_sessions import get_session
 from tests.faults.calls import SAID, Caller
 from tests.unit.recall_world import RecallWorld

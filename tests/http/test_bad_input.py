@@ -730,6 +730,18 @@ def test_a_revoked_key_opens_nothing(stage: Stage, api: ApiClient) -> None:
         problem(reply, 401, "unauthorized")
 
 
+def test_a_leaked_key_is_replaced_as_the_runbook_says(stage: Stage, api: ApiClient) -> None:
+    """docs/runbooks/key-compromise.md, command 1: with two keys the leaked one goes before the new one comes."""
+    with key_with(api, "chat", "records", "admin") as leaked:
+        problem(api.call("POST", "/v1/keys", {"scopes": ["admin"]}), 409, "too_many_keys")
+        assert api.call("DELETE", f"/v1/keys/{leaked['key_id']}").status == 204
+        with (
+            key_with(api, "chat", "records", "admin") as new,
+            closing(ApiClient(stage.base_url, new["key"])) as client,
+        ):
+            assert client.call("GET", "/v1/policy").status == 200
+
+
 def test_the_last_admin_key_stays(stage: Stage, api: ApiClient) -> None:
     own = stage.key.split("_")[1]
     problem(api.call("DELETE", f"/v1/keys/{own}"), 409, "last_admin_key")

@@ -106,7 +106,7 @@ def test_the_time_of_a_worker_that_observes_is_what_the_code_reckons_with() -> N
 
 def test_the_time_of_a_worker_of_the_night_is_what_the_code_reckons_with() -> None:
     timeouts = {name: function["Timeout"] for name, (_, function) in functions().items()}
-    assert (timeouts["reflect"], timeouts["reflect_planner"]) == (night_limits.WORKER_S, night_limits.PLANNER_S)
+    assert (timeouts["reflect"], timeouts["reflect_planner"]) == (night_limits.WORKER_S, 60)
     visible = {queue_name(queue): queue.get("VisibilityTimeout") for queue in queues().values()}
     assert visible["reflect"] == night_limits.VISIBILITY_S
     assert night_limits.WORKER_S < night_limits.LEASE_S < night_limits.VISIBILITY_S

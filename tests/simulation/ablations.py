@@ -15,9 +15,10 @@ from unittest import mock
 from neve import worker
 from neve.domain.compile.conversation import Conversation
 from neve.domain.ids import ulid_named
-from neve.domain.memories import said_again, taken_back
+from neve.domain.memories import said_again
 from neve.domain.privacy.screen import Found
 from neve.domain.records import Document, Memory, Statement
+from neve.domain.retract import derived
 from neve.domain.times import iso
 from neve.ports import Delete, Expect, Passage, Put, Version
 from neve.store import documents as document_rows
@@ -30,7 +31,10 @@ from neve.usecases.compact import artifacts, move_horizon
 from neve.usecases.compile import compile_context
 from neve.usecases.documents import commit_document, delete_document, document_writes
 from neve.usecases.erase import erase_user, erasure_job
+from neve.usecases.images import event_images
 from neve.usecases.indexing import forget_events, index_events, index_memories
+from neve.usecases.jobs.messages import reflection
+from neve.usecases.lag import memory_lag
 from neve.usecases.librarian import commit_filing, file_session
 from neve.usecases.memories import (
     create_memory,
@@ -46,9 +50,12 @@ from neve.usecases.memories import (
 from neve.usecases.observe import commit_pass
 from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
+from neve.usecases.pack.build_anew import build_anew
 from neve.usecases.recall.stages import hydrate
-from neve.usecases.reflect import messages, night_job, reflect_user, replace_rows, replace_taken_back, run
-from neve.usecases.sessions import append_events, event_images, memory_lag
+from neve.usecases.reflect import night_job, reflect_user, replace_rows, run
+from neve.usecases.retract import replace_derived, run_retraction
+from neve.usecases.retract.retract_job import read as read_retraction
+from neve.usecases.sessions import append_events
 from tests.simulation import filing_ablations, recall_ablations
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
@@ -139,6 +146,19 @@ def _another_id_each_time(self: Any) -> Any:
 def _only_the_time(marker: Any, _: int, now: Any) -> None:
     if marker.lease_until is None or marker.lease_until <= iso(now):
         raise LeaseLost
+
+
+def _builds_what_it_purged_at_once() -> list[Patch]:
+    erase = run_retraction._Retracting._erase
+
+    def erasing(self: Any, retraction: Any) -> None:
+        erase(self, retraction)
+        build_anew(self.scope, read_retraction(self.scope, self.job_id).state.get("purged", ()), ())
+
+    return [
+        (run_retraction._Retracting, "_erase", erasing),
+        (run_retraction, "build_anew", lambda _, sessions, __: list(sessions)),
+    ]
 
 
 def _forgets_its_try() -> list[Patch]:
@@ -281,7 +301,7 @@ def _nights_rebuild_packs() -> list[Patch]:
 def _another_job_each_time() -> list[Patch]:
     """Who is told twice of a user works twice."""
     numbers = count()
-    part_of = messages.part_of
+    part_of = reflection.part_of
 
     def another(keys: Any, asked: Any) -> Any:
         part = part_of(keys, asked)
@@ -305,7 +325,7 @@ def _by_the_first_statement(fact: Memory, standing: Sequence[Statement]) -> Memo
 
 
 def _by_its_own_range(self: Any, memory: Any) -> bool:
-    return taken_back.is_touched(memory, self.session, self.spans)
+    return derived.is_touched(memory, self.session, self.spans)
 
 
 def _by_name(ablations: Iterable[Ablation]) -> dict[str, Ablation]:
@@ -501,7 +521,7 @@ ABLATIONS = _by_name(
             "looking whether the input of a filing was taken back before it commits",
             "recanted",
             150,
-            lambda: [(commit_filing, "_taken_back_since", lambda *_: False)],
+            lambda: [(commit_filing, "_retracted_since", lambda *_: False)],
         ),
         Ablation(
             "left out",
@@ -515,7 +535,7 @@ ABLATIONS = _by_name(
             "judging a reflection by its sources",
             "retractions",
             600,
-            lambda: [(taken_back._Weighing, "_is_touched", _by_its_own_range)],
+            lambda: [(derived._Weighing, "_is_touched", _by_its_own_range)],
         ),
         Ablation(
             "hydration of events",
@@ -536,21 +556,21 @@ ABLATIONS = _by_name(
             "moving the place of a fact to the copy that comes back",
             "recanted",
             60,
-            lambda: [(replace_taken_back, "_places", _none)],
+            lambda: [(replace_derived, "_places", _none)],
         ),
         Ablation(
             "said again",
             "keeping a fact by another message when the first one is taken back",
             "recanted",
             100,
-            lambda: [(taken_back, "restated", _by_the_first_statement)],
+            lambda: [(derived, "restated", _by_the_first_statement)],
         ),
         Ablation(
             "said meanwhile",
             "looking whether somebody has said the same before a fact comes back",
             "recanted",
             600,
-            lambda: [(replace_taken_back, "holds", lambda *_: False)],
+            lambda: [(replace_derived, "holds", lambda *_: False)],
         ),
         Ablation(
             "waiting filing",
@@ -558,6 +578,13 @@ ABLATIONS = _by_name(
             "recanted",
             300,
             lambda: [(file_session, "wait_for_retraction", lambda *_: True)],
+        ),
+        Ablation(
+            "packs anew",
+            "building the packs that a deletion purged behind all that it writes",
+            "retractions",
+            1_000,
+            _builds_what_it_purged_at_once,
         ),
         Ablation(
             "new rows",

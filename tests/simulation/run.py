@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from neve.domain.jobs.time_share import unlimited
 from neve.ports import QueueName
 from neve.store.keys import SessionKeys, UserKeys
-from neve.store.tenants import TenantRow, put_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.documents import document_writes
 from neve.usecases.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.indexing.requeue import WhoseRows, requeue_all
+from neve.usecases.lag.memory_lag import progress_rows, read_progress
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.reflect.replace_rows import ReplacementBusy
-from neve.usecases.sessions.memory_lag import progress_rows, read_progress
 from neve.usecases.tenants.policy_in_force import tenant_scope
 from tests.simulation.checks.replay import Replay
 from tests.simulation.clients import nights
@@ -32,6 +31,7 @@ from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.workers import FORESEEN, Environment, Functions, start_workers
 from tests.simulation.sometimes import watching
 from tests.simulation.workloads import ROTATION, Workload
+from tests.unlimited import unlimited
 
 CALM_S = 4 * 3600.0
 """After so long without faults everything has to be done: two dozen sweeps."""

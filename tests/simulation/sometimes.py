@@ -11,14 +11,15 @@ from neve.store import rows
 from neve.store.documents import REVISION
 from neve.usecases.compact import compact_session, move_horizon
 from neve.usecases.documents import unmade_documents
-from neve.usecases.indexing.messages import memory_message
+from neve.usecases.images import event_images
+from neve.usecases.jobs.messages.indexing import memory_message
 from neve.usecases.librarian import commit_filing
 from neve.usecases.observe import commit_pass
 from neve.usecases.pack import build_pack
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.reflect import replace_rows
 from neve.usecases.reflect.reflect_session import fold_session
-from neve.usecases.sessions import append_events, event_images
+from neve.usecases.sessions import append_events
 from tests.simulation.checks import compactions
 from tests.simulation.checks.knowledge.packed_documents import Gathered
 from tests.simulation.checks.prompts import by_epoch
@@ -129,10 +130,10 @@ def _adopting(seen: Counter[str]) -> Any:
 
 
 def _noting(gather: Any) -> Any:
-    def gathering(scope: Any) -> Any:
+    def gathering(scope: Any, *also: Any) -> Any:
         cloud = scope.ports.process.cloud
         began_s = cloud.scheduler.now_s
-        inputs, *rows = gather(scope)
+        inputs, *rows = gather(scope, *also)
         documents = inputs.documents
         read = Gathered(scope.keys, began_s, cloud.scheduler.now_s, documents.layers(), documents.left_out)
         cloud.gathered.append(read)
@@ -149,7 +150,7 @@ def _recognising(seen: Counter[str]) -> Any:
     def attempting(self: Any, memory_id: str) -> Any:
         try:
             done = attempt(self, memory_id)
-        except commit_pass.InputTakenBack:
+        except commit_pass.InputRetracted:
             seen["input taken back"] += 1
             raise
         seen["own pass recognised"] += _stands(self, done)

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from neve import wiring
 from neve.http.problems import CONTENT_TYPE
 from neve.http.router import Router
-from neve.store.tenants import TenantRow, put_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from tests.unit.world import World
 
 ALL_SCOPES = "chat records admin"

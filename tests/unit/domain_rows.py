@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
 from neve.domain.records import Event, EventType, Kind, Memory, Priority, Provenance, Scope, Status, Tier
 
 AT = "2026-03-10T09:30:00.000Z"

@@ -31,7 +31,7 @@ from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.store.keys import tenant_row
 from neve.store.stream_records import read_change
-from neve.store.tenants import TenantRow, put_tenant, read_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.indexing.by_kind import Failures, Told
 from neve.usecases.indexing.embed_rows import ROWS, embed_rows

@@ -18,6 +18,8 @@ from neve.ports import Embedder, IndexModel, ObjectStore, Queue, QueueName, Sear
 if TYPE_CHECKING:
     from boto3 import Session
 
+    from neve.adapters.aws.secrets import Secrets
+
 
 class AwsPorts:
     """``neve.ports.Ports``. Reading a port raises SettingsError, naming the variable, when one is not set.
@@ -60,7 +62,7 @@ class AwsPorts:
         from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
 
         endpoint = needed(self._settings.search_endpoint, "search_endpoint")
-        return OpenSearchIndex(open_search_client(endpoint), ALIAS, self._model)
+        return OpenSearchIndex(open_search_client(endpoint), ALIAS, self._model, caches=self.caches)
 
     @property
     def _model(self) -> IndexModel:
@@ -128,8 +130,11 @@ class AwsPorts:
             getattr(self, name)
 
     def _anthropic_key(self) -> str:
-        from neve.adapters.aws.clients import aws_client
-        from neve.adapters.aws.secrets import read_secret
+        return self._secrets.read(needed(self._settings.anthropic_secret, "anthropic_secret"))
 
-        arn = needed(self._settings.anthropic_secret, "anthropic_secret")
-        return read_secret(aws_client("secretsmanager", session=self._session), arn)
+    @cached_property
+    def _secrets(self) -> Secrets:
+        from neve.adapters.aws.clients import aws_client
+        from neve.adapters.aws.secrets import Secrets
+
+        return Secrets(aws_client("secretsmanager", session=self._session), self.caches)

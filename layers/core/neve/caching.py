@@ -62,6 +62,14 @@ class Cache(Generic[K, V]):
                 self._entries.popitem(last=False)
         return value
 
+    def read(self, key: K, read: Callable[[], V]) -> V:
+        """The value that is here, or what ``read`` brings. Two threads may read at once. Raises what it raises."""
+        kept = self.get(key)
+        if kept is not None:
+            return kept
+        began = self._now()
+        return self.put(key, read(), as_of=began)
+
     def drop(self, key: K) -> None:
         with self._lock:
             self._entries.pop(key, None)

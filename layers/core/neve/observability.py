@@ -89,13 +89,15 @@ def answer_not_used(queue: str, correlation_id: str, rejected: Mapping[str, int]
     logger.warning("answer not used", extra=fields)
 
 
-def failed(where: str, correlation_id: str, error: BaseException) -> None:
-    """The type of an error and the way to it. Its message is left out: it may quote what a person wrote. That of an
-    error with ``text_is_logged`` is our own, such as why a model gave no answer."""
+def failed(where: str, correlation_id: str, error: BaseException, job_id: str | None = None) -> None:
+    """The type of an error and the way to it; ``job_id``: whose work failed. Its message is left out: it may quote what
+    a person wrote. That of an error with ``text_is_logged`` is our own, such as why a model gave no answer."""
     frames = traceback.extract_tb(error.__traceback__)
     path = [f"{frame.filename.rpartition('/neve/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     kind = f"{type(error).__module__}.{type(error).__qualname__}"
     fields: dict[str, Any] = {"where": where, "correlation_id": correlation_id, "error": kind, "path": path}
+    if job_id is not None:
+        fields["job_id"] = job_id
     if getattr(error, "text_is_logged", False):
         fields["reason"] = str(error)
     logger.error("failed", extra=fields)

@@ -20,8 +20,8 @@ REPEATEDLY = 3
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """``what``: a store (``table``, ``queue``, ``search``, ``objects``), a leg (``lexical``, ``vector``) or the
-    ``embedder``. ``reason``: in words of an adapter, never a caller's."""
+    """``what``: a store (``table``, ``queue``, ``search``, ``objects``), a leg (``lexical``, ``vector``), the
+    ``embedder`` or the ``observer``. ``reason``: in words of an adapter, never a caller's."""
 
     what: str
     kind: Kind

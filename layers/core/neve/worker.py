@@ -56,7 +56,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
             try:
                 work_or_postpone(record, body)
             except Exception as error:
-                observability.failed(queue, body.get(FIELD, record.message_id), error)
+                observability.failed(queue, body.get(FIELD, record.message_id), error, body.get("job_id"))
                 observability.measured(queue, {"PassesFailed": 1})
                 raise
         observability.worked(queue, body.get(FIELD, record.message_id))

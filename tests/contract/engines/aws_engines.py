@@ -35,6 +35,7 @@ from tests.contract.engines.harnesses import (
     QueueHarness,
     delivery_of,
 )
+from tests.patience import PATIENCE_S
 from tests.servers import s3_url, sqs_url
 
 if TYPE_CHECKING:
@@ -152,10 +153,10 @@ class S3Harness:
 
     def upload(self, url: str, content_type: str, body: bytes, *, if_none_match: str = "*") -> bool:
         headers = {"Content-Type": content_type, "If-None-Match": if_none_match}
-        return requests.put(url, data=body, headers=headers, timeout=10).ok
+        return requests.put(url, data=body, headers=headers, timeout=PATIENCE_S).ok
 
     def download(self, url: str) -> bytes | None:
-        reply = requests.get(url, timeout=10)
+        reply = requests.get(url, timeout=PATIENCE_S)
         return reply.content if reply.ok else None
 
     def pass_time(self, seconds: float) -> None:

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+from local.broker import Received
 from local.limits.lineage import HEADER
-from local.workers.broker import Received
 from neve.ports import ObjectStore, Queue, QueueName
 
 # --- queue --------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ def test_d03_a_file_is_uploaded_read_chunked_searched_and_deleted(user: Person) 
     assert (made.status, made.json()["name"]) == (201, "The lantern book")
     assert len(text.encode()) > 300 * 1024
     read = get(user, path, chunks="true")
-    assert read["text"] == text and len(read["chunks"]) == 262
+    assert read["text"] == text and len(read["chunks"]) == 261  # the heading stands with the first page
     user.settle()
     assert get(user, path)["embedding_state"] == "ready"
     assert found(user, "albatross") == [path]

@@ -69,6 +69,17 @@ def test_b09_the_last_session_is_in_the_next_ones_pack_and_recalled(user: Person
 
 
 @pytest.mark.live
+def test_b09_a_session_that_stated_nothing_is_recalled_and_in_no_pack(user: Person) -> None:
+    talk(user, "What is the capital of Portugal?", "Write me a haiku about Lisbon.")
+    summary = end(user)["result"]["session_summary"]["memory_id"]
+    assert summary not in layer_ids(user.open("s2")["pack"], "global")
+    user.settle()
+    assert summary in user.recalled("the haiku about Lisbon", sources=["memory"], mode="tool")
+    [episode] = user.memories(tier="episodic")
+    assert "Insights" not in episode["text"] and "patience" not in episode["text"]
+
+
+@pytest.mark.live
 def test_d25_a_conversation_is_one_dated_document(user: Person) -> None:
     talk(user, "My wife and I are planning our honeymoon in Paris.")
     path = end(user)["result"]["session_summary"]["path"]
@@ -80,6 +91,19 @@ def test_d25_a_conversation_is_one_dated_document(user: Person) -> None:
     user.open("s2")
     prompt = user.context("s2", "Hello there!")
     assert path not in str(prompt) and "# " + found["name"] not in str(prompt)
+
+
+@pytest.mark.live
+def test_d25_what_is_appended_later_keeps_its_day(user: Person) -> None:
+    user.open("s1")
+    for day, place in (("2024-03-05", "Bergen"), ("2024-03-06", "Cork")):
+        at = {"created_at": f"{day}T10:00:00Z"}
+        user.append("s1", {**said(f"My sister lives in {place}."), **at}, {**answered("Noted."), **at})
+        path = end(user)["result"]["session_summary"]["path"]
+        assert path.startswith("/conversations/2024-03-05-")
+        [summary] = [one for one in user.memories(tier="episodic") if one["kind"] == "session_summary"]
+        assert summary["text"].startswith("Session of 2024-03-05,") and place in summary["text"]
+        assert summary["observed_at"].startswith(day)
 
 
 # --- the job ----------------------------------------------------------------------------------------

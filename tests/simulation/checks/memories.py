@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from neve.domain.indexing.memory_passages import memory_passages
+from neve.domain.indexing.utterances import utterance_of, utterance_passages
 from neve.domain.memories.visibility import active, status_at, visible
 from neve.domain.records import EmbeddingState, Memory, Scope, Status
 from neve.ports import Item, Owner, Passage
 from neve.store import rows
 from neve.store.keys import MEMORY, UserKeys
-from neve.usecases.indexing.memory_passages import memory_passages
-from neve.usecases.indexing.utterances import utterance_of, utterance_passages
 from tests.simulation.checks.knowledge.documents import indexed_passages
 from tests.simulation.checks.replay import Found, log_of, of_kind, row, rows_of
 from tests.simulation.clients.history import Did

@@ -32,11 +32,11 @@ def a_night_takes_what_it_may(run: Run) -> Found:
 
 def a_night_leaves_packs_alone(run: Run) -> Found:
     """Its flip moves no session's epoch row, which holds the pointer to the pack and what makes it be rebuilt."""
-    nightly = {item for _, job in _replacements(run) for item in job.state["new"]}
+    nightly = {job.id for _, job in _replacements(run)}
     for together in transactions(run):
         written = [w for w in together if w.old is not None and w.new is not None and w.new["type"] == "user"]
         heads = [w.new for w in written if w.new and w.old and w.new["gen"] != w.old["gen"]]
-        if any(nightly & set(head.get("replaced_new", ())) for head in heads):
+        if any(head.get("replaced_by") in nightly for head in heads):
             yield from (f"{w.key} moved with a night" for w in together if w.new and w.new["type"] == "epoch")
 
 

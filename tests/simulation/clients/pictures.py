@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neve.domain.sessions.images import MAX_IMAGE_BYTES
-from neve.usecases.sessions.create_upload import EXPIRES_S
+from neve.domain.images.image_types import MAX_IMAGE_BYTES
+from neve.usecases.images.create_upload import EXPIRES_S
 
 PNG = "image/png"
 START = b"\x89PNG\r\n\x1a\n"

@@ -16,6 +16,7 @@ from neve.usecases.compact.end_session import end_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import compile_context
+from neve.usecases.images.create_upload import create_upload
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
@@ -28,11 +29,10 @@ from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.recall.command import RecallCommand
 from neve.usecases.recall.recall import recall
+from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.create_upload import create_upload
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
-from neve.usecases.sessions.retract_events import Retract, retract_events
 from neve.usecases.tenants.policy_in_force import tenant_scope
 from tests.simulation.clients.history import SPEAKER, AppendGiven, Picture, PromptGiven, RecallGiven, RetractGiven, Said
 from tests.simulation.clients.seen import (

@@ -8,8 +8,8 @@ from itertools import count
 from threading import RLock
 from typing import Any
 
+from local.broker import Received
 from local.engine.sqlite_queue import DEDUP_WINDOW_MS, QueueDefinition
-from local.workers.broker import Received
 from neve.adapters.queue_rules import encoded_body
 from neve.ports import Message
 

@@ -12,9 +12,9 @@ from neve.batch import process_together
 from neve.ports import QueueName
 from neve.store import keys
 from neve.store.stream_records import Change
+from neve.usecases.background.asked_for import asked_for
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.background.sweep_due import sweep_due
-from neve.usecases.compact.asked_for import asked_for
 from neve.usecases.indexing.embed_rows import embed_rows
 from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.observe.extract_session import extract_session

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from local.workers.broker import Received
+from local.broker import Received
 from neve.domain.errors import NeveError
 from neve.domain.librarian import time_limits as filing_limits
 from neve.domain.reflect import night_limits

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
-from neve.adapters.opensearch import places as opensearch_places
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import ForeignPassage, OpenSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION
+from neve.adapters.opensearch.places import ALIAS_TTL_S
+from neve.caching import Caches
 from neve.domain.recall.query import shape
 from neve.ports import Owner, SearchFilter, StoreUnavailable
 from tests.contract.engines.passages import passage, vector
@@ -37,6 +38,7 @@ from tests.unit.search_stub import (
     search_stub,
     written,
 )
+from tests.unit.world import HandClock
 
 ADA, BOB = Owner("t1", "ada"), Owner("t1", "bob")
 EAST = vector(1, 0, 0, 0)
@@ -246,15 +248,13 @@ def test_an_index_that_was_deleted_is_looked_up_anew(
     assert len(stub.asked["_mapping"]) == 2
 
 
-def test_the_index_behind_the_alias_is_looked_up_again_after_a_while(
-    stub: SearchStub, index: OpenSearchIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [1_000.0]
-    monkeypatch.setattr("neve.adapters.opensearch.places.time.time", lambda: now[0])
+def test_the_index_behind_the_alias_is_looked_up_again_after_a_while(stub: SearchStub, client: OpenSearch) -> None:
+    clock = HandClock()
+    index = OpenSearchIndex(client, "passages", MODEL, caches=Caches(clock.now))
     for _ in range(3):
         index.model()
     assert len(stub.asked["_mapping"]) == 1
-    now[0] += opensearch_places.ALIAS_TTL_S
+    clock.move(seconds=ALIAS_TTL_S)
     index.model()
     assert len(stub.asked["_mapping"]) == 2
 

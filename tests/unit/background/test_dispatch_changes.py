@@ -18,8 +18,8 @@ from neve.ports import QueueName
 from neve.store.keys import SessionKeys
 from neve.store.stream_records import Change, read_change
 from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.jobs.messages.observation import observation_job_id
 from neve.usecases.memories.delete_memory import delete_memory
-from neve.usecases.observe.job import observation_job_id
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.recall_world import RecallWorld
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from neve.domain.jobs.time_share import unlimited
 from neve.domain.records import SessionHead
 from neve.domain.sessions.idle import due_of
 from neve.ports import Delete, QueueName
@@ -21,6 +20,7 @@ from neve.usecases.sessions.note_open import note_open
 from neve.usecases.sessions.read_sessions import get_session
 from neve.usecases.tenants.create_tenant import create_tenant
 from tests.unit.librarian.library_world import LibraryWorld
+from tests.unlimited import unlimited
 
 NOTHING = {"closed": 0, "orphans": 0, "idle_failed": 0, "idle_left": 0}
 

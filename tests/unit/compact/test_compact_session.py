@@ -11,7 +11,7 @@ import pytest
 from local.template import read_template
 from neve.domain.records import Job
 from neve.ports import Message, ModelUnavailable, QueueName, StoreUnavailable
-from neve.usecases.compact.asked_for import asked_for
+from neve.usecases.background.asked_for import asked_for
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job

@@ -19,7 +19,6 @@ from neve.store.stream_records import Change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.background.refill_queues import refill_queues
 from neve.usecases.compact.end_session import end_session
-from neve.usecases.compact.request_compaction import queue_compaction
 from neve.usecases.erase.erase_user import begin_erasure
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.sessions.append_events import Appended, NewEvent, append_events
@@ -244,48 +243,3 @@ def test_what_cannot_be_ended(world: World, session: str) -> None:
         end_session(world.user("ann").of_session(session))
 
     assert refusal.value.code == ("session_not_found" if session == "nope" else "erasing")
-
-
-# --- a prompt that is too long ----------------------------------------------------------------------
-
-
-def ask(world: World) -> bool:
-    scope = scope_of(world)
-    view = get_session(scope)
-    user = rows.read_head(world.table.get(scope.keys.head))
-    return queue_compaction(scope, user, view.head, view.epoch)
-
-
-def test_a_prompt_asks_once_for_each_quarter(world: World) -> None:
-    append(world, 500)
-    assert [ask(world), ask(world)] == [True, False]
-    append(world, 200)
-    assert not ask(world)
-    append(world, 50)
-    assert ask(world)
-    assert [job["type"] for job in jobs(world)] == ["queued_job"] * 2
-    assert [body["reason"] for _, body in tell(world, *jobs(world))] == ["tokens", "tokens"]
-
-
-def test_asking_is_one_write_and_no_call_of_a_queue(world: World) -> None:
-    append(world, 500)
-    scope = scope_of(world)
-    view = get_session(scope)
-    user = rows.read_head(world.table.get(scope.keys.head))
-    world.table.calls.clear()
-
-    queue_compaction(scope, user, view.head, view.epoch)
-
-    assert world.table.calls == {"write": 1}
-    assert world.queue.sent == []
-
-
-def test_for_a_user_who_is_being_erased_nothing_is_asked(world: World) -> None:
-    append(world, 500)
-    scope = scope_of(world)
-    view = get_session(scope)
-    user = rows.read_head(world.table.get(scope.keys.head))
-    begin_erasure(world.table, scope.keys)
-
-    assert not queue_compaction(scope, user, view.head, view.epoch)
-    assert jobs(world) == []

@@ -104,6 +104,104 @@ def test_without_cues_the_opening_sentence_of_each_turn_stands_in() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "My doctor is Dr. Smith in Cork.",
+        "I need to call Mr. J. Jones before Friday.",
+        "My train leaves at 8 a.m. sharp.",
+    ],
+)
+def test_no_sentence_ends_behind_an_abbreviation(sentence: str) -> None:
+    quoted = [item for items in items_of(extract_summary([said(1, sentence)], "standard")).values() for item in items]
+
+    assert quoted == [f"user (2026-03-10): {sentence}"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What is the capital of France?",
+        "what is the best way to learn because my exam is near",
+        "Write me a haiku about how I love my dog.",
+        "Please translate my letter into French.",
+        "can you make it shorter",
+        "Now give me a list of what I need to pack.",
+        "Let's play chess.",
+        "The weather in Cork was fine.",
+        "Sounds good to me!",
+        "gracias, gracias, adiós, ciao",
+    ],
+)
+def test_questions_requests_and_english_without_a_cue_state_nothing(message: str) -> None:
+    assert extract_summary([said(1, message)], "detailed") == SummaryText()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "heading"),
+    [
+        ("Please write in British English.", "preferences"),
+        ("Always give me a list of sources.", "preferences"),
+        ("I'd like you to call me Al.", "preferences"),
+        ("Remind me to call the plumber.", "action_items"),
+        ("When I was a child, my dog ran away.", "insights"),
+    ],
+)
+def test_what_holds_beyond_the_next_answer_is_no_request(sentence: str, heading: str) -> None:
+    assert items_of(extract_summary([said(1, sentence)], "standard"))[heading] != ()
+
+
+def test_for_other_conversations_only_the_user_states_something() -> None:
+    log = [
+        said(1, "Wie backe ich ein gutes Brot?"),
+        answered(2, "In summary, patience is key. Next steps: try a smaller loaf. I've found three recipes."),
+        said(3, "Ich wohne seit einem Jahr in Wien."),
+        said(5, "I prefer rye bread."),
+    ]
+
+    summary = extract_summary(log, "detailed", lasting=True)
+
+    assert summary == SummaryText(
+        insights=("user (2026-03-10): Ich wohne seit einem Jahr in Wien.",),
+        preferences=("user (2026-03-10): I prefer rye bread.",),
+    )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "My daughter Emma is 7. Sorry, 8, she had her birthday on Sunday.",
+        "My sister Ana lives in Berlin. No wait, Bonn.",
+        "My flight is on March 3rd. Oops, March 5th!",
+        "I'm 34. I mean 43.",
+        "My birthday is 12 May 1990. Actually 21 May, typo.",
+        "My desk is 80 cm wide. Oops, 90. No, 95.",
+    ],
+)
+def test_what_takes_a_sentence_back_stands_behind_it(message: str) -> None:
+    assert extract_summary([said(1, message)], "standard").insights == (f"user (2026-03-10): {message}",)
+
+
+def test_the_next_message_takes_a_statement_back_where_it_names_something() -> None:
+    corrected = [said(1, "I am 34."), answered(2, "Noted."), said(3, "No, 43.")]
+    answer = [said(1, "I live in Cork."), answered(2, "Shall I look for flats?"), said(3, "No thanks.")]
+
+    assert extract_summary(corrected, "standard").insights == ("user (2026-03-10): I am 34. No, 43.",)
+    assert extract_summary(answer, "standard").insights == ("user (2026-03-10): I live in Cork.",)
+
+
+def test_a_statement_goes_where_its_correction_has_no_room() -> None:
+    told = f"My desk is 80 cm wide {'and so on ' * 31}"
+
+    assert extract_summary([said(1, f"{told}. Oops, 90.")], "detailed") == SummaryText()
+
+
+def test_what_is_not_to_be_remembered_is_not_quoted() -> None:
+    log = [said(1, "I prefer tea. I hate my boss. Don't save that."), said(3, "Off the record, I need to sell my car.")]
+
+    assert extract_summary(log, "detailed") == SummaryText(preferences=("user (2026-03-10): I prefer tea.",))
+
+
 def test_what_was_said_twice_stands_once() -> None:
     summary = extract_summary([said(1, "I prefer tea."), said(3, "i prefer TEA.")], "standard")
 

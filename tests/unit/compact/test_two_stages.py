@@ -35,10 +35,10 @@ from neve.usecases.jobs.read_jobs import find_job, get_job
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.read_sessions import get_session
-from neve.usecases.sessions.retract_events import Retract, retract_events
 from tests.unit.world import World, time_for
 
 OUTPUT = "".join(f"line {n} of what the tool printed, ünïcode and <b>tags</b>\n" for n in range(130))

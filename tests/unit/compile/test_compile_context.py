@@ -16,7 +16,7 @@ from local.limits.payloads import MAX_PAYLOAD, payload_bytes
 from neve.domain.compact.render import render_summary
 from neve.domain.compile.conversation import Image, Text
 from neve.domain.errors import NeveError
-from neve.domain.records import Event, EventType, SessionEpoch, Status, Summary
+from neve.domain.records import Event, EventType, Kind, Provenance, SessionEpoch, Status, Summary
 from neve.domain.tenants.policy import CustomBudget
 from neve.http.schemas.compile.context import CompileBody, ContextOut
 from neve.ports import Conflict, Index, StoreUnavailable
@@ -26,6 +26,7 @@ from neve.usecases.compile import updates
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import EPOCH_ERROR, Compiled, compile_context
 from neve.usecases.compile.images import IMAGE_BYTES, load_images
+from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.pack import build_pack
 from neve.usecases.pack.gather_pack import gather_pack
@@ -427,7 +428,7 @@ def test_what_was_stated_before_the_index_of_the_pack_knew_is_an_update(
 
 
 def test_what_is_stated_while_a_pack_is_read_is_an_update(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(scope: SessionScope) -> Any:
+    def slowly(scope: SessionScope, *_: Any) -> Any:
         found = gather_pack(scope)
         world.clock.move(seconds=30)
         world.remember("The code of the door has changed.")
@@ -512,3 +513,40 @@ def test_statements_of_the_pack_that_were_not_compared_are_counted(
     monkeypatch.setattr(updates, "FROM_THE_PACK", 3)
     made = compiled(world, retrieval="none")
     assert (told(made), left_out(made)) == ([], [("updates", ("2 statements of the pack",))])
+
+
+def observed(world: RecallWorld, text: str) -> str:
+    """An observation of another conversation."""
+    memory = world.remember(text)
+    world.change(memory, kind=Kind.OBSERVATION, provenance=Provenance("assistant", "s0", 1, 2))
+    return memory
+
+
+def test_what_a_person_corrects_of_an_observation_is_an_update(world: RecallWorld) -> None:
+    cats, locker, kept = (observed(world, f"🟡 {text}") for text in ("Two cats.", "The code is 1234.", "Likes tea."))
+    built(world)
+    assert told(compiled(world, retrieval="none")) == []
+    update_memory(world.user(), cats, MemoryChange({"text": "🟡 Three cats."}), None)
+    delete_memory(world.user(), locker, None)
+    made = compiled(world, retrieval="none")
+    assert sorted(told(made)) == ["- No longer holds: The code is 1234.", "- Now: 🟡 Three cats."]
+    update_memory(world.user(), kept, MemoryChange({"status": Status.ARCHIVED}), None)
+    assert "- No longer holds: 🟡 Likes tea." in told(compiled(world, retrieval="none"))
+
+
+def test_what_a_reflection_made_of_an_observation_is_no_update(world: RecallWorld) -> None:
+    replaced = observed(world, "🟡 Two cats.")
+    built(world)
+    gen = 1
+    world.change(replaced, status=Status.SUPERSEDED, died_gen=gen, rev=9)
+    assert told(compiled(world, retrieval="none")) == []
+
+
+def test_observations_of_the_pack_that_were_not_compared_are_counted(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(3):
+        observed(world, f"🟡 Rule {n}.")
+    built(world)
+    monkeypatch.setattr(updates, "FROM_THE_PACK", 2)
+    assert left_out(compiled(world, retrieval="none")) == [("updates", ("1 statements of the pack",))]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neve.domain.compile.budgets import Budget
+from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of
 from neve.domain.compile.conversation import Block, Text, ToolResult, ToolUse
+from neve.domain.compile.history import answered_to, is_hidden, message_of
 from neve.domain.compile.last_turn import TaskState, ToolOutput, session_text
 from neve.domain.compile.plan import Limits, Plan, Told, make_plan
 from neve.domain.compile.updates import UPDATES_TOKENS, Update, fit_updates
 from neve.domain.errors import NeveError
 from neve.domain.records import Event
+from neve.domain.tenants.budgets import Budget
 from neve.domain.tokens import estimate
 from tests.unit.compile.logs import call, drawn_logs, result, said, turns
 
@@ -316,3 +319,27 @@ def test_a_missing_value_is_a_missing_line() -> None:
         "Relationship stage: TRUSTED",
         "Last session: 3 days ago",
     ]
+
+
+def shown_bytes(plan: Plan, events: Sequence[Event]) -> int:
+    return bytes_of(one for one in events if not is_hidden(one.seq, plan.cut))
+
+
+def of_a_log(events: Sequence[Event], message: str | None = "And now?") -> Told:
+    return Told(events=events, message=None if message is None else [Text(message)])
+
+
+def test_a_history_of_more_bytes_than_an_answer_may_have_is_cut() -> None:
+    said_in_chinese = [replace(one, content="漢字" * 40_000) for one in turns(30)]
+    plan = make_plan(of_a_log(said_in_chinese), Limits(budget(4_000_000)))
+    assert bytes_of(said_in_chinese) > ANSWER_BYTES
+    assert ANSWER_BYTES / 3 < shown_bytes(plan, said_in_chinese) <= ANSWER_BYTES
+    assert [(one.section, one.why) for one in plan.pruned] == [("history", "more bytes than an answer may have")]
+
+
+@given(drawn_logs(), st.integers(0, 20_000))
+def test_no_history_has_more_bytes_than_there_is_room_for(events: list[Event], room: int) -> None:
+    plan = make_plan(of_a_log(events), Limits(budget(1_000_000), log_bytes=room))
+    asked = message_of(events)
+    always = bytes_of([*([asked] if asked else []), *events[answered_to(events) :]])
+    assert shown_bytes(plan, events) <= max(room, always)

@@ -17,9 +17,9 @@ from neve.usecases.documents.move_document import move_document
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.indexing.embed_rows import embed_rows
+from neve.usecases.lag.memory_lag import user_lag
 from neve.usecases.recall.answer import Hit
 from neve.usecases.recall.command import RecallFilters
-from neve.usecases.sessions.memory_lag import user_lag
 from tests.unit.recall_world import RecallWorld, told
 
 PATH = "/projects/alpha/plan"

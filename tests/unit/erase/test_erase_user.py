@@ -12,8 +12,8 @@ from neve.domain.errors import NeveError
 from neve.ports import StoreUnavailable, WriteOp
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
+from neve.store.tenants.directory import users_of
 from neve.usecases.erase.erase_user import NoSuchUser, Removed, begin_erasure, erase_user, finish_erasure
-from neve.usecases.tenants.directory import users_of
 from tests.unit.erase.kept import MARKER, left, live
 from tests.unit.recall_world import RecallWorld
 

@@ -11,12 +11,12 @@ from neve.domain.tenants.policy import Policy
 from neve.ports import Owner, StoreUnavailable
 from neve.scope import Tenant, TenantScope
 from neve.store.keys import Keys, tenant_row
+from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.erase.erase_user import Removed
 from neve.usecases.erase.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.tenants.create_key import create_key
 from neve.usecases.tenants.create_tenant import create_tenant
-from neve.usecases.tenants.directory import all_tenants, users_of
 from neve.usecases.tenants.revoke_key import revoke_key
 from tests.unit.recall_world import RecallWorld
 

@@ -17,7 +17,7 @@ from neve.http.schemas.jobs.jobs import DRAIN_EMBEDDINGS, READ_ADMIN_JOB
 from neve.http.schemas.tenants.admin import CREATE_KEY, HEALTH, READ_POLICY, REVOKE_KEY, STATS, USAGE, WRITE_POLICY
 from neve.ports import Embedder, Expect, IndexModel, Put, SearchIndex, StoreUnavailable
 from neve.store import rows
-from neve.store.embedder_health import put_embedder_health
+from neve.store.tenants.embedder_health import put_embedder_health
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tenants.policy_in_force import tenant_scope

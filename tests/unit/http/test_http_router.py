@@ -24,7 +24,7 @@ from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas.fields import Identifier, Limit, Time
 from neve.ports import BadCursor, Conflict, StoreUnavailable
 from neve.store.keys import tenant_row
-from neve.store.tenants import read_tenant
+from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.tenants.policy_in_force import tenant_scope
 from neve.usecases.tenants.write_policy import write_policy
 from tests.unit.api_world import Api, Reply, installed, proxy_event

@@ -14,7 +14,8 @@ from local import openapi
 from local.template import read_template
 from neve.http.openapi import describe
 from neve.http.operations import Operation
-from neve.http.problems import CONTENT_TYPE, GATEWAY, GATEWAY_RETRY_S, PROBLEMS, gateway_body
+from neve.http.problems import CONTENT_TYPE, GATEWAY, PROBLEMS
+from tests.unit.gateway_answers import GATEWAY_RETRY_S, gateway_body
 
 OPERATIONS = openapi.operations()
 DOCUMENT = describe(OPERATIONS)

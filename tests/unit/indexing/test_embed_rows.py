@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from neve.adapters.embedders.no_embedder import NoEmbedder
-from neve.domain.jobs.time_share import unlimited
 from neve.domain.records import EmbeddingState, Kind, Priority, Status
 from neve.domain.tenants.policy import Policy
 from neve.ports import Message, Owner, Passage, QueueName, WriteOp
 from neve.scope import Tenant
-from neve.store.embedder_health import read_embedder_health
 from neve.store.keys import EMBEDDER_HEALTH
+from neve.store.tenants.embedder_health import read_embedder_health
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
 from neve.usecases.indexing.requeue import requeue_pending
 from neve.usecases.memories.delete_memory import delete_memory
@@ -24,6 +23,7 @@ from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tenants.user_stats import user_stats
 from tests.unit.recall.test_recall_legs import OtherModel
 from tests.unit.recall_world import RecallWorld
+from tests.unlimited import unlimited
 
 
 @pytest.fixture

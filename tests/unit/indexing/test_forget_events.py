@@ -11,8 +11,8 @@ import pytest
 from neve.domain.records import EventType
 from neve.ports import Message, Owner, Passage
 from neve.usecases.indexing import index_events
+from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.retract_events import Retract, retract_events
 from tests.unit.recall_world import RecallWorld
 
 CALL = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})
@@ -48,7 +48,7 @@ def append(world: RecallWorld, *events: str | int, together: bool = False) -> No
     world.pump()
 
 
-def take_back(world: RecallWorld, first: int, last: int) -> list[Message]:
+def retract(world: RecallWorld, first: int, last: int) -> list[Message]:
     """The messages of the retraction, which were worked off."""
     retract_events(world.user().of_session("s1"), Retract(first, last, "deleted"))
     told = [message for message in world.dispatch() if message.body["kind"] == "retraction"]
@@ -59,7 +59,7 @@ def take_back(world: RecallWorld, first: int, last: int) -> list[Message]:
 def test_a_passage_behind_a_hole_keeps_the_words_behind_it(world: RecallWorld, context: Said) -> None:
     append(world, "one", 1, "three", 1, "five", 1, "seven", 2, "ten")
     assert context[5] == {-2: "one", -1: "three", 1: "seven", 2: "ten"}
-    take_back(world, 1, 1)
+    retract(world, 1, 1)
     assert context[3] == {1: "five", 2: "seven"}
     assert context[5] == {-1: "three", 1: "seven", 2: "ten"}
 
@@ -70,7 +70,7 @@ def test_what_is_appended_while_words_around_a_hole_are_read_leaves_no_gap(
     """The log ended where the first reading ended, and has gone on before the second one."""
     append(world, "one", "two", "three")
     keys, query = world.user().of_session("s1").keys, world.rows.query
-    take_back(world, 1, 1)
+    retract(world, 1, 1)
 
     def then_more(partition: str, **given: Any) -> Any:
         page = query(partition, **given)
@@ -85,7 +85,7 @@ def test_what_is_appended_while_words_around_a_hole_are_read_leaves_no_gap(
 
 def test_a_passage_before_a_hole_keeps_the_words_before_it(world: RecallWorld, context: Said) -> None:
     append(world, "one", 5, "seven", 5, "thirteen", 5, "nineteen", 5, "twenty-five")
-    take_back(world, 25, 25)
+    retract(world, 25, 25)
     assert context[13] == {-2: "one", -1: "seven", 1: "nineteen"}
     assert context[19] == {-2: "seven", -1: "thirteen"}
 
@@ -97,7 +97,7 @@ def test_words_leave_passages_behind_many_calls_of_tools(
 ) -> None:
     append(world, "one", calls, "two", calls, "three", together=together)
     middle = calls + 2
-    take_back(world, middle, middle)
+    retract(world, middle, middle)
     assert "two" not in str(context[1]) and "two" not in str(context[middle + calls + 1])
 
 
@@ -105,9 +105,9 @@ def test_words_leave_passages_on_the_other_side_of_what_was_taken_back_before(
     world: RecallWorld, context: Said
 ) -> None:
     append(world, "one", 6, "secret", *("other", 2) * 12, "last", together=True)
-    take_back(world, 9, 44)
+    retract(world, 9, 44)
     assert context[45][-1] == "secret" and context[8][1] == "last"
-    take_back(world, 8, 8)
+    retract(world, 8, 8)
     assert (context[1], context[45]) == ({1: "last"}, {-1: "one"})
 
 
@@ -115,7 +115,7 @@ def test_who_came_after_the_retraction_keeps_its_rev(world: RecallWorld, context
     """A worker that was taken for dead goes on behind the one that did its work."""
     keys = world.user().of_session("s1").keys
     append(world, "one", "two", "three")
-    told = take_back(world, 2, 2)
+    told = retract(world, 2, 2)
     append(world, "four")
     before = {seq: (world.rows.get(keys.event(seq)) or {}).get("rev") for seq in (1, 3, 4)}
     assert world.words(told) == {}

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from neve.domain.indexing.utterances import event_id, event_place, utterance_of, utterance_passages
 from neve.domain.memories.passages import PASSAGE_TOKENS
 from neve.domain.records import EventType
 from neve.domain.tokens import estimate
@@ -15,10 +16,9 @@ from neve.ports import Message, Owner, Passage, QueueName, StoreUnavailable
 from neve.store import rows
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.indexing.embed_rows import embed_rows
-from neve.usecases.indexing.indexed_row import read_indexed
-from neve.usecases.indexing.utterances import event_id, event_place, utterance_of, utterance_passages
+from neve.usecases.lag.indexed_row import read_indexed
+from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events
-from neve.usecases.sessions.retract_events import Retract, retract_events
 from tests.unit.domain_rows import event, image, text_block, tool_call
 from tests.unit.indexing.test_embed_rows import embed_calls, fail, usage
 from tests.unit.recall_world import RecallWorld, told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neve.ports import Owner, Passage, QueueName, Source
-from neve.usecases.indexing.indexed_row import read_indexed
+from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.unit.indexing.test_embed_rows import embed_calls, usage
 from tests.unit.recall_world import RecallWorld

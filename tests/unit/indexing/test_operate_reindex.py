@@ -12,7 +12,7 @@ import pytest
 from infra.operate.__main__ import parser
 from local.controls.fixture_embedder import MODEL as FIXTURE
 from local.controls.fixture_embedder import FixtureEmbedder
-from local.reindex.progress import EVERY_S, Progress
+from local.recovery.progress import EVERY_S, Progress
 from local.reindex.search_domain import reindex_stage
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.adapters.opensearch import mapping, places
@@ -21,7 +21,7 @@ from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.mapping import index_name
 from neve.ports import IndexModel, Owner
-from neve.store.tenants import TenantRow, put_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.indexing.reindex import Reindexed
 from neve.usecases.memories.delete_memory import delete_memory
 from tests.servers import opensearch_url

@@ -20,6 +20,7 @@ from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.places import create_index, switch_alias
+from neve.domain.indexing.utterances import event_id
 from neve.domain.records import EmbeddingState
 from neve.ports import (
     Delete,
@@ -33,11 +34,10 @@ from neve.ports import (
     key_of,
 )
 from neve.store import rows
-from neve.store.tenants import TenantRow, put_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.indexing.reindex import Reindexed, reindex
-from neve.usecases.indexing.utterances import event_id
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.recall.stages.legs import OTHER_MODEL
 from tests.servers import opensearch_url

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from neve.domain.jobs.time_share import TimeShare, unlimited
+from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records import EventType
 from neve.ports import Index
 from neve.store.keys import DUE_SHARDS, due_shard
@@ -18,13 +18,14 @@ from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.indexing import drain_embeddings as draining
 from neve.usecases.indexing import requeue
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
-from neve.usecases.indexing.indexed_row import IndexedRow
 from neve.usecases.indexing.requeue import first_shard, requeue_pending
 from neve.usecases.jobs.finish_job import finish_job
+from neve.usecases.jobs.messages.observation import observation_job_id
+from neve.usecases.lag.indexed_row import IndexedRow
 from neve.usecases.memories.create_memory import NewMemory, create_memory
-from neve.usecases.observe.job import observation_job_id
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.world import World
+from tests.unlimited import unlimited
 
 
 @pytest.fixture

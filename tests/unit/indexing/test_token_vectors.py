@@ -12,7 +12,7 @@ from local.controls.fixture_token_encoder import FixtureTokenEncoder
 from neve.domain.records import Status
 from neve.ports import Delete, Message, QueueName
 from neve.store.keys import UserKeys, leg_health
-from neve.store.leg_health import read_leg_troubles
+from neve.store.tenants.leg_health import read_leg_troubles
 from neve.store.token_vectors import TokenVectors, read_late_progress, read_token_vectors
 from neve.usecases.background.refill_queues import refill_queues
 from neve.usecases.erase.erase_user import begin_erasure, erase_user

@@ -17,7 +17,7 @@ from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.store import rows
 from neve.store.filings import read_filing
-from neve.store.tenants import TenantRow, put_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.documents.get_document import find_document
 from neve.usecases.documents.write_document import write_document

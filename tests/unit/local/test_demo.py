@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from local.bootstrap import KEY_FILE
+from local.demo.__main__ import _keys as keys_of
 from local.demo.conversation import celadon_tile, load
 from local.demo.terminal import WIDTH, columns, fitted
 from local.running import DidNotStart, RunningServer, start_server
@@ -60,10 +62,19 @@ def test_it_can_be_repeated_although_its_ids_are_the_same(service: RunningServer
     assert demo(service.base_url, service.output.with_name("data")).returncode == 0
 
 
+def test_a_key_of_the_environment_is_used(service: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a service whose data folder is not one of the default ones."""
+    monkeypatch.setenv("NEVE_KEY", " nv_a_b\n")
+    assert keys_of(None) == ["nv_a_b"]
+    own = service.output.with_name("data")
+    assert keys_of(own) == [(own / KEY_FILE).read_text().strip()]
+
+
 def test_without_a_service_it_says_how_to_start_one(service: RunningServer, tmp_path: Path) -> None:
     never_started = demo(service.base_url, tmp_path)
     assert never_started.returncode == 1
-    assert never_started.stderr.endswith("Start the service first, in another terminal: make run\n")
+    assert "Start the service first, in another terminal: make run." in never_started.stderr
+    assert "make demo DATA_DIR=folder, or set NEVE_KEY" in never_started.stderr
     stopped = demo("http://127.0.0.1:9", service.output.with_name("data"))
     assert (stopped.returncode, stopped.stderr.splitlines()) == (
         1,

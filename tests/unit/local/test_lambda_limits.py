@@ -19,7 +19,7 @@ from local.workers.queue_worker import QueueWorker
 from neve import wiring
 from neve.ports import Message, QueueName
 from neve.store.keys import tenant_row
-from neve.store.tenants import TenantRow, put_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from tests.unit.world import World
 
 CODE = """

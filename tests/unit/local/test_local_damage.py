@@ -16,6 +16,7 @@ import pytest
 from local.api_client import ApiClient
 from local.template import ROOT
 from tests.forked_servers import ForkedServer, forked_servers
+from tests.patience import PATIENCE_S
 
 SESSION = "/v1/users/ann/sessions/s1"
 PACK = "/v1/users/ann/pack"
@@ -164,7 +165,7 @@ def test_both_at_once_are_made_again_by_a_reindex_too(data: Path) -> None:
     for name in ("queue.db", "search.db"):
         spoil_page(data / name)
     command = [sys.executable, "-m", "local.reindex", "--data", str(data), "--embedder", "fixture"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     assert "queued again from the table:\n  [####" in done.stdout
     assert "lost" not in json.loads((data / "FORMAT").read_text())

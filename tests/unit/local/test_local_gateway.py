@@ -110,7 +110,7 @@ class Client:
 
     def __init__(self, port: int) -> None:
         self.port = port
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
 
     def __call__(
         self, method: str, path: str, body: bytes | str | None = None, headers: dict[str, str] | None = None
@@ -125,7 +125,7 @@ class Client:
 
     def raw(self, sent: bytes) -> bytes:
         """Everything that comes back to these bytes on a connection of their own."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S) as connection:
             connection.sendall(sent)
             received = b""
             while part := connection.recv(65536):
@@ -296,7 +296,7 @@ def test_chunked_bodies_are_put_together(client: Client) -> None:
 
 
 def test_expect_continue_is_answered_before_the_body(client: Client) -> None:
-    with socket.create_connection(("127.0.0.1", client.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=PATIENCE_S) as connection:
         connection.sendall(
             b"POST /v1/users/u/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer good\r\n"
             b"Expect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\n"

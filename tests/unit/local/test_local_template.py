@@ -10,8 +10,9 @@ import pytest
 
 from local.cloudformation import TemplateError
 from local.template import TEMPLATE, read_template
-from neve.http.problems import GATEWAY, GATEWAY_RETRY_S, PROBLEMS, gateway_body
+from neve.http.problems import GATEWAY, PROBLEMS
 from neve.ports import QueueName
+from tests.unit.gateway_answers import GATEWAY_RETRY_S, gateway_body
 
 TEXT = TEMPLATE.read_text(encoding="utf-8")
 

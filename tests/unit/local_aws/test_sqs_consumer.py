@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from local.aws import queues_at_rest
+from local.aws import queues_at_rest, sqs_consumer
 from local.aws.queues import create_queues, without_delays
 from local.aws.sqs_consumer import LOOK_S, SqsBroker
+from local.broker import Broker, Counts
 from local.template import read_template
-from local.workers.broker import Broker, Counts
 from local.workers.deliveries import Deliveries
 from local.workers.queue_worker import QueueWorker
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.clock import SystemClock
 from neve.ports import Message, QueueName, StoreUnavailable
 from tests.contract.engines.patience import answers_at_once
+from tests.patience import PATIENCE_S
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, json_error, mock_aws
 
 if TYPE_CHECKING:
@@ -307,7 +308,7 @@ def test_a_message_whose_time_is_over_is_looked_for(client: SQSClient) -> None:
     send(alone, QueueName.EMBED, 1)
     [message] = alone.receive("embed", 10, NOW)
     assert alone.counts("embed") == Counts(0, 1, 0, 0)
-    end = time.monotonic() + 10 * LOOK_S
+    end = time.monotonic() + PATIENCE_S
     while not (again := alone.receive("embed", 10, NOW)) and time.monotonic() < end:
         alone.wait_for_messages(["embed"], 0.1)
     assert [found.id for found in again] == [message.id]
@@ -342,11 +343,13 @@ def test_dead_letters_are_counted_once(
     assert compact.counts() == Counts(0, 0, 0, 0)
 
 
-def test_a_message_that_comes_back_later_is_looked_for_then(alone: SqsBroker) -> None:
+def test_a_message_that_comes_back_later_is_looked_for_then(alone: SqsBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who did not know of it would look again after ``LOOK_S`` only, which is too late."""
+    monkeypatch.setattr(sqs_consumer, "LOOK_S", 2 * PATIENCE_S)
     send(alone, QueueName.EMBED, 1)
     [message] = alone.receive("embed", 1, NOW)
     assert alone.release("embed", message.receipt, 0.5)
-    end = time.monotonic() + LOOK_S
+    end = time.monotonic() + PATIENCE_S
     while not (again := alone.receive("embed", 1, NOW)) and time.monotonic() < end:
         alone.wait_for_messages(["embed"], 0.1)
     assert [found.id for found in again] == [message.id]

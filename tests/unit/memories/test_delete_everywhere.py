@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
 from neve.domain.records import Kind, Memory, Status
 from neve.ports import StoreUnavailable
 from neve.store import rows

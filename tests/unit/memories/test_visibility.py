@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.memories.visibility import status_at, visible
+from neve.domain.memories.visibility import being_replaced, born, status_at, visible
 from neve.domain.records import Status
 from tests.unit.domain_rows import memory
 
@@ -28,3 +28,8 @@ def test_a_replacement_becomes_visible_by_one_flip(gen: int, shown: list[bool]) 
 )
 def test_status_at(status: Status, died_gen: int | None, gen: int, seen: Status) -> None:
     assert status_at(memory("x", status=status, died_gen=died_gen), gen) is seen
+
+
+def test_a_row_is_born_with_its_generation_and_stays_known_when_it_is_replaced() -> None:
+    assert [born(born_gen, 4) for born_gen, _ in ROWS] == [True, True, False]
+    assert [being_replaced(memory("x", died_gen=died_gen)) for _, died_gen in ROWS] == [False, True, False]

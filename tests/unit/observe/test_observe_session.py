@@ -12,7 +12,7 @@ import pytest
 from neve.domain.records import EventType, Priority
 from neve.ports import Delete, ModelUnavailable
 from neve.store import rows
-from neve.usecases.erase.incarnation import UserErased
+from neve.store.incarnation import UserErased
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.lease import LeaseHeld, LeaseLost, take_lease
 from neve.usecases.observe.observe_session import observe_session

@@ -15,13 +15,13 @@ from typing import Any, cast
 import pytest
 
 from local.backend import queue_definitions
+from local.broker import Received
 from local.engine.sqlite_queue import SqliteQueue
 from local.functions import Functions, LambdaContext
 from local.limits.lineage import MOST
 from local.limits.mortal_ports import MortalPorts
 from local.limits.points import LAMBDA, Points, Series
 from local.template import QueueSpec, read_template
-from local.workers.broker import Received
 from local.workers.queue_worker import QueueWorker
 from neve import wiring
 from neve.domain.observe.time_limits import LEASE_S, NO_PROGRESS_FOR, POSTPONED_S, WORKER_S
@@ -30,19 +30,19 @@ from neve.domain.tenants.policy import Policy
 from neve.ports import Message, QueueName, StoreUnavailable
 from neve.store import rows
 from neve.store.keys import SessionKeys, tenant_row
-from neve.store.tenants import put_tenant, read_tenant
+from neve.store.tenants.tenant_rows import put_tenant, read_tenant
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.observe.job import observation_message
+from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.observe.lease import LeaseHeld, release_lease, take_lease
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.reflect.replace_rows import Replacement, _begin
-from neve.usecases.sessions.memory_lag import MemoryLag
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.sessions.read_sessions import SessionView, get_session
-from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import retract_message
 from neve.worker import STANDS
 from tests.unit.api_world import installed
 from tests.unit.world import World, kept

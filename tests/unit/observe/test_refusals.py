@@ -20,12 +20,12 @@ from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.retract_job import retract_message
+from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.read_sessions import get_session
-from neve.usecases.sessions.retract_events import Retract, retract_events
-from neve.usecases.sessions.retract_job import retract_message
-from neve.usecases.sessions.take_back import take_back
 from tests.unit.world import ScriptedObserver, World, time_for
 
 USER = EventType.USER_MESSAGE
@@ -270,6 +270,6 @@ def test_what_is_read_again_has_the_same_room(world: World, monkeypatch: pytest.
     monkeypatch.setattr(images, "REQUEST_BYTES", 200)
     scope = world.user().of_session("s1")
     job_id = retract_events(scope, Retract(4, 4, "edited")).job_id
-    report = take_back(scope, retract_message(world.table.get(scope.keys.job(job_id)) or {}).body)
+    report = run_retraction(scope, retract_message(world.table.get(scope.keys.job(job_id)) or {}).body)
     assert [[event.seq for event in one.events] for one in world.observer.passes] == [[1, 2, 3, 4], [1, 2], [3]]
     assert report is not None and report.images_left_out == [3]

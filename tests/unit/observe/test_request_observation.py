@@ -9,9 +9,9 @@ import pytest
 
 from neve.ports import Message, QueueName, StoreUnavailable
 from neve.usecases.jobs.finish_job import NOTHING_NEW, finish_job
+from neve.usecases.jobs.messages.observation import observation_job_id
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.observe.extract_session import report_so_far
-from neve.usecases.observe.job import observation_job_id
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.request_observation import request_observation
 from tests.unit.world import World

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.observe.text import priority_of, referenced_date
+from neve.domain.memories.text import priority_of, referenced_date
 from neve.domain.records import Event, EventType, Priority
 from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver

@@ -61,6 +61,15 @@ def test_nothing_at_all_is_an_empty_text_and_still_a_version(world: World) -> No
     assert (view.manifest.pack_version, view.manifest.trigger) == (1, "initial")
 
 
+def test_a_summary_of_low_priority_stands_in_no_pack(world: World) -> None:
+    world.open(session="s0")
+    for priority in (Priority.LOW, Priority.MEDIUM):
+        asked = {"kind": Kind.SESSION_SUMMARY, "session_id": "s0", "outcome": "SUCCESS", "priority": priority}
+        remember(world, f"Session of {priority.name}.", **asked)
+    assert "Session of MEDIUM." in text(pack(world))
+    assert "Session of LOW." not in text(pack(world))
+
+
 def test_port_calls_of_reading(world: World) -> None:
     remember(world, "likes tea")
     sha = pack(world).sha256

@@ -99,6 +99,27 @@ def test_a_person_is_a_name_and_200_characters(length: int, shown: int) -> None:
     assert pin.cut == pin.line.endswith("…") == (length > EXCERPT)
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# Clara\n\n- User said: she paints", "Clara: - User said: she paints"),
+        ("#tag first\n# Clara", "Clara: #tag first\n# Clara"),
+        ("# Clara", "Clara: "),
+    ],
+)
+def test_a_persons_line_does_without_the_heading(text: str, line: str) -> None:
+    pin = pin_of(document("/profile/people/clara", name="Clara", text=text))
+    assert pin is not None
+    assert pin.line == line
+    assert Pin("people", 0, pin.path, "doc_1", 1, "f", 9, "Clara", text).line == line  # a row of before
+
+
+def test_the_heading_takes_none_of_the_200_characters() -> None:
+    pin = pin_of(document("/profile/people/clara", name="Clara", text=f"# Clara\n\n{'x' * EXCERPT}"))
+    assert pin is not None
+    assert (pin.line, pin.cut) == (f"Clara: {'x' * EXCERPT}", False)
+
+
 def test_a_title_is_one_line() -> None:
     pin = pin_of(document("/profile/a", prompt_label="Who\nthey  are", prompt_hint="address\nthem so"))
     assert pin is not None

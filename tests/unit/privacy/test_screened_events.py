@@ -18,7 +18,7 @@ from neve.domain.records import EventType, Kind, Provenance, Status
 from neve.domain.tenants.policy import PiiActions, Policy
 from neve.observing import Observed, ObservedLine
 from neve.scope import SessionScope, UserScope
-from neve.store.tenants import set_numbers
+from neve.store.tenants.tenant_rows import set_numbers
 from neve.usecases.documents.evolve_document import Evolution, evolve_document
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -240,18 +240,24 @@ def test_an_observers_lines_are_kept_without_it_and_counted(world: World, sessio
 # --- policy -------------------------------------------------------------------------------------
 
 
-def test_a_policy_without_a_detector_for_names_takes_no_other_action_for_them() -> None:
+def test_a_policy_says_nothing_of_what_no_detector_looks_for() -> None:
     assert PiiActions().actions["medical_record_number"] == "redact"
-    for wrong in ({"name": "block"}, {"card_number": "hide"}, {"iban": "block"}):
+    for wrong in ({"name": "allow"}, {"card_number": "hide"}, {"iban": "block"}):
         with pytest.raises(ValidationError):
             Policy.model_validate({"pii": wrong})
 
 
 def test_what_was_stored_of_a_policy_is_what_it_says() -> None:
-    set_so = Policy.model_validate({"pii": {"ssn": "allow", "name": "allow"}})
+    set_so = Policy.model_validate({"pii": {"ssn": "allow"}})
     stored = Policy.stored(json.loads(json.dumps(set_numbers(set_so))))
     assert stored.pii.actions == {**PiiActions().actions, "ssn": "allow"}
     assert Policy.stored({}).pii == PiiActions()
+
+
+def test_a_policy_that_was_stored_with_names_places_and_relatives_is_read() -> None:
+    before = {"ssn": "allow", "name": "allow", "place": "allow", "relative": "allow"}
+    stored = Policy.stored({"pii": before}).pii
+    assert (stored, stored.model_dump()) == (PiiActions(ssn="allow"), PiiActions(ssn="allow").model_dump())
 
 
 # --- over HTTP ----------------------------------------------------------------------------------

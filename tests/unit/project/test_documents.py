@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from local import api_document, openapi
-from local.template import ROOT
+from local.template import ROOT, read_template
+from neve.domain.records import Kind
 from neve.domain.tenants.policy import Policy
 from neve.http.problems import PROBLEMS
 from neve.http.schemas.tenants.admin import in_force
+from neve.ports import QueueName
 from tests.unit.project import documents as d
 
 by_document = pytest.mark.parametrize("document", d.documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -193,6 +195,44 @@ def packages(top: Path, levels: int) -> list[str]:
     folders = {folder for path in found for folder in (path, *path.parents) if folder.is_relative_to(top)}
     near = [folder for folder in folders if len(folder.relative_to(top).parts) <= levels]
     return sorted(folder.relative_to(ROOT).as_posix() for folder in near)
+
+
+def test_rules_and_glossary_name_every_queue() -> None:
+    """Kind, delay, time hidden and deliveries are those of the template."""
+    row = re.compile(r"^\| `(\w+)` \| (standard|FIFO) \| \w+ \| (none|\d+ s) \| ([\d,]+) s \| (\d+) \|$", re.MULTILINE)
+    told = {name: rest for name, *rest in row.findall(d.text_of(ROOT / "docs" / "rules" / "jobs.md"))}
+    assert told == {
+        name: [
+            "FIFO" if spec.fifo else "standard",
+            f"{spec.delay_s} s" if spec.delay_s else "none",
+            f"{spec.visibility_s:,}",
+            str(spec.max_receives),
+        ]
+        for name in QueueName
+        for spec in [read_template().queues[name]]
+    }
+    [line] = [line for line in glossary() if line.startswith("| **queue**")]
+    assert set(re.findall(r"`(\w+)`", line)) == set(QueueName)
+
+
+def test_a_word_of_the_glossary_stands_once_or_says_what_tells_it_apart() -> None:
+    words = Counter(word for line in glossary() for word in _bare(line))
+    assert words and {word for word, times in words.items() if times > 1} == set()
+
+
+def test_the_glossary_names_every_kind() -> None:
+    [line] = [line for line in glossary() if line.startswith("| **kind**")]
+    assert set(re.findall(r"`(\w+)`", line)) == set(Kind)
+
+
+def glossary() -> list[str]:
+    return [line for line in d.text_of(ROOT / "docs" / "glossary.md").splitlines() if line.startswith("| **")]
+
+
+def _bare(line: str) -> list[str]:
+    """The terms of a line that nothing in brackets tells apart from others."""
+    term, _, behind = line.removeprefix("| **").partition("**")
+    return [] if behind.lstrip().startswith("(") else term.split(", ")
 
 
 def test_the_map_names_every_folder_of_the_product() -> None:

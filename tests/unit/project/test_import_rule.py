@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
         "troubles",
     },
     "observers": {"domain", "ports", "observing", "observers", "pydantic", "pydantic_core"},
-    "adapters": {"attribute_values", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
+    "adapters": {"attribute_values", "caching", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
     "aws_ports": {"adapters", "caching", "config", "domain", "observers", "observing", "ports", "boto3"},
     "deployment": {"adapters"},
     "wiring": {"aws_ports", "config", "ports"},
@@ -55,6 +55,15 @@ VENDORS: only adapters may import whatever they adapt. The composition root (``w
 OUTSIDE_WORLD = {"time", "random", "secrets", "uuid", "threading", "socket", "subprocess", "importlib"}
 PURE = {"domain", "usecases", "store", "scope"}
 """Time, chance and threads come through the ports there (``clock``, ``ids``, ``tasks``)."""
+
+WITHOUT_CIRCLES = {
+    "neve.usecases": NEVE / "usecases",
+    "neve.domain": NEVE / "domain",
+    "neve.http": NEVE / "http",
+    "neve.http.schemas": NEVE / "http" / "schemas",
+    "local": ROOT / "local",
+}
+"""Packages whose folders import one another in one direction only."""
 
 FILES = sorted(path.relative_to(ROOT) for folder in (NEVE, ROOT / "functions") for path in folder.rglob("*.py"))
 
@@ -149,3 +158,84 @@ def test_functions_are_thin(path: Path) -> None:
 def test_sql_is_written_in_the_embedded_engine_alone() -> None:
     for path in FILES:
         assert "sqlite3" not in set(imported((ROOT / path).read_text())), path
+
+
+# --- folders beside each other ------------------------------------------------------------------
+
+Arrows = Mapping[str, Mapping[str, str]]
+"""Folder -> the folders beside it that it imports from, each with a file that does so."""
+
+
+def arrows_between(package: str, top: Path) -> Arrows:
+    """Between the folders of a package, whatever is inside of them."""
+    folders = sorted(folder.name for folder in top.iterdir() if (folder / "__init__.py").is_file())
+    found: dict[str, dict[str, str]] = {folder: {} for folder in folders}
+    for folder in folders:
+        for path in sorted((top / folder).rglob("*.py")):
+            for module in modules_of(path.read_text()):
+                other = module.removeprefix(f"{package}.").partition(".")[0]
+                if module.startswith(f"{package}.") and other in found and other != folder:
+                    found[folder].setdefault(other, path.relative_to(top).as_posix())
+    return found
+
+
+def modules_of(source: str) -> Iterator[str]:
+    """What a file imports, by its full name; of ``from a import b`` that is ``a.b``, whether it is a module or not."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def shortest_circle(arrows: Arrows) -> str | None:
+    """In words; None where there is none."""
+    circles = [path for folder in arrows if (path := way_back(arrows, folder))]
+    if not circles:
+        return None
+    path = min(circles, key=lambda one: (len(one), one))
+    steps = zip(path, (*path[1:], path[0]), strict=True)
+    return ", ".join(f"{arrows[folder][other]} imports {other}" for folder, other in steps)
+
+
+def way_back(arrows: Arrows, start: str) -> list[str]:
+    """The folders of the shortest way from a folder to itself, of which it is the first; empty without one."""
+    ways, seen = [[start]], {start}
+    for way in ways:
+        for other in arrows[way[-1]]:
+            if other == start:
+                return way
+            if other not in seen:
+                seen.add(other)
+                ways.append([*way, other])
+    return []
+
+
+@pytest.mark.parametrize("package", WITHOUT_CIRCLES)
+def test_folders_do_not_import_in_a_circle(package: str) -> None:
+    """What two folders share stands below both of them: in a third one, in ``store``, or in ``domain``."""
+    arrows = arrows_between(package, WITHOUT_CIRCLES[package])
+    assert any(arrows.values())
+    circle = shortest_circle(arrows)
+    assert circle is None, circle
+
+
+def test_a_circle_is_seen_and_named(tmp_path: Path) -> None:
+    sources = {
+        "inner/a.py": "from house import middle\n",
+        "middle/b.py": "import house.middle.c\nfrom house.plain import f\n",
+        "middle/deep/c.py": "def f():\n    from house.outer.d import g\n",
+        "outer/d.py": "from other.inner import h\nfrom house.plain import f\n",
+        "plain.py": "from house.inner import a\n",
+    }
+    for name, source in sources.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / "__init__.py").touch()
+        path.write_text(source)
+    arrows = arrows_between("house", tmp_path)
+    assert arrows == {"inner": {"middle": "inner/a.py"}, "middle": {"outer": "middle/deep/c.py"}, "outer": {}}
+    assert shortest_circle(arrows) is None
+    (tmp_path / "outer" / "e.py").write_text("from house.inner import a\n")
+    seen = "inner/a.py imports middle, middle/deep/c.py imports outer, outer/e.py imports inner"
+    assert shortest_circle(arrows_between("house", tmp_path)) == seen

@@ -22,8 +22,8 @@ from neve.store.keys import UserKeys
 from neve.store.stream_records import Change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.indexing.requeue import backlog_age_s
+from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.job import observation_message
 from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.usage import model_metrics
 from neve.worker import process_fifo

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import Status
+from neve.domain.documents.change import DocumentChange
+from neve.domain.records import Kind, Status
 from neve.domain.tenants.policy import Policy
 from neve.ports import Candidate, Owner, SearchFilter, Source, TextQuery
 from neve.scope import Tenant
+from neve.usecases.documents.write_document import write_document
 from neve.usecases.pack.read_pack import read_pack
 from tests.unit.recall_world import RecallWorld
 
@@ -53,6 +55,39 @@ def test_other_rows_with_the_text_of_a_packed_one_are_left_out(world: RecallWorl
         assert world.found("Mary tea", session_id="s1") == []
         assert reasons(world, "Mary tea", session_id="s1")[twin] == "in_pack"
         world.pump()
+
+
+def conversation(world: RecallWorld, session: str) -> str:
+    """The document of a session's summary: its id."""
+    change = DocumentChange(text=f"# Tea\n\nTea of {session}.", source_type="conversation", source_id=session)
+    return str(write_document(world.user(), f"/conversations/{session}", change).document.id)
+
+
+def test_a_conversation_whose_summary_the_pack_holds_is_left_out(world: RecallWorld) -> None:
+    world.open("s0")
+    world.open("s2")
+    asked = {"kind": Kind.SESSION_SUMMARY, "session_id": "s0", "outcome": "SUCCESS"}
+    world.remember('Session of 2026-03-09, "Tea".', **asked)
+    freeze_pack(world)
+    packed, own, other = (conversation(world, session) for session in ("s0", "s1", "s2"))
+    for _ in ("new", "indexed"):
+        assert world.found("tea", session_id="s1") == [other]
+        dropped = reasons(world, "tea", session_id="s1")
+        assert (dropped[packed], dropped[own]) == ("in_pack", "in_history")
+        assert {own, other} <= set(world.found("tea", session_id="s1", mode="tool"))
+        assert {packed, own, other} <= set(world.found("tea"))
+        world.pump()
+
+
+def test_an_utterance_that_says_nothing_is_no_hit_of_a_prompt(world: RecallWorld) -> None:
+    world.open("s0")
+    world.say("The kayak is blue.", "Noted.", "hm", "Nice.", session="s0")
+    world.pump()
+    answer = world.ask("kayak blue", k=10, debug=True)
+    assert [hit.id for hit in answer.hits] == ["evt:s0:1"]
+    assert answer.debug is not None
+    assert "says_nothing" in {one["reason"] for one in answer.debug["dropped"]}
+    assert len(world.found("kayak blue", k=10, mode="tool")) > 1
 
 
 def test_a_full_pack_does_not_starve_recall(world: RecallWorld) -> None:

@@ -22,11 +22,13 @@ ok|👍|👍🏽 👍🏽|❤️|lol|???|thanks!|the a of and|OK!!!|Okaaay|hahah
 Good morning!|good night, see you tomorrow|How's it going?|what's up|no problem|sounds good, thanks|that makes sense
 I see.|I don't know|Never mind|thanks for your help!|you too|yes please|no|what?|really?|and then?|Will you?|danke!
 谢谢|你好！|ありがとう|감사합니다|شكرا|धन्यवाद|спасибо 🙂|…|🇵🇹|-car|"thank you"|ok OR yes
+Noted.|continue|go on|Shorten that!|make it shorter please
 """.replace("\n", "|").strip("|")
 MEANT = """
 morning|my problem|who is my sister?|thanks, Anna|👍 pizza|ok let's book the flight|what did I see in Oslo?|is Will here
 does the US require it|5|2023|谢谢你的面条|help me|"to be" Hamlet|good restaurants|no sugar|nice weather
 what's the plan for tomorrow|never eat gluten|go to Lisbon|Haharon|lolita|x|:Dora|D|hmmingbird
+shorten the letter|continue the story
 """.replace("\n", "|").strip("|")
 
 

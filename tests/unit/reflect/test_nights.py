@@ -17,8 +17,8 @@ from neve.store import rows
 from neve.store.keys import DUE_SHARDS
 from neve.usecases.erase.erase_user import begin_erasure, erase_user, finish_erasure
 from neve.usecases.erase.user_stores import left_in_stores
+from neve.usecases.jobs.messages.reflection import Asked
 from neve.usecases.reflect import run
-from neve.usecases.reflect.messages import Asked
 from neve.usecases.reflect.night_job import NightJob, take_up
 from neve.usecases.reflect.note_due import note_due, rows_of_due
 from neve.usecases.reflect.request_reflection import plan_reflection, request_reflection

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from neve.domain.records import Job, Kind, Priority, Status
 from neve.observing import Reflected, ReflectedRow
-from neve.ports import Conflict, StoreUnavailable, WriteOp
+from neve.ports import Conflict, Index, Page, StoreUnavailable, WriteOp
 from neve.store import rows
 from neve.store.memories import active_memories
 from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.observe.extract_session import extract_session
-from neve.usecases.observe.job import observation_message
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.gather_pack import gather_pack
@@ -29,6 +31,7 @@ from neve.usecases.pack.versions import pack_versions
 from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_session
 from neve.usecases.reflect.replace_rows import (
     LEASE_S,
+    REPLACED_TTL_S,
     Replacement,
     ReplacementBusy,
     SourcesReplaced,
@@ -384,3 +387,26 @@ def test_a_failed_rebuild_after_a_reflection_is_done_by_the_sweep(
     view = read_pack(world.user("ann").of_session("s1"))
     assert view.degraded == ()
     assert "condensed" in (view.text or "")
+
+
+def test_a_pack_has_new_rows_that_the_index_lacks_and_the_users_row_does_not_name_them(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(world)
+    world.observer.reflections = [Reflected((ReflectedRow("🔴 the first half"), ReflectedRow("🔴 the rest")), "m")]
+    made = reflect(world)
+    query = world.table.query
+
+    def lags(partition: str, *, index: Index = Index.MAIN, **more: Any) -> Page:
+        page: Page = query(partition, index=index, **more)
+        return page if index is Index.MAIN else replace(page, items=[i for i in page.items if i.get("id") not in made])
+
+    monkeypatch.setattr(world.table, "query", lags)
+    world.open(session="s2")
+    text = read_pack(world.user("ann").of_session("s2")).text
+    assert text is not None and "🔴 the first half" in text and "🔴 the rest" in text
+    head = world.table.get(world.user("ann").keys.head)
+    assert head is not None and not any(identifier in json.dumps(head) for identifier in made)
+    world.clock.move(seconds=REPLACED_TTL_S + 1)
+    world.open(session="s3")
+    assert "🔴 the first half" not in (read_pack(world.user("ann").of_session("s3")).text or "")

@@ -11,10 +11,10 @@ import pytest
 
 from neve.domain.records import Kind
 from neve.ports import Index, Item, Key, Source, StoreUnavailable
+from neve.usecases.lag import memory_lag
+from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.recall.stages import reads
-from neve.usecases.sessions import memory_lag
-from neve.usecases.sessions.memory_lag import MemoryLag
 from tests.unit.recall_world import RecallWorld
 
 

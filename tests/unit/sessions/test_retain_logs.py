@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from neve.domain.jobs.time_share import unlimited
 from neve.domain.records import Document, EventType
 from neve.domain.times import iso
 from neve.ports import Expect, QueueName
@@ -23,6 +22,7 @@ from neve.usecases.sessions.list_events import list_events
 from neve.usecases.sessions.retain_logs import retain_log, send_expired
 from neve.workers.job_worker import work
 from tests.unit.recall_world import RecallWorld
+from tests.unlimited import unlimited
 
 ARTIFACT = "/artifacts/s1/3"
 

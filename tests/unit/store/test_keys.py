@@ -16,14 +16,20 @@ from neve.store.keys import (
     NO_WORDS,
     UserKeys,
     client_id_of,
+    deleted_document_id,
     due_bucket,
     due_key,
     due_until,
     image_name,
     is_memory_key,
+    is_summary_key,
     lacking_since,
     lacks_words,
+    memory_place,
+    own_memory_at,
     recent_key,
+    said_at,
+    said_place,
     seq_of,
     session_of,
 )
@@ -162,3 +168,17 @@ def test_recent_keys_tell_those_without_words_from_those_without_vectors(
 def test_a_key_is_of_its_tenant_alone() -> None:
     rows = [ANN.head, S1.event(1), ANN.recall("rcl_1"), ANN.vector("f", "m")]
     assert all(row.pk.startswith("T#t1#") for row in rows)
+
+
+@given(IDS, SEQS)
+def test_a_place_in_the_logs_is_read_as_it_was_written(session: str, seq: int) -> None:
+    assert said_at(said_place(session, seq)) == (session, seq)
+    assert said_at(ANN.memory(OWN).sk) is None and said_at("") is None
+
+
+def test_what_else_a_key_says() -> None:
+    assert deleted_document_id(ANN.deleted_document("doc_1")) == "doc_1"
+    assert is_summary_key(S1.summary(2).sk) and not is_summary_key(S1.stand_in(2).sk)
+    assert own_memory_at(memory_place(ANN.memory(OWN))) == ANN.memory(OWN).sk
+    with pytest.raises(ValueError):
+        deleted_document_id(ANN.document("/a"))

@@ -17,7 +17,7 @@ from neve.ports import Conflict, Key, StoreUnavailable
 from neve.scope import Tenant
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
-from neve.store.tenants import TenantRow, put_tenant, read_tenant
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.read_sessions import get_session, list_sessions
 from neve.usecases.tenants.prompt_usage import tenant_days, tenant_prompts, user_days

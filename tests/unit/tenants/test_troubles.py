@@ -116,6 +116,24 @@ def test_a_disk_without_room_for_an_object_is_noted(
     assert kinds(troubles) == []
 
 
+def test_objects_whose_folder_is_gone_are_a_trouble_and_not_missing(
+    tmp_path: Path, troubles: Troubles, clock: HandClock
+) -> None:
+    objects = FileObjects(tmp_path / "objects", clock, "", troubles)
+    assert objects.get("a") is None
+    (tmp_path / "objects").rename(tmp_path / "elsewhere")
+    for call in (lambda: objects.get("a"), lambda: objects.peek("a", 1)):
+        with pytest.raises(StoreUnavailable):
+            call()
+    assert kinds(troubles) == []
+    with pytest.raises(StoreUnavailable):
+        objects.put("a", b"x", content_type="text/plain")
+    assert kinds(troubles) == [("objects", "failing")]
+    (tmp_path / "elsewhere").rename(tmp_path / "objects")
+    objects.put("a", b"x", content_type="text/plain")
+    assert kinds(troubles) == []
+
+
 def test_a_leg_that_fails_again_and_again_is_said_by_health_of_every_process(world: RecallWorld) -> None:
     broken = {"lexical": LegReport("error"), "vector": LegReport("complete")}
     for _ in range(REPEATEDLY - 1):

@@ -237,7 +237,7 @@ class Memory:
 @dataclass(frozen=True, slots=True)
 class UserHead:
     """The root row of a user. ``gen`` makes replacements atomic for readers; ``incarnation`` is raised by an erasure.
-    ``replaced_new``: the new ids of the last replacement, which a pack build reads by id until ``replaced_until``.
+    ``replaced_by``: the job of the last replacement, whose new rows a pack build reads by id until ``replaced_until``.
     ``foreign_ids``: some memories have ids that they came with. ``erasure_job``: of the erasure under way. ``pinned``:
     documents of the user may stand in packs. ``takes_back``: something was taken back of a session of theirs, so that
     whoever reads events of several asks each session which. ``purges``: how often packs were taken away for good, which
@@ -248,7 +248,7 @@ class UserHead:
     state: Literal["active", "erasing", "closed"] = "active"
     created_at: str = ""
     replacement_job: str | None = None
-    replaced_new: tuple[str, ...] = ()
+    replaced_by: str | None = None
     replaced_until: str | None = None
     foreign_ids: bool = False
     erasure_job: str | None = None
@@ -263,7 +263,7 @@ class SessionHead:
     """The append head of a session (row ``SES#``): every append moves it. ``outcome``: what the caller said of it when
     it was ended; ``corrected``: how often another one was said while it was filed, or behind that. ``complete_seq``:
     the last event of the last complete turn. ``behind``: the appends since index, vectors and marker were last up to
-    the log, as (last seq, epoch second); empty while they are (``usecases/sessions/memory_lag.py``). ``previous_at``:
+    the log, as (last seq, epoch second); empty while they are (``usecases/lag/memory_lag.py``). ``previous_at``:
     when the user's session that was opened before this one had its last event. ``retracted``: what was taken back (also
     on the two rows below), ``erased``: the part of it that was deleted."""
 
@@ -311,7 +311,8 @@ class SessionMarker:
     committed pass gave itself, by which it recognises its own write. ``pass_limit``: how many events a pass may hold up
     to ``limit_to``, because the observer refused more of them at once. ``refused``: the events directly behind the
     marker that were refused alone and that no commit has noted yet. ``retold``: facts that other logs had stated first
-    and this one said again, which are older than the session as a rule (``MOST_RETOLD`` of ``said_again.py``)."""
+    and this one said again, which are older than the session as a rule (``MOST_RETOLD`` of ``said_again.py``).
+    ``model_failed_at``: when the language model last gave a pass no answer; None once it has."""
 
     session_id: str
     observed_seq: int = 0
@@ -329,6 +330,7 @@ class SessionMarker:
     refused: tuple[RefusedEvent, ...] = ()
     retracted: Spans = ()
     retold: tuple[str, ...] = ()
+    model_failed_at: str | None = None
     version: int = 0
 
 
@@ -347,7 +349,7 @@ class PackPointer:
 @dataclass(frozen=True, slots=True)
 class PackEntry:
     """One item as a pack version holds it. ``tokens``: 0 where another line says what it says. ``path``: of a
-    document."""
+    document. ``session_id``: of a session's summary."""
 
     id: str
     rev: int
@@ -355,6 +357,7 @@ class PackEntry:
     tokens: int
     kind: str
     path: str | None = None
+    session_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

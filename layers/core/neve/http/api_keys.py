@@ -10,7 +10,7 @@ from datetime import timedelta
 from neve.caching import CacheSpec
 from neve.ports import Ports, StoreUnavailable
 from neve.store.keys import api_key_row
-from neve.store.tenants import key_sha256, read_api_key
+from neve.store.tenants.tenant_rows import key_sha256, read_api_key
 
 _BEARER = re.compile(r"Bearer +(nv_([0-9a-zA-Z]{1,64})_[0-9a-zA-Z]{1,128})", re.IGNORECASE)
 

@@ -91,8 +91,6 @@ authorizer that fails, because its table does, is ``AUTHORIZER_CONFIGURATION_ERR
 unknown route it says ``MISSING_AUTHENTICATION_TOKEN``, or with a Bearer token, which it takes for a broken signature,
 ``INVALID_SIGNATURE``."""
 
-GATEWAY_RETRY_S = {"throttled": 1, "store_unavailable": STORE_RETRY_S}
-
 
 class FieldProblem(BaseModel):
     field: str = Field(description="Where: `events[3].content`, `query.limit`, `path.user_id`, `header.If-Match`.")
@@ -129,11 +127,6 @@ def problem_body(code: str, detail: str, request_id: str, errors: Sequence[Field
     if errors:
         body["errors"] = [{"field": error.field, "message": error.message} for error in errors]
     return body
-
-
-def gateway_body(code: str) -> dict[str, Any]:
-    """The same body as an API Gateway response template: the gateway fills in its request id."""
-    return problem_body(code, PROBLEMS[code].title + ".", "$context.requestId")
 
 
 def as_refusal(error: Exception) -> NeveError:

@@ -49,6 +49,8 @@ _AFTER_EVERY_KEY = "~"
 _BEFORE_EVERY_ID = "!"
 """Sorts before every character of an id, and is in none."""
 _BEFORE_EVERY_ULID = "0"
+_DOCUMENT_ID = "doc_"
+_SAID = "S#"
 _OWN_ID, _FOREIGN_ID = "mem_", "."
 """A memory's own id is kept without the first; before one that came with an import stands the second, which is in no id
 and sorts before every ULID."""
@@ -208,6 +210,16 @@ def is_memory_key(sort_key: str) -> bool:
     return sort_key.startswith(MEMORY)
 
 
+def is_summary_key(sort_key: str) -> bool:
+    """Whether it is that of what a compaction has written, and not of what stands in for it."""
+    return sort_key.startswith(SUMMARY)
+
+
+def own_memory_at(place: str) -> str:
+    """The sort key that a ``memory_place`` is of, for a cursor: there need not be such a row."""
+    return f"{MEMORY}{place}"
+
+
 def memory_place(row: Key) -> str:
     """Where a memory of our own id, or the ``memory_at`` of a foreign one, stands among a user's memories in order of
     time. Raises ValueError for another row."""
@@ -218,6 +230,24 @@ def deleted_memory_id(row: Key) -> str:
     """The id of a memory that was deleted. Raises ValueError for another row."""
     kept = _rest(row.sk, DELETED_MEMORY)
     return kept.removeprefix(_FOREIGN_ID) if kept.startswith(_FOREIGN_ID) else _OWN_ID + kept
+
+
+def deleted_document_id(row: Key) -> str:
+    """The id of a document that was deleted. Raises ValueError for another row."""
+    return f"{_DOCUMENT_ID}{_rest(row.sk, DELETED_DOCUMENT)}"
+
+
+def said_place(session: str, seq: int) -> str:
+    """Where in a user's logs something was said, in their order. No sort key of a memory begins so."""
+    return f"{_SAID}{session}#{seq}"
+
+
+def said_at(place: str) -> tuple[str, int] | None:
+    """Session and seq of a ``said_place``; None for a memory's sort key, and for no place."""
+    if not place.startswith(_SAID):
+        return None
+    session, _, seq = place.removeprefix(_SAID).rpartition("#")
+    return session, int(seq)
 
 
 def image_name(object_key: str) -> str:
@@ -495,22 +525,22 @@ class UserKeys(Keys):
 
     def document_place(self, document_id: str) -> Key:
         """Where a document is now, and at which rev."""
-        return Key(self.partition, f"{DOCUMENT_PLACE}{document_id.removeprefix('doc_')}")
+        return Key(self.partition, f"{DOCUMENT_PLACE}{document_id.removeprefix(_DOCUMENT_ID)}")
 
     def document_revs(self, document_id: str) -> str:
         """What the sort keys of a document's revisions start with, the one in force among them."""
-        return f"{DOCUMENT_REV}{document_id.removeprefix('doc_')}#"
+        return f"{DOCUMENT_REV}{document_id.removeprefix(_DOCUMENT_ID)}#"
 
     def document_rev(self, document_id: str, rev: int) -> Key:
         return Key(self.partition, f"{self.document_revs(document_id)}{rev:010d}")
 
     def announced_text(self, document_id: str) -> Key:
         """That a new document is about to have a text which is an object."""
-        return Key(self.partition, f"{ANNOUNCED_TEXT}{document_id.removeprefix('doc_')}")
+        return Key(self.partition, f"{ANNOUNCED_TEXT}{document_id.removeprefix(_DOCUMENT_ID)}")
 
     def deleted_document(self, document_id: str) -> Key:
         """The last rev of a document that was deleted."""
-        return Key(self.partition, f"{DELETED_DOCUMENT}{document_id.removeprefix('doc_')}")
+        return Key(self.partition, f"{DELETED_DOCUMENT}{document_id.removeprefix(_DOCUMENT_ID)}")
 
     def document_source(self, source_type: str, source_id: str) -> Key:
         """Which document holds what an outside system calls by that id."""
@@ -557,7 +587,7 @@ class UserKeys(Keys):
 
     def document_objects(self, document_id: str) -> str:
         """What the names of a document's texts begin with that are too long for a row."""
-        return f"{self.documents_prefix}{document_id.removeprefix('doc_')}/"
+        return f"{self.documents_prefix}{document_id.removeprefix(_DOCUMENT_ID)}/"
 
     @property
     def packs_prefix(self) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 
-from neve.ports import Index, Item, Table
+from neve.ports import Index, Item, Page, Table, key_of
 from neve.store.keys import due_partitions, due_until
 from neve.store.rows import time_bucket
 
@@ -23,10 +24,47 @@ def all_rows(
     page: int = PAGE,
 ) -> Iterator[Item]:
     """In sort-key order; a page is read when its first row is asked for. Raises StoreUnavailable."""
+    query = partial(table.query, partition, index=index, prefix=prefix, between=between, limit=page)
+    return (item for items in _read(query) for item in items)
+
+
+def all_rows_backwards(
+    table: Table,
+    partition: str,
+    *,
+    prefix: str | None = None,
+    between: tuple[str, str] | None = None,
+    page: int = PAGE,
+) -> Iterator[Item]:
+    """The same from the last one on."""
+    query = partial(table.query, partition, prefix=prefix, between=between, reverse=True, limit=page)
+    return (item for items in _read(query) for item in items)
+
+
+def pages(
+    table: Table,
+    partition: str,
+    *,
+    index: Index = Index.MAIN,
+    between: tuple[str, str] | None = None,
+    page: int = PAGE,
+) -> Iterator[list[Item]]:
+    """Like ``all_rows``, page by page, for whoever notes how far it has come; none of them is empty."""
+    return _read(partial(table.query, partition, index=index, between=between, limit=page))
+
+
+def named_rows(table: Table, partition: str, index: Index, *, page: int = PAGE) -> Iterator[Item]:
+    """The rows themselves that an index names, which may be a moment behind them. Raises StoreUnavailable."""
+    for named in pages(table, partition, index=index, page=page):
+        yield from table.get_many([key_of(item) for item in named]).values()
+
+
+def _read(query: Callable[..., Page]) -> Iterator[list[Item]]:
     cursor: str | None = None
     while True:
-        read = table.query(partition, index=index, prefix=prefix, between=between, limit=page, cursor=cursor)
-        yield from read.items
+        read = query(cursor=cursor)
+        if read.items:
+            yield read.items
         cursor = read.cursor
         if cursor is None:
             return

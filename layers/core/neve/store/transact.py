@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from neve.domain.errors import NeveError
@@ -14,6 +15,9 @@ T = TypeVar("T")
 ATTEMPTS = 50
 """How many writers of one row can be ahead of a caller before it is told 409. Each lost attempt means that another
 writer made progress."""
+ROUNDS_OF_A_MODEL = 5
+"""*Chosen*: the same where each lost round has asked a language model. The message fails then, and is delivered again
+later."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.002, 0.25
 """The second attempt follows at once. Before each later one lies a random part of a pause that starts here and doubles
 (full jitter), so that writers who met once do not meet again."""
@@ -36,14 +40,32 @@ class Timing(Protocol):
 def transact(ports: Timing, attempt: Callable[[], T], *, attempts: int = ATTEMPTS) -> T:
     """What ``attempt`` returns. It reads everything it decides on, writes at most once, and lets Conflict through;
     it is called again then. Raises what it raises, and 409 ``conflict`` after the last attempt."""
-    for lost in range(attempts):
-        if lost > 1:
-            ports.clock.sleep(_random_share(ports.ids) * min(FIRST_PAUSE_S * 2 ** (lost - 2), LONGEST_PAUSE_S))
+    rounds = Rounds(ports, attempts)
+    while True:
+        rounds.begin()
         try:
             return attempt()
         except Conflict:
             continue
-    raise NeveError("conflict", TOO_MANY_WRITERS, retry_after_s=1)
+
+
+@dataclass
+class Rounds:
+    """The same for work that is more than one read and one write: each round of its loop begins here, and there are at
+    most ``most`` of them. ``begun``: how many there were."""
+
+    ports: Timing
+    most: int = ATTEMPTS
+    begun: int = 0
+
+    def begin(self) -> None:
+        """Pauses before the third round and each later one. Raises 409 ``conflict`` instead of a round too many."""
+        if self.begun >= self.most:
+            raise NeveError("conflict", TOO_MANY_WRITERS, retry_after_s=1)
+        if self.begun > 1:
+            longest = min(FIRST_PAUSE_S * 2 ** (self.begun - 2), LONGEST_PAUSE_S)
+            self.ports.clock.sleep(_random_share(self.ports.ids) * longest)
+        self.begun += 1
 
 
 def _random_share(ids: Ids) -> float:

@@ -14,7 +14,7 @@ from neve.domain.times import iso, parse
 from neve.observing import SecondsLeft
 from neve.ports import Ports, QueueName
 from neve.usecases.jobs.again import again
-from neve.usecases.reflect.messages import Asked
+from neve.usecases.jobs.messages.reflection import Asked
 from neve.usecases.reflect.night_job import UserBusy
 from neve.usecases.reflect.reflect_user import UserReport, reflect_user
 from neve.usecases.reflect.replace_rows import ReplacementBusy

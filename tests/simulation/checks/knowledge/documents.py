@@ -7,12 +7,12 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
+from neve.domain.indexing.document_passages import document_passages
 from neve.domain.records import Document, EmbeddingState, Status
 from neve.ports import Passage
 from neve.store.documents import PLACE, is_searched, read_document
 from neve.store.keys import DOCUMENT, DOCUMENT_PLACE, DOCUMENT_REV, UserKeys
 from neve.store.rows import RETRACTION
-from neve.usecases.documents.document_passages import document_passages
 from tests.simulation.checks.knowledge.long_texts import stored_text
 from tests.simulation.checks.linearizable import UNKNOWN, Model, Operation, linearizable
 from tests.simulation.checks.replay import Found, of_kind, rows_of

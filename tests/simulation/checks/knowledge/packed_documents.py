@@ -12,7 +12,7 @@ from neve.domain.pack.pinned import choose
 from neve.domain.records import Document, PackEntry
 from neve.store.documents import is_searched, read_document
 from neve.store.keys import DOCUMENT, DOCUMENT_REV, SessionKeys, UserKeys, tenant_row
-from neve.store.tenants import existing
+from neve.store.tenants.tenant_rows import existing
 from tests.simulation.checks.knowledge.long_texts import stored_text
 from tests.simulation.checks.replay import Found, transactions
 

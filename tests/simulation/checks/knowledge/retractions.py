@@ -7,15 +7,17 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from neve.domain.memories.said_again import MOST_SAID, is_taken_back, range_of, statements_of
+from neve.domain.indexing.utterances import event_place
+from neve.domain.memories.said_again import MOST_SAID, is_retracted, range_of, statements_of
+from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, status_at
-from neve.domain.observe.text import fingerprint
-from neve.domain.records import Kind, Memory, Spans, Statement, Status
+from neve.domain.records import Job, Kind, Memory, Spans, Statement, Status
 from neve.domain.sessions.spans import holds, joined, without
-from neve.ports import Owner, key_of
+from neve.ports import Item, Key, Owner, key_of
 from neve.store import rows
 from neve.store.keys import DELETED_MEMORY, DOCUMENT, SUMMARY, SessionKeys, UserKeys, deleted_memory_id
-from neve.usecases.indexing.utterances import event_place
+from neve.usecases.retract import retract_job
+from neve.usecases.retract.retract_job import PACK as PACKED
 from tests.simulation.checks.memories import memories_of
 from tests.simulation.checks.replay import Found, before_erasure, first_said, log_of, of_kind, row, rows_of
 from tests.simulation.clients.history import Did
@@ -98,13 +100,13 @@ class _Told:
 
 def _is_gone(run: Run, keys: UserKeys, said: Statement) -> bool:
     place = range_of(said)
-    return place is None or is_taken_back(said, {place[0]: _taken_back(run, keys.of_session(place[0]))})
+    return place is None or is_retracted(said, {place[0]: _retracted(run, keys.of_session(place[0]))})
 
 
 def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
     """When calm: no row that readers see was made of it, by its own range or by its sources."""
     for keys in run.history.sessions():
-        spans = _taken_back(run, keys)
+        spans = _retracted(run, keys)
         gen = rows.read_head(row(run, keys, "head")).gen
         every = {m.id: m for m in memories_of(run, keys)}
         for memory in every.values():
@@ -115,7 +117,7 @@ def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
 def what_is_taken_back_is_marked(run: Run) -> Found:
     """When calm, and nothing else is: whoever fills an index anew reads the marks."""
     for keys in run.history.sessions():
-        spans = _taken_back(run, keys)
+        spans = _retracted(run, keys)
         for item in log_of(run, keys):
             if holds(spans, item["seq"]) != bool(item.get("taken_back")):
                 yield f"{keys.log}: {item['seq']} is marked {item.get('taken_back')}, {spans} is taken back"
@@ -152,6 +154,39 @@ def nothing_deleted_is_kept(run: Run) -> Found:
                 yield f"{where}: {text[:160]}"
 
 
+def a_pack_built_anew_holds_what_is_left(run: Run) -> Found:
+    """At the moment when a deletion is through with the packs that it purged: what it had read again is in each."""
+    then: dict[Key, Item] = {}
+    for written in run.cloud.table.log:
+        if written.new is None:
+            then.pop(written.key, None)
+            continue
+        then[written.key] = written.new
+        if written.new["type"] == "job" and written.new["kind"] == retract_job.KIND:
+            job, before = rows.read_job(written.new), rows.read_job(written.old) if written.old else None
+            if before is not None and retract_job.is_done(job, PACKED) and not retract_job.is_done(before, PACKED):
+                for keys in run.history.sessions():
+                    if keys.retraction(job.state["retraction"]) in then:
+                        yield from _left_out_of_packs(then, keys, job)
+
+
+def _left_out_of_packs(then: dict[Key, Item], user: SessionKeys, job: Job) -> Found:
+    gen = rows.read_head(then.get(user.head)).gen
+    found = (then.get(user.memory(i)) for i in job.result.get("written", ()))
+    held = [memory.id for memory in map(rows.read_memory, filter(None, found)) if active(memory, gen)]
+    for session in job.result.get("erased", {}).get("rebuilt_packs", ()):
+        keys = user.of_session(session)
+        epoch = then.get(keys.epoch)
+        pack = rows.read_epoch(epoch).pack if epoch else None
+        stored = then.get(keys.pack(pack.pack_version)) if pack else None
+        if stored is None:
+            continue  # another deletion has purged it since
+        manifest = rows.read_manifest(stored)
+        known = {one.id for layer in (*manifest.layers.values(), manifest.left_out) for one in layer}
+        if missing := sorted(set(held) - known):
+            yield f"{keys.log} version {manifest.pack_version}: {missing} is left, and not in it"
+
+
 def _texts(run: Run, keys: SessionKeys) -> Iterator[tuple[str, str]]:
     for item in log_of(run, keys):
         yield f"{keys.log} {item['seq']}", str(item["content"])
@@ -180,7 +215,7 @@ def _is_about(memory: Memory, every: dict[str, Memory], keys: SessionKeys, spans
     return any(holds(spans, seq) for first, last in own for seq in range(first, last + 1))
 
 
-def _taken_back(run: Run, keys: SessionKeys) -> Spans:
+def _retracted(run: Run, keys: SessionKeys) -> Spans:
     item = row(run, keys, "session_head")
     return _spans(item.get("retracted", ())) if item else ()
 
@@ -197,4 +232,5 @@ INVARIANTS = (
     what_is_taken_back_is_marked,
     nothing_taken_back_is_recalled,
     nothing_deleted_is_kept,
+    a_pack_built_anew_holds_what_is_left,
 )

@@ -32,6 +32,7 @@ from neve.store import rows
 from neve.store.keys import Keys
 from neve.usecases.erase.erasure_job import erasure_message, put_erasure
 from neve.usecases.jobs.queued_jobs import ERASURE
+from tests.patience import PATIENCE_S
 
 TEMPLATE = read_template()
 STREAM = replace(TEMPLATE.stream_sources[0], filters=())
@@ -397,7 +398,7 @@ def test_threads_deliver_what_is_written_and_sent(machine: Machine) -> None:
     driver = machine.driver("embed", "extract", "compact")
     driver.start(schedules=False)
     machine.put("a")
-    assert done.acquire(timeout=10)
+    assert done.acquire(timeout=PATIENCE_S)
     assert driver.stop()
     assert machine.delivered("embed") == [["from the outbox"]]
 
@@ -451,7 +452,7 @@ def test_drain_goes_on_beside_a_held_pass_and_comes_back(machine: Machine) -> No
         if _contents(event) == [1]:
             machine.held["extract"] = 1
             inside.set()
-            assert release.wait(20)
+            assert release.wait(PATIENCE_S)
             machine.held["extract"] = 0
 
     machine.answers["extract"] = hold_the_first
@@ -488,14 +489,14 @@ def test_stop_waits_for_what_is_in_flight(machine: Machine) -> None:
 
     def slow(_: Any) -> None:
         inside.set()
-        release.wait(20)
+        release.wait(PATIENCE_S)
         finished.append(True)
 
     machine.answers["embed"] = slow
     driver = machine.driver("embed")
     driver.start(schedules=False)
     machine.send("embed", 1)
-    assert inside.wait(10)
+    assert inside.wait(PATIENCE_S)
     threading.Timer(0.05, release.set).start()
     assert driver.stop()
     assert finished == [True]
@@ -518,7 +519,7 @@ def test_a_failing_engine_does_not_end_a_worker(machine: Machine, monkeypatch: p
     driver = machine.driver("embed")
     machine.send("embed", 1)
     driver.start(schedules=False)
-    assert done.wait(10)
+    assert done.wait(PATIENCE_S)
     driver.stop()
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +11,9 @@ from neve.domain.recall.rerank import Considered, features, rerank_scores
 
 FLOOR = 0.2
 PLAIN = Considered("a", ("s1", 10), None, "we talked", 2, bm25=2.0, cosine=0.6)
-OTHER = replace(PLAIN, id="b", place=("s1", 20))
+OTHER = PLAIN._replace(id="b", place=("s1", 20))
 LONG = 400
-MEMORY = replace(PLAIN, id="m", place=None)
+MEMORY = PLAIN._replace(id="m", place=None)
 
 
 def order(question: str, *candidates: Considered) -> str:
@@ -24,13 +22,13 @@ def order(question: str, *candidates: Considered) -> str:
 
 
 def test_better_matches_come_first() -> None:
-    assert order("q", PLAIN, replace(OTHER, bm25=3.0)) == "ba"
-    assert order("q", PLAIN, replace(OTHER, cosine=0.7)) == "ba"
-    assert order("q", PLAIN, replace(OTHER, bm25=None, cosine=None)) == "ab"
+    assert order("q", PLAIN, OTHER._replace(bm25=3.0)) == "ba"
+    assert order("q", PLAIN, OTHER._replace(cosine=0.7)) == "ba"
+    assert order("q", PLAIN, OTHER._replace(bm25=None, cosine=None)) == "ab"
 
 
 def test_the_person_whom_the_question_names_comes_first() -> None:
-    ann, bob = replace(PLAIN, speaker="Ann"), replace(OTHER, speaker="Bob")
+    ann, bob = PLAIN._replace(speaker="Ann"), OTHER._replace(speaker="Bob")
     assert order("What did Bob say?", ann, bob) == "ba"
     assert order("What did Ann say to Bob?", ann, bob) == "ab"
     both = rerank_scores("What did Ann say to Bob?", [ann, bob], FLOOR)
@@ -38,90 +36,98 @@ def test_the_person_whom_the_question_names_comes_first() -> None:
 
 
 def test_somebody_without_a_name_is_neither_named_nor_another() -> None:
-    ann, bob, user = replace(PLAIN, speaker="Ann"), replace(OTHER, speaker="Bob"), replace(PLAIN, id="u")
+    ann, bob, user = PLAIN._replace(speaker="Ann"), OTHER._replace(speaker="Bob"), PLAIN._replace(id="u")
     assert order("What did Bob say?", ann, user, bob) == "bua"
 
 
 def test_a_time_word_helps_only_a_question_for_a_time() -> None:
-    dated = replace(OTHER, text="we talked last week")
+    dated = OTHER._replace(text="we talked last week")
     assert order("When did we talk?", PLAIN, dated) == "ba"
     assert order("Whenever did we talk?", PLAIN, dated) == "ab"
 
 
 def test_a_short_question_is_no_answer() -> None:
-    assert order("q", replace(PLAIN, text="did we talk?"), OTHER) == "ba"
+    assert order("q", PLAIN._replace(text="did we talk?"), OTHER) == "ba"
 
 
 def test_what_follows_a_good_match_is_lifted() -> None:
-    best = replace(PLAIN, id="x", cosine=0.9)
-    after, elsewhere = replace(OTHER, place=("s1", 11)), replace(PLAIN, place=("s1", 30))
+    best = PLAIN._replace(id="x", cosine=0.9)
+    after, elsewhere = OTHER._replace(place=("s1", 11)), PLAIN._replace(place=("s1", 30))
     assert order("q", best, elsewhere, after).replace("x", "") == "ba"
 
 
 def test_a_session_about_the_matter_lifts_its_lines() -> None:
-    others = [replace(PLAIN, id=i, place=("s2", n), bm25=3.0) for i, n in (("x", 1), ("y", 40))]
-    assert order("q", PLAIN, replace(OTHER, place=("s2", 80)), *others).index("b") < 3
+    others = [PLAIN._replace(id=i, place=("s2", n), bm25=3.0) for i, n in (("x", 1), ("y", 40))]
+    assert order("q", PLAIN, OTHER._replace(place=("s2", 80)), *others).index("b") < 3
 
 
 @pytest.mark.parametrize("text", ["It was on Monday.", "Shall I write it?", "Words."])
 def test_of_a_long_message_only_the_matches_count(text: str) -> None:
     """What an assistant wrote on a page is no worse for ending in an offer, and no better for its surroundings."""
-    around = replace(OTHER, place=("s1", 9), cosine=0.9)
-    page = replace(PLAIN, text=text, length=LONG)
+    around = OTHER._replace(place=("s1", 9), cosine=0.9)
+    page = PLAIN._replace(text=text, length=LONG)
     found = features("When was it?", [page, around], FLOOR)["a"]
     assert all(abs(found[name]) < 0.011 for name in ("previous", "following", "session", "time", "question"))
     assert found["keyword"] == 1.0
 
 
 def test_what_the_vector_leg_did_not_find_is_no_nearer_than_its_worst() -> None:
-    found = [PLAIN, replace(OTHER, cosine=0.3), replace(OTHER, id="c", place=("s1", 30), cosine=None)]
+    found = [PLAIN, OTHER._replace(cosine=0.3), OTHER._replace(id="c", place=("s1", 30), cosine=None)]
     similarity = {i: values["similarity"] for i, values in features("q", found, 0.3).items()}
     assert similarity["c"] == similarity["b"] < similarity["a"]
 
 
 def test_to_be_short_is_no_merit_by_itself() -> None:
     """What surrounds every candidate alike moves none of them."""
-    pages = [replace(PLAIN, id=f"p{n}", place=("s1", 2 * n), length=LONG) for n in range(3)]
-    found = features("q", [*pages, replace(PLAIN, place=("s1", 100))], FLOOR)
+    pages = [PLAIN._replace(id=f"p{n}", place=("s1", 2 * n), length=LONG) for n in range(3)]
+    found = features("q", [*pages, PLAIN._replace(place=("s1", 100))], FLOOR)
     assert found["a"]["session"] == pytest.approx(0.0)
 
 
 def test_without_the_vector_leg_words_and_surroundings_decide() -> None:
-    unseen = [replace(one, cosine=None) for one in (PLAIN, replace(OTHER, bm25=3.0))]
+    unseen = [one._replace(cosine=None) for one in (PLAIN, OTHER._replace(bm25=3.0))]
     assert {v["similarity"] for v in features("q", unseen, 0.0).values()} == {0.0}
     assert order("q", *unseen) == "ba"
 
 
 def test_a_row_that_is_too_new_for_the_index_counts_by_its_share_of_terms() -> None:
-    best = replace(PLAIN, id="c", place=("s1", 30), bm25=4.0)
-    assert order("q", PLAIN, best, replace(OTHER, bm25=None, share=1.0)) == "bca"
-    assert order("q", PLAIN, replace(OTHER, bm25=None, share=0.5)) == "ab"
+    best = PLAIN._replace(id="c", place=("s1", 30), bm25=4.0)
+    assert order("q", PLAIN, best, OTHER._replace(bm25=None, share=1.0)) == "bca"
+    assert order("q", PLAIN, OTHER._replace(bm25=None, share=0.5)) == "ab"
 
 
 def test_a_prior_multiplies_the_odds() -> None:
-    assert order("q", PLAIN, replace(OTHER, prior=1.2)) == "ba"
+    assert order("q", PLAIN, OTHER._replace(prior=1.2)) == "ba"
 
 
 # --- memories -----------------------------------------------------------------------------------
 
 
 def test_a_memory_lifts_what_it_was_made_from_and_takes_no_place() -> None:
-    memory = replace(MEMORY, made_from=Range("s1", 19, 20))
+    memory = MEMORY._replace(made_from=Range("s1", 19, 20), bm25=3.0)
     assert order("q", PLAIN, OTHER) == "ab"
     assert order("q", PLAIN, OTHER, memory) == "ba"
-    assert order("q", PLAIN, OTHER, replace(memory, bm25=None)) == "ab"
+
+
+def test_a_memory_lends_no_more_than_half_of_what_it_matches_better() -> None:
+    memory = MEMORY._replace(made_from=Range("s1", 19, 20))
+    better, other = PLAIN._replace(bm25=2.6), OTHER._replace(bm25=2.0)
+    assert order("q", PLAIN, OTHER, memory) == "ab", "it says what its utterance says"
+    assert order("q", better, other, memory._replace(bm25=3.0)) == "ab"
+    assert order("q", better, other, memory._replace(bm25=3.4)) == "ba"
+    assert order("q", better, OTHER, memory._replace(bm25=None, cosine=None)) == "ab"
 
 
 def test_the_only_utterance_is_as_similar_as_it_is_beside_memories() -> None:
     """It is nearer than the memories, and that counts though there is no other utterance to be compared with."""
-    memories = [replace(MEMORY, id=f"m{n}", cosine=0.3 + n / 20, bm25=None) for n in range(3)]
-    assert order("q", replace(PLAIN, cosine=0.9, bm25=None), *memories)[0] == "a"
+    memories = [MEMORY._replace(id=f"m{n}", cosine=0.3 + n / 20, bm25=None) for n in range(3)]
+    assert order("q", PLAIN._replace(cosine=0.9, bm25=None), *memories)[0] == "a"
 
 
 def test_a_memory_of_which_nothing_is_there_stands_by_its_match() -> None:
-    memory = replace(MEMORY, made_from=Range("s1", 30, 31), bm25=3.0)
+    memory = MEMORY._replace(made_from=Range("s1", 30, 31), bm25=3.0)
     assert order("q", PLAIN, OTHER, memory) == "mab"
-    assert order("q", PLAIN, OTHER, replace(memory, made_from=None)) == "mab"
+    assert order("q", PLAIN, OTHER, memory._replace(made_from=None)) == "mab"
     found = features("When did Ann talk last week?", [PLAIN, memory], FLOOR)["m"]
     surroundings = ("previous", "following", "session", "time", "question")
     assert [found[name] for name in surroundings] == [0.0] * 5 and found["speaker"] == 0.5
@@ -131,22 +137,30 @@ def test_a_memory_of_which_nothing_is_there_stands_by_its_match() -> None:
 
 
 def test_a_late_score_orders_what_matches_alike() -> None:
-    assert order("q", replace(PLAIN, late=0.3), replace(OTHER, late=0.6)) == "ba"
+    assert order("q", PLAIN._replace(late=0.3), OTHER._replace(late=0.6)) == "ba"
 
 
 def test_a_late_score_fades_with_length() -> None:
-    given = replace(PLAIN, late=0.3), replace(OTHER, late=0.6)
+    given = PLAIN._replace(late=0.3), OTHER._replace(late=0.6)
     short = rerank_scores("q", given, FLOOR)
-    long = rerank_scores("q", [replace(one, length=LONG) for one in given], FLOOR)
+    long = rerank_scores("q", [one._replace(length=LONG) for one in given], FLOOR)
     assert short["b"] - short["a"] > 10 * abs(long["b"] - long["a"])
+
+
+def test_where_half_are_pages_the_order_is_that_of_linear() -> None:
+    lines = [PLAIN._replace(id=f"l{n}", place=("s1", 2 * n), cosine=n / 20) for n in range(8)]
+    pages = [PLAIN._replace(id=f"p{n}", place=("s2", 2 * n), length=LONG) for n in range(9)]
+    late = [line._replace(late=(8 - n) / 20) for n, line in enumerate(lines)]
+    assert rerank_scores("q", [*late, *pages], FLOOR) == rerank_scores("q", [*lines, *pages], FLOOR)
+    assert rerank_scores("q", late, FLOOR) != rerank_scores("q", lines, FLOOR)
 
 
 def test_words_stand_in_for_the_late_score_of_what_has_none_yet() -> None:
     """Of the two with words of equal weight the one below has none; its place follows its words."""
-    scored = [replace(PLAIN, late=0.5), replace(OTHER, late=0.5)]
+    scored = [PLAIN._replace(late=0.5), OTHER._replace(late=0.5)]
     strong, weak = (
-        replace(PLAIN, id="s", place=("s1", 40), bm25=4.0),
-        replace(PLAIN, id="w", place=("s1", 60), bm25=1.0),
+        PLAIN._replace(id="s", place=("s1", 40), bm25=4.0),
+        PLAIN._replace(id="w", place=("s1", 60), bm25=1.0),
     )
     assert order("q", *scored, strong, weak) == "sabw"
 

@@ -5,34 +5,35 @@ console's form for key/value pairs would store JSON, which is refused rather tha
 
 from __future__ import annotations
 
+from datetime import timedelta
 from threading import Lock
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from neve.adapters.aws.errors import SDK_ERRORS, reason
+from neve.caching import Caches, CacheSpec
 from neve.ports import ModelUnavailable
 
 if TYPE_CHECKING:
     from types_boto3_secretsmanager import SecretsManagerClient
 
-TTL_S = 300.0
-"""How long a process works with a value that was changed meanwhile. A pass a second for a month would otherwise be
-2.6 million reads, 13 dollars."""
-
-_reading = Lock()
-_kept: dict[str, tuple[float, str]] = {}
+KEPT: CacheSpec[str, str] = CacheSpec("secrets", 4, timedelta(minutes=5))
+"""How long a process works with a value that was changed meanwhile, by ARN. A pass a second for a month would otherwise
+be 2.6 million reads, 13 dollars."""
 
 
-def read_secret(client: SecretsManagerClient, arn: str) -> str:
-    """The secret's text, at most ``TTL_S`` old; one read for all threads that ask at once. Needs
-    ``secretsmanager:GetSecretValue``. Raises ModelUnavailable, never with the value in it."""
-    with _reading:
-        at, value = _kept.get(arn, (-TTL_S, ""))
-        if value and monotonic() - at < TTL_S:
-            return value
-        value = _read(client, arn)
-        _kept[arn] = monotonic(), value
-        return value
+class Secrets:
+    """Safe for threads. Needs ``secretsmanager:GetSecretValue``."""
+
+    def __init__(self, client: SecretsManagerClient, caches: Caches) -> None:
+        self._client = client
+        self._kept = caches.of(KEPT)
+        self._reading = Lock()
+
+    def read(self, arn: str) -> str:
+        """The secret's text, as old as ``KEPT`` allows; one read for all threads that ask at once. Raises
+        ModelUnavailable, never with the value in it."""
+        with self._reading:
+            return self._kept.read(arn, lambda: _read(self._client, arn))
 
 
 def _read(client: SecretsManagerClient, arn: str) -> str:

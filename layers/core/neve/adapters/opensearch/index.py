@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from opensearchpy import OpenSearch
 
+from neve.adapters.clock import SystemClock
 from neve.adapters.opensearch.calls import OVERTAKEN, Calls, IndexMissing, Written
 from neve.adapters.opensearch.documents import delete_line, document_id, floats, in_parts, index_lines, routing
 from neve.adapters.opensearch.places import Place, Places
@@ -27,6 +28,7 @@ from neve.adapters.opensearch.queries import (
     idf_of,
     in_stored_terms,
 )
+from neve.caching import Caches
 from neve.ports import (
     Candidate,
     IndexModel,
@@ -61,11 +63,13 @@ class ForeignPassage(RuntimeError):
 class OpenSearchIndex:
     """See neve.ports.SearchIndex. ``alias``: of the index, or an index's own name. Where there is none yet, the first
     write makes one for ``model``. Searches see a write once it returns; with ``wait=False``, which is for loading many
-    passages, a second later."""
+    passages, a second later. ``caches``: of the process; None: whoever opens it shares nothing with anybody."""
 
-    def __init__(self, client: OpenSearch, alias: str, model: IndexModel, *, wait: bool = True) -> None:
+    def __init__(
+        self, client: OpenSearch, alias: str, model: IndexModel, *, wait: bool = True, caches: Caches | None = None
+    ) -> None:
         self._calls = Calls(client)
-        self._places = Places(self._calls, alias, model)
+        self._places = Places(self._calls, alias, model, caches or Caches(SystemClock().now))
         self._wait = wait
 
     def model(self) -> IndexModel:

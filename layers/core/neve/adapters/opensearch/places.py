@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 from neve.adapters.opensearch.calls import STORE, Calls, IndexMissing
@@ -16,6 +16,7 @@ from neve.adapters.opensearch.mapping import (
     index_name,
     write_alias,
 )
+from neve.caching import Caches, CacheSpec
 from neve.ports import IndexModel, StoreUnavailable
 
 ALIAS_TTL_S: Final = 30.0
@@ -36,14 +37,19 @@ class Place:
         return write_alias(self.index)
 
 
-class Places:
-    """``alias`` may be an index's own name too. ``model``: what an index is made for where there is none."""
+SEEN: CacheSpec[str, Place] = CacheSpec("places", 4, timedelta(seconds=ALIAS_TTL_S))
+"""By alias."""
 
-    def __init__(self, calls: Calls, alias: str, model: IndexModel) -> None:
+
+class Places:
+    """``alias`` may be an index's own name too. ``model``: what an index is made for where there is none. ``caches``:
+    by the wall clock, because a function's process may stand still between two calls."""
+
+    def __init__(self, calls: Calls, alias: str, model: IndexModel, caches: Caches) -> None:
         self._calls = calls
         self._alias = alias
         self._model = model
-        self._seen: tuple[float, Place] | None = None
+        self._seen = caches.of(SEEN)
 
     def model(self) -> IndexModel:
         try:
@@ -52,12 +58,8 @@ class Places:
             return self._model
 
     def current(self) -> Place:
-        """Raises IndexMissing, and StoreUnavailable for an index that this version of the code cannot use. The wall
-        clock, because a function's process may stand still between two calls."""
-        now = time.time()
-        if self._seen is None or not 0 <= now - self._seen[0] < ALIAS_TTL_S:
-            self._seen = (now, find_place(self._calls, self._alias))
-        return self._seen[1]
+        """Raises IndexMissing, and StoreUnavailable for an index that this version of the code cannot use."""
+        return self._seen.read(self._alias, lambda: find_place(self._calls, self._alias))
 
     def writable(self) -> Place:
         """Makes the index where there is none yet."""
@@ -68,7 +70,7 @@ class Places:
             return self.current()
 
     def forget(self) -> None:
-        self._seen = None
+        self._seen.drop(self._alias)
 
 
 def find_place(calls: Calls, name: str) -> Place:

@@ -99,3 +99,55 @@ ASSISTANT_CUES: Cues = {
     ),
 }
 """An assistant has no preferences of the user's to state, and what it proposes is not decided."""
+
+_OPENING = (
+    r"^(?:(?:ok|okay|now|and|also|then|so|hey|hi|hello|great|thanks|thank you|please|pls|just|actually)[,!.]?\s+)*"
+)
+_STANDING = (
+    r"(?!.*\b(?:always|never|from now on|every time|whenever|in (?:the )?future)\b)"
+    r"(?!.*\b(?:remind|remember|forget|call me)\b)"
+)
+"""A wish that holds beyond the next answer."""
+REQUEST = re.compile(
+    _OPENING
+    + _STANDING
+    + "(?:"
+    + "|".join(
+        (
+            r"(?:can|could|would|will) you\b|i(?:'d| would) like you to\b|i (?:need|want) you to\b|help me\b",
+            r"(?:draft|compose|summari[sz]e|translate|explain|describe|define|paraphrase|proofread|rewrite|rephrase)\b",
+            r"(?:reword|shorten|simplify|elaborate|continue|generate|create|compare|suggest|recommend|calculate)\b",
+            r"(?:convert|debug|refactor|implement|analy[sz]e|brainstorm|classify|imagine|pretend|act as|try again)\b",
+            r"write (?!in\b)|(?:give|show|tell|teach|find|get|make|send|read) (?:me|us)\b|make (?:it|that|this)\b",
+            r"(?:list|name|find|plan|outline|build|check|review|edit|improve|prepare|fix|make|design)"
+            r" (?:the|an?|all|some|my|our|this|that|it|these|those|\d+|two|three|five|ten)\b",
+            r"let's (?:write|play|pretend|role-?\s?play|imagine|brainstorm)\b",
+        )
+    )
+    + ")",
+    re.IGNORECASE,
+)
+"""Something that the next answer is to do: it says nothing of the user."""
+ASKS = re.compile(
+    r"[?？][\"')!.]*$"
+    r"|^(?:and |so |but )?(?:what|who|where|why|how|which)(?:'s|'re| (?:is|are|do|does|did|can|could|should|would|was"
+    r"|were|to|much|many|long|about))\b"
+    r"|^(?:is|are|do|does|did|can|could|should|would|will|was|were)"
+    r" (?:i|you|we|it|there|this|that|the|my|he|she|they)\b",
+    re.IGNORECASE,
+)
+"""A question, with its mark or without one."""
+TAKES_BACK = re.compile(
+    r"^(?:(?:oh|ah|hm|uh|ok|okay|and|but)[,.!]?\s+)*"
+    r"(?:(?:no|nope|wait|oops|whoops|correction|scratch that|my mistake|my bad|typo|edit|rather|actually|make that)\b"
+    r"|i mean\b|i meant\b|sorry(?! to| about| for| you| that| i'm| i was)\b)",
+    re.IGNORECASE,
+)
+"""Takes back what was said just before, if it is short."""
+ENGLISH = re.compile(
+    r"\b(?:the|and|you|your|you're|my|i'm|i've|i'll|i'd|it's|that's|what|what's|how|why|when|where|who|which|this|that"
+    r"|with|from|about|are|is|was|were|have|has|does|did|can|could|would|should|please|write|tell|give|explain|need|want"
+    r"|of|it|not|be|just|there|here|they|any|some|more|make|let's|good|sounds|looks|try)\b",
+    re.IGNORECASE,
+)
+"""Words that, in a number of them, other languages do not have."""

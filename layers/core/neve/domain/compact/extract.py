@@ -2,16 +2,17 @@
 put under one of the four headings, chosen by how plain the cue is and then newest first, until the target.
 
 What somebody said is quoted with its speaker and its day, never rephrased: an extract cannot misunderstand. Tool
-results are left out, because what a page or a program prints is nobody's decision or preference. Where no cue is found,
-as in another language, the first sentence of what the user asked stands in under insights."""
+results are left out, because what a page or a program prints is nobody's decision or preference. Questions and requests
+state nothing. What takes back the sentence before it stands behind that sentence. The cues are English: in another
+language the first sentence of a message of the user stands in under insights."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from neve.domain.compact.cues import ASSISTANT_CUES, PLAIN, USER_CUES, Cues
+from neve.domain.compact.cues import ASKS, ASSISTANT_CUES, ENGLISH, PLAIN, REQUEST, TAKES_BACK, USER_CUES, Cues
 from neve.domain.compact.headings import (
     HEADINGS,
     ITEM_CHARACTERS,
@@ -22,10 +23,14 @@ from neve.domain.compact.headings import (
     summary_text,
 )
 from neve.domain.compact.render import render_summary
+from neve.domain.memories.statements import ends_in_abbreviation
+from neve.domain.observe.unwanted import wanted_sentences
+from neve.domain.recall.small_talk import has_content
 from neve.domain.records import Event, EventType, Verbosity
 from neve.domain.sessions.rendered_blocks import strip_rendered
 from neve.domain.sessions.transcript import NAME_CHARACTERS, event_text, one_line
 from neve.domain.tokens import Counter, estimate
+from neve.domain.words import chunks, fold, whole
 
 DEFAULT_TRIGGER = 100_000
 """The compaction trigger of a tenant that set none."""
@@ -33,12 +38,19 @@ _LONGEST_SENTENCE = 600
 """Longer is pasted material, not something that was said."""
 _OPENING_WORDS = 4
 """A first sentence says what a turn is about from so many words on; "ok, thanks" does not."""
+_FEWEST_ENGLISH = 0.2
+"""Share of a message's words by which it is taken for English."""
+_TAKEN_BACK_WORDS = 12
+"""A longer sentence says itself what it is about."""
 _MISFITS = 20
 """After so many items in a row that have no room, the rest is not tried."""
 
+_LONGEST_SPEAKER = NAME_CHARACTERS + len("():  2026-03-10")
 _TOPIC = 1
 """The weight of a sentence without a cue; that of cues is above it."""
 
+_NAMES = re.compile(r"\d|\s[A-Z][a-z]")
+"""A figure, or a word with a capital inside the sentence."""
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•‣]|\d{1,2}[.)]|#+)\s+")
@@ -61,15 +73,17 @@ def extract_summary(
     *,
     target: int | None = None,
     before: FourHeadings | None = None,
+    lasting: bool = False,
     count: Counter = estimate,
 ) -> SummaryText:
     """What ``events`` say, under four headings; the same events give the same summary. ``target``: tokens that it may
     have as ``render_summary`` shows it, headings included; None = that of ``verbosity`` and the default window. What
     it cannot hold is left out, but the headings never are. ``before``: the summary of the turns before these; it gets
-    up to half of the room."""
+    up to half of the room. ``lasting``: it is for other conversations, and holds what the user stated; else it stands
+    for these turns in their own, and an assistant's results and what was asked in another language are in it."""
     room = summary_target(verbosity, DEFAULT_TRIGGER) if target is None else target
     empty = count(render_summary(SummaryText()))
-    said = _without_repeats(_candidates(events))
+    said = _without_repeats(_candidates(events, lasting))
     folded = _chosen(_earlier(before), (room - empty) // 2, count) if before else []
     spent = sum(_cost(one, count) for one in folded)
     kept = [*folded, *_chosen(_unsaid(said, folded), room - empty - spent, count)]
@@ -90,19 +104,79 @@ def _summary(kept: Sequence[_Candidate]) -> SummaryText:
 # --- candidates -----------------------------------------------------------------------------------
 
 
-def _candidates(events: Sequence[Event]) -> list[_Candidate]:
-    found: list[_Candidate] = []
+def _candidates(events: Sequence[Event], lasting: bool) -> list[_Candidate]:
+    notes = _Notes(lasting)
     for event in events:
-        cues = USER_CUES if event.event_type is EventType.USER_MESSAGE else ASSISTANT_CUES
-        if event.event_type not in (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE):
-            continue
-        for n, sentence in enumerate(_sentences(strip_rendered(event_text(event)))):
-            judged = _judged(sentence, cues)
-            if judged is None and n == 0 and cues is USER_CUES and _is_topic(sentence):
+        if event.event_type is EventType.USER_MESSAGE:
+            notes.hear(event)
+        elif event.event_type is EventType.ASSISTANT_RESPONSE and not lasting:
+            for sentence in sentences_of(strip_rendered(event_text(event))):
+                notes.take(event, sentence, _judged(sentence, ASSISTANT_CUES))
+    return list(notes.found.values())
+
+
+@dataclass
+class _Notes:
+    """``found``: candidates by their place. ``last``: place, speaker and text of what the user stated last, if nothing
+    was said behind it."""
+
+    lasting: bool
+    found: dict[int, _Candidate] = field(default_factory=dict)
+    taken: int = 0
+    last: tuple[int, str | None, str] | None = None
+
+    def take(self, event: Event, sentence: str, judged: tuple[str, int] | None) -> int | None:
+        """Its place."""
+        if judged is None:
+            return None
+        self.taken += 1
+        self.found[self.taken] = _Candidate(*judged, self.taken, _quoted(event, sentence))
+        return self.taken
+
+    def hear(self, event: Event) -> None:
+        """What a message of the user states, as far as it may be remembered."""
+        said = wanted_sentences(sentences_of(strip_rendered(event_text(event))))
+        english = _is_english(said)
+        for n, sentence in enumerate(said):
+            if self._takes_back(event, sentence, opens=n == 0):
+                continue
+            judged = None if REQUEST.search(sentence) else _judged(sentence, USER_CUES)
+            if judged is None and n == 0 and not english and self._is_opening(sentence):
                 judged = ("insights", _TOPIC)
-            if judged:
-                found.append(_Candidate(judged[0], judged[1], len(found), _quoted(event, sentence)))
-    return found
+            place = self.take(event, sentence, judged)
+            self.last = None if place is None else (place, event.name, sentence)
+
+    def _takes_back(self, event: Event, sentence: str, *, opens: bool) -> bool:
+        """Whether it belongs to the statement before it, behind which it stands then. Where the two have no room
+        together, neither stands. ``opens``: it answers what was said in between, unless it names something."""
+        if self.last is None or self.last[1] != event.name or not _corrects(sentence):
+            return False
+        if opens and not _NAMES.search(sentence):
+            return False
+        place, _, before = self.last
+        both = f"{before} {sentence}"
+        if len(both) <= ITEM_CHARACTERS - _LONGEST_SPEAKER:
+            one = self.found[place]
+            self.found[place] = replace(one, text=f"{one.text} {sentence}")
+            self.last = (place, event.name, both)
+        else:
+            del self.found[place]
+            self.last = None
+        return True
+
+    def _is_opening(self, sentence: str) -> bool:
+        means_something = has_content(map(whole, chunks(fold(sentence))))
+        return means_something and _is_topic(sentence) and not (self.lasting and ASKS.search(sentence))
+
+
+def _corrects(sentence: str) -> bool:
+    short = len(sentence.split()) <= _TAKEN_BACK_WORDS
+    return short and TAKES_BACK.search(sentence) is not None and ASKS.search(sentence) is None
+
+
+def _is_english(said: Sequence[str]) -> bool:
+    words = " ".join(said).split()
+    return len(ENGLISH.findall(" ".join(words))) >= _FEWEST_ENGLISH * len(words)
 
 
 def _earlier(before: FourHeadings) -> list[_Candidate]:
@@ -111,18 +185,37 @@ def _earlier(before: FourHeadings) -> list[_Candidate]:
     return [_Candidate(heading, PLAIN, n - len(items), text) for n, (heading, text) in enumerate(items)]
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences_of(text: str) -> list[str]:
+    """Those that somebody said: no code, no quotations, nothing pasted."""
     bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'")))
-    for line in bare.splitlines():
-        for part in _BOUNDARY.split(_LIST_MARK.sub("", line)):
-            sentence = " ".join(part.split()) if len(part) <= _LONGEST_SENTENCE else ""
-            if any(map(str.isalnum, sentence)):
-                yield sentence
+    parts = (part for line in bare.splitlines() for part in _split(_LIST_MARK.sub("", line)))
+    found = (" ".join(part.split()) for part in parts if len(part) <= _LONGEST_SENTENCE)
+    return [sentence for sentence in found if any(map(str.isalnum, sentence))]
+
+
+def without_unwanted(events: Sequence[Event]) -> list[Event]:
+    """What the user asked not to have remembered is left out of their messages; each message stays, be it empty."""
+    return [_wanted(event) if event.event_type is EventType.USER_MESSAGE else event for event in events]
+
+
+def _wanted(event: Event) -> Event:
+    said = sentences_of(event_text(event))
+    wanted = wanted_sentences(said)
+    return event if len(wanted) == len(said) else replace(event, content="\n".join(wanted))
+
+
+def _split(line: str) -> Iterator[str]:
+    start = 0
+    for boundary in _BOUNDARY.finditer(line):
+        if not ends_in_abbreviation(line[start : boundary.start()], line[boundary.end() :]):
+            yield line[start : boundary.start()]
+            start = boundary.end()
+    yield line[start:]
 
 
 def _judged(sentence: str, cues: Cues) -> tuple[str, int] | None:
     """The heading with the plainest cue, the first of equals. A question states nothing."""
-    if sentence.endswith(("?", "？")):
+    if ASKS.search(sentence):
         return None
     best: tuple[str, int] | None = None
     for heading, graded in cues.items():

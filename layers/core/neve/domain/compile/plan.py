@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from neve.domain.compact.extract import extract_summary
 from neve.domain.compact.headings import FourHeadings
 from neve.domain.compact.render import render_summary
-from neve.domain.compile.budgets import Budget, Grants, Needs, share_out
+from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of, fits
 from neve.domain.compile.conversation import Conversation, Image, Text, shown_tokens
 from neve.domain.compile.history import (
     Shown,
@@ -26,6 +26,7 @@ from neve.domain.compile.last_turn import FittedTask, TaskState, fit_task, task_
 from neve.domain.compile.prompt import Prompt
 from neve.domain.compile.updates import UPDATES_TOKENS, FittedUpdates, Update, fit_updates
 from neve.domain.records import Event, EventType, HistoryCut, Verbosity
+from neve.domain.tenants.budgets import Budget, Grants, Needs, share_out
 from neve.domain.tokens import IMAGE_TOKENS, compact_json, estimate
 
 _BEHIND_THE_HIDDEN = 1_000_000
@@ -59,12 +60,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``window``: turns of the history; ``summary_target``: tokens of a summary."""
+    """``window``: turns of the history; ``log_bytes``: what the answer has room for of the log; ``summary_target``:
+    tokens of a summary."""
 
     budget: Budget
     window: int | None = None
     summary_target: int = 700
     verbosity: Verbosity = "standard"
+    log_bytes: int = ANSWER_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +160,24 @@ class _History:
     @property
     def now_tokens(self) -> int:
         """Of what is answered now, as far as the log has it."""
-        asked = [event for event in self.past if event.seq == self.shown.opens]
-        return sum(map(shown_tokens, (*asked, *self.now)))
+        return sum(map(shown_tokens, self._always))
+
+    @property
+    def _always(self) -> tuple[Event, ...]:
+        return (*(event for event in self.past if event.seq == self.shown.opens), *self.now)
 
     def fitted(self, grant: int, limits: Limits) -> _FittedHistory:
+        """Within ``grant`` tokens, and within the bytes that the answer has room for beside what is answered now: while
+        there are more, fewer tokens are granted."""
+        fitted = self._within(grant, limits)
+        if fits((*fitted.events, *self.now), limits.log_bytes):
+            return fitted
+        room, always = max(0, limits.log_bytes - bytes_of(self._always)), self.shown.opens
+        while fitted.tokens and (size := bytes_of(one for one in fitted.events if one.seq != always)) > room:
+            fitted = replace(self._within(fitted.tokens * room // size, limits), over_bytes=True)
+        return fitted
+
+    def _within(self, grant: int, limits: Limits) -> _FittedHistory:
         cut = plan_cut(self.shown, grant, target=limits.summary_target, window=limits.window)
         if cut is None:
             return _FittedHistory(self.past, self.told.hidden, self.told.summary, self.shown.tokens, self.shown.turns)
@@ -183,7 +200,7 @@ def _before_the_hidden(seq: int, cut: HistoryCut | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _FittedHistory:
-    """``new``: the cut, when it was made now."""
+    """``new``: the cut, when it was made now; ``over_bytes``: because the answer had no room for more."""
 
     events: tuple[Event, ...]
     hidden: HistoryCut | None
@@ -191,6 +208,7 @@ class _FittedHistory:
     tokens: int
     turns: int
     new: HistoryCut | None = None
+    over_bytes: bool = False
 
     @property
     def newest_tokens(self) -> int:
@@ -346,9 +364,7 @@ class _Fitted:
         if self.history.new is not None:
             cut = self.history.new
             where, granted = (f"events {cut.seq_from}-{cut.seq_to}",), self.grants.history
-            over = self.needs.history > granted
-            why = f"{self.needs.history} tokens, granted {granted}" if over else "more turns than history_window allows"
-            found.append(Pruned("history", where, why))
+            found.append(Pruned("history", where, self._why_history(granted)))
         if self.hits < len(told.hits):
             dropped = tuple(told.hits[self.hits :])
             found.append(Pruned("retrieved", dropped, f"granted {self.grants.memories} tokens; the least relevant"))
@@ -359,6 +375,13 @@ class _Fitted:
             items = tuple(f"instructions[{n}]" for n in left_out)
             found.append(Pruned("instructions", items, f"granted {self.grants.instructions} tokens"))
         return tuple(found)
+
+    def _why_history(self, granted: int) -> str:
+        if self.history.over_bytes:
+            return "more bytes than an answer may have"
+        if self.needs.history > granted:
+            return f"{self.needs.history} tokens, granted {granted}"
+        return "more turns than history_window allows"
 
     def _why_updates(self) -> str:
         unread = [one.id for one in self.told.updates if one.text is None]

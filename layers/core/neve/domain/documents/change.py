@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from neve.domain.documents.description import name_of, summary_of
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
 from neve.domain.records import Document, EmbeddingState, IncludePriority, Provenance, Status
 from neve.domain.tokens import Counter
 

@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
+import re
+
 from neve.domain.memories.passages import chunks_of
 
+CONVERSATION = "conversation"
+"""The kind, and the source type, of a session's summary."""
+_HEADINGS = re.compile(r"(?:#{1,6}[ \t][^\n]*(?:\n|\Z))+")
+_BLANK_LINES = re.compile(r"\n[^\S\n]*+\n\s*+")
+_ABOUT = re.compile(r"(?:- (?:Date|Outcome|Tone|Topics): [^\n]*(?:\n|\Z))+")
+"""What a session's summary says of itself below its title."""
 
-def document_chunks(text: str) -> list[str]:
+
+def document_chunks(text: str, kind: str | None = None) -> list[str]:
     """One a paragraph, of at most 500 tokens by the estimate; a longer paragraph is parted at its sentences. Never
-    across paragraphs. A text of nothing but white space is one chunk: its name and tags are found all the same."""
-    return chunks_of(text) or [""]
+    across paragraphs, but for headings, which stand with the paragraph below them. What a ``conversation`` says of
+    itself is left out where it says anything else. A text of nothing but white space is one chunk: its name and tags
+    are found all the same."""
+    paragraphs = [paragraph.strip() for paragraph in _BLANK_LINES.split(text)]
+    if kind == CONVERSATION:
+        told = [one for one in paragraphs if not _ABOUT.fullmatch(one)]
+        paragraphs = paragraphs if all(map(_HEADINGS.fullmatch, told)) else told
+    return [chunk for paragraph in _with_headings(paragraphs) for chunk in chunks_of(paragraph)] or [""]
+
+
+def _with_headings(paragraphs: list[str]) -> list[str]:
+    joined: list[str] = []
+    above: list[str] = []
+    for paragraph in filter(None, paragraphs):
+        if _HEADINGS.fullmatch(paragraph):
+            above.append(paragraph)
+        else:
+            joined.append("\n".join([*above, paragraph]))
+            above = []
+    return [*joined, "\n".join(above)]

@@ -5,6 +5,7 @@ only then the texts that fit."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +21,7 @@ ELLIPSIS = "…"
 LAST_ORDER = 9_999_999_999
 """Of a document without ``prompt_order``: behind all that have one."""
 
+_HEADING = re.compile(r"\s*#{1,6}[ \t]+[^\n]*(?:\n\s*|\Z)")
 _PRIORITIES: tuple[IncludePriority, ...] = ("high", "normal", "low")
 
 
@@ -47,8 +49,8 @@ class Pin:
 
     @property
     def line(self) -> str:
-        """A person's, in the pack."""
-        return f"{self.title}: {self.excerpt or ''}"
+        """A person's, in the pack. The title says what a heading would."""
+        return f"{self.title}: {_without_heading(self.excerpt or '')}"
 
 
 def pin_of(document: Document) -> Pin | None:
@@ -56,7 +58,7 @@ def pin_of(document: Document) -> Pin | None:
     place = _place(document)
     if place is None or document.id is None:
         return None
-    person = document.text.strip() if place == "people" else None
+    person = _without_heading(document.text.strip()) if place == "people" else None
     return Pin(
         place=place,
         order=_order(document, place),
@@ -96,6 +98,11 @@ def _title(document: Document, place: Place) -> str:
     name = document.name or document.path.rpartition("/")[2]
     parts = [name] if place == "people" else [document.prompt_label or name, document.prompt_hint or ""]
     return " - ".join(part for part in (" ".join(part.split()) for part in parts) if part)
+
+
+def _without_heading(text: str) -> str:
+    """Without the heading at its beginning."""
+    return _HEADING.sub("", text, count=1) if _HEADING.match(text) else text
 
 
 def _excerpt(text: str) -> str:

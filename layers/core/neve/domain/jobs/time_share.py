@@ -34,11 +34,6 @@ class TimeShare:
         return TimeShare(self._seconds_left, max(self._ends_with, ends_with))
 
 
-def unlimited() -> TimeShare:
-    """For whoever has no worker's time to keep to."""
-    return TimeShare(lambda: math.inf, 0.0)
-
-
 def shares(seconds_left: Callable[[], float], kinds: int, spare_s: float) -> Iterator[TimeShare]:
     """One for each kind of work, asked for when its turn comes: an equal part of the time that is left then, but for
     ``spare_s`` at the end. What one does not need, those behind it have."""

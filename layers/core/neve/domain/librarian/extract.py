@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from neve.domain.compact.extract import extract_summary
+from neve.domain.compact.extract import extract_summary, without_unwanted
 from neve.domain.compact.headings import SummaryText
 from neve.domain.librarian.filing import Account
+from neve.domain.privacy.spans import REMOVED, SHORT
 from neve.domain.recall.small_talk import WORDS
 from neve.domain.records import Event, EventType, Outcome
 from neve.domain.sessions.transcript import event_text
@@ -17,6 +18,7 @@ from neve.domain.words import QUERY_STOP_WORDS, fold, plain_words
 ACCOUNT_TOKENS = 500
 MOST_TOPICS, TITLE_WORDS = 5, 6
 NEUTRAL = "neutral"
+_FIGURE = re.compile(r"\d")
 
 _TONES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (tone, re.compile(rf"\b(?:{words})\b", re.IGNORECASE))
@@ -31,14 +33,22 @@ _TONES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 def account_of(
-    events: Sequence[Event], title: str | None, outcome: Outcome | None, before: Account | None = None
+    events: Sequence[Event],
+    title: str | None,
+    outcome: Outcome | None,
+    before: Account | None = None,
+    *,
+    stated: Sequence[Event] | None = None,
 ) -> Account:
     """``title``: of the session, where it has one. ``outcome``: what the caller said. ``before``: of the events before
-    these."""
-    text = extract_summary(events, "standard", target=ACCOUNT_TOKENS, before=before.text if before else None)
+    these. ``stated``: the events as far as somebody speaks for themselves in them, where that is known."""
+    earlier = before.text if before else None
+    events = without_unwanted(events)
+    said = events if stated is None else stated
+    text = extract_summary(said, "standard", target=ACCOUNT_TOKENS, before=earlier, lasting=True)
     topics = dict.fromkeys([*(before.key_topics if before else ()), *_topics(events)])
     return Account(
-        title=title or (before.title if before else None) or _title(tuple(topics)),
+        title=without_removed(title or "") or (before.title if before else None) or _title(tuple(topics)),
         outcome=outcome or _outcome(events, text),
         emotional_tone=_tone(events) or (before.emotional_tone if before else NEUTRAL),
         key_topics=tuple(topics)[:MOST_TOPICS],
@@ -49,6 +59,18 @@ def account_of(
 def _title(topics: Sequence[str]) -> str:
     words = " ".join(topics[:TITLE_WORDS]).strip()
     return words[:1].upper() + words[1:] if words else "Conversation"
+
+
+def without_removed(title: str) -> str:
+    """Without what stands for personal data that was taken out, and the figures beside it that are left of them."""
+    words = title.split()
+    gone = [n for n, word in enumerate(words) if REMOVED in word or SHORT in word]
+    for step in (-1, 1):
+        for n in gone[:]:
+            while 0 <= n + step < len(words) and _FIGURE.search(words[n + step]):
+                n += step
+                gone.append(n)
+    return " ".join(word for n, word in enumerate(words) if n not in gone)
 
 
 def _outcome(events: Sequence[Event], text: SummaryText) -> Outcome:
@@ -70,17 +92,19 @@ def _tone(events: Sequence[Event]) -> str | None:
 
 
 def _topics(events: Sequence[Event]) -> list[str]:
-    """Words of the user, names first, then by how often they were said, then as they came."""
+    """Words of the user, names first, then by how often they were said, then as they came. None that holds a figure,
+    which may be what is left of a number that was taken out."""
     counts: Counter[str] = Counter()
     names: set[str] = set()
     for event in _of_user(events):
-        for sentence in re.split(r"(?<=[.!?])\s+|\n", event_text(event)):
-            words = re.findall(r"[^\W\d_][\w'’-]*", fold(sentence))
+        text = fold(event_text(event).replace(REMOVED, " "))
+        for sentence in re.split(r"(?<=[.!?])\s+|\n", text):
+            words = re.findall(r"[^\W\d_][\w'’-]*", sentence)
             names |= {word.casefold() for word in words[1:] if word[:1].isupper()}
         counts.update(
             word
-            for word in plain_words(fold(event_text(event)))
-            if len(word) > 2 and not word.isdecimal() and word not in QUERY_STOP_WORDS and word not in WORDS
+            for word in plain_words(text)
+            if len(word) > 2 and _FIGURE.search(word) is None and word not in QUERY_STOP_WORDS and word not in WORDS
         )
     return [word for word, _ in sorted(counts.items(), key=lambda one: -one[1] - 2 * (one[0] in names))][:MOST_TOPICS]
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from neve.domain.memories.storage_decision import MAY_STATE, confidence_of
-from neve.domain.observe.text import fingerprint, referenced_date
+from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.records import Memory, Provenance, Scope, Span, Spans, Statement, Status
 from neve.domain.sessions.spans import meets
 
@@ -43,7 +43,7 @@ def range_of(said: Statement) -> tuple[str, Span] | None:
     return said.session_id, (said.seq_from, said.seq_to)
 
 
-def is_taken_back(said: Statement, retracted: Mapping[str, Spans]) -> bool:
+def is_retracted(said: Statement, retracted: Mapping[str, Spans]) -> bool:
     """``retracted``: by session."""
     place = range_of(said)
     return place is not None and meets(retracted.get(place[0], ()), place[1])
@@ -98,9 +98,9 @@ def _bounded(said: tuple[Statement, ...]) -> tuple[Statement, ...]:
 # --- taken back -----------------------------------------------------------------------------------
 
 
-def without_taken_back(fact: Memory, retracted: Mapping[str, Spans]) -> Memory:
+def without_retracted(fact: Memory, retracted: Mapping[str, Spans]) -> Memory:
     """The row without those of its other statements that are taken back. The first one is not looked at."""
-    left = tuple(one for one in fact.said_again if not is_taken_back(one, retracted))
+    left = tuple(one for one in fact.said_again if not is_retracted(one, retracted))
     gone = len(fact.said_again) - len(left)
     return replace(fact, said_again=left, occurrences=max(fact.occurrences - gone, 1)) if gone else fact
 

@@ -38,6 +38,11 @@ def _runs_on(text: str, start: int, end: re.Match[str]) -> bool:
     if "\n" in end[0] or end[0][0] in "。！？":
         return False
     before = text[start : end.end()].rstrip()
-    if text[end.end()].islower() or _ABBREVIATION.search(before):
+    return text[end.end()].islower() or ends_in_abbreviation(before, text[end.end() :])
+
+
+def ends_in_abbreviation(before: str, behind: str) -> bool:
+    """Whether the mark at the end of ``before`` is that of an abbreviation, or of an initial before a name."""
+    if _ABBREVIATION.search(before):
         return True
-    return _INITIAL.search(before) is not None and _NAME.search(text, end.end()) is not None
+    return _INITIAL.search(before) is not None and _NAME.search(behind) is not None

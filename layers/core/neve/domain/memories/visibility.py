@@ -6,9 +6,21 @@ from __future__ import annotations
 from neve.domain.records import Memory, Status
 
 
+def born(born_gen: int, gen: int) -> bool:
+    """Whether generation ``gen`` knows the row at all: it may have been replaced by then. For a reader, a row that is
+    not born yet is not there."""
+    return born_gen <= gen
+
+
 def visible(born_gen: int, died_gen: int | None, gen: int) -> bool:
-    """True iff ``born_gen <= gen`` and the row has not died at ``gen``."""
-    return born_gen <= gen and (died_gen is None or gen < died_gen)
+    """True iff the row is born and has not died at ``gen``."""
+    return born(born_gen, gen) and (died_gen is None or gen < died_gen)
+
+
+def being_replaced(row: Memory) -> bool:
+    """Whether something has taken its place in some generation, or is about to in the coming one: nobody changes it any
+    more, whatever its status says."""
+    return row.died_gen is not None
 
 
 def status_at(row: Memory, gen: int) -> Status:

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from neve.domain.memories.text import cap_lines
 from neve.domain.observe.facts import MAX_FACTS, MOST_READ
 from neve.domain.observe.lines import FEWEST_LINES, MOST_LINES
-from neve.domain.observe.text import cap_lines
 from neve.domain.records import Category
 
 SHORT_CHARACTERS = 500

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import asks_to_remember
+from neve.domain.memories.text import fingerprint
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.text import fingerprint
 from neve.domain.observe.trust import trust_of_lines
 from neve.domain.records import By, Category, Event, EventType, Relation, Trust
 from neve.domain.sessions.transcript import event_text

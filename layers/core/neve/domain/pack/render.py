@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from neve.domain.observe.text import for_pack
+from neve.domain.memories.text import for_pack
 from neve.domain.records import Kind
 from neve.domain.sessions.rendered_blocks import RENDERED_TAGS
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from neve.domain.memories.taken_back import made_of
+from neve.domain.memories.made_of import made_of
 from neve.domain.records import TRUST, Kind, Memory, Span, Trust
 from neve.domain.sessions.spans import meets
 from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words

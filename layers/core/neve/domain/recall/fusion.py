@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from neve.domain.times import parse
 
@@ -40,8 +39,7 @@ class Medians(Protocol):
     def paraphrase_median(self) -> float: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """An item with its rank, from 1, in each leg that found it. ``score`` is rounded to ``SCORE_DIGITS``."""
 
     id: str

@@ -77,7 +77,9 @@ class QueryTerms:
         if self.matches_nothing or not self.groups:
             return 0.0
         held = terms_in(text)
-        if not held.isdisjoint(self.excluded) or self._broken_phrase(text):
+        if self.excluded and not held.isdisjoint(self.excluded):
+            return 0.0
+        if self._broken_phrase(text):
             return 0.0
         met = {number for term in self._each & held for number in self.groups_of[term]}
         return len(met) / len(self.groups)

@@ -15,9 +15,9 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from neve.domain.recall.lending import Place, Range, best_lent, lenders
+from neve.domain.recall.lending import Place, Range, lenders, lent_to_each
 from neve.domain.recall.weighted_counts import gate
 
 Weights = Mapping[str, float]
@@ -43,11 +43,11 @@ LATE: Weights = {
     "time": 1.4,
     "question": -0.8,
 }
-"""Where candidates have a late-interaction score, which fades with length too: between people it tells much, of a page
-that an assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two stood in the study that gave both
+"""Where candidates have a late-interaction score and are short: between people it tells much, of a page that an
+assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two stood in the study that gave both
 (docs/retrieval.md)."""
-MATCHES = frozenset({"keyword", "similarity", "late"})
-"""What a memory is weighed by when it lends."""
+MATCHES = ("keyword", "similarity", "late")
+"""What a memory lends of."""
 MOST = 2.0
 """Of a keyword score: a memory may match far better than the best utterance."""
 BEST_OF_SESSION = 3
@@ -63,8 +63,7 @@ _ASKS_WHEN = re.compile(r"\s*(when|what (date|day|month|year|time)|how long|whic
 _NEUTRAL = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Considered:
+class Considered(NamedTuple):
     """A candidate as the features see it. ``place``: of an utterance, None for a memory; ``made_from``: the range of a
     memory, where it is known. ``length``: index terms of the whole message. ``speaker``: a name, None for a mere role.
 
@@ -88,13 +87,13 @@ class Considered:
 def rerank_scores(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, float]:
     """A score for each id, larger is better: the log odds of its features, its prior included. A memory that lends has
     none. ``floor``: the cosine of the worst that the vector leg found, which nothing that it did not find exceeds."""
-    weights = LATE if any(one.late is not None for one in candidates) else LINEAR
+    weights = _weights(candidates)
     found = features(question, candidates, floor)
     lending = lenders(
         {one.id: one.made_from for one in candidates if one.place is None},
         {one.id: one.place for one in candidates if one.place is not None},
     )
-    lent = best_lent(lending, {memory: _weighed(found[memory], weights, MATCHES) for memory in lending})
+    lent = {i: _weighed(given, weights) for i, given in lent_to_each(lending, found, MATCHES).items()}
     return {
         one.id: round(_weighed(found[one.id], weights) + lent.get(one.id, 0.0) + math.log(one.prior), 6)
         for one in candidates
@@ -102,8 +101,18 @@ def rerank_scores(question: str, candidates: Sequence[Considered], floor: float)
     }
 
 
-def _weighed(values: Mapping[str, float], weights: Weights, names: Collection[str] | None = None) -> float:
-    return sum(weight * values[name] for name, weight in weights.items() if names is None or name in names)
+def _weights(candidates: Sequence[Considered]) -> Weights:
+    """LATE between people and LINEAR where half of the utterances are pages, as with an assistant; between them by how
+    many are short. So late interaction cannot cost anything where it does not tell much."""
+    if all(one.late is None for one in candidates):
+        return LINEAR
+    short = _mean([gate(one.length) for one in candidates if one.place is not None])
+    part = max(0.0, 2 * short - 1)
+    return {name: part * weight + (1 - part) * LINEAR.get(name, 0.0) for name, weight in LATE.items()}
+
+
+def _weighed(values: Mapping[str, float], weights: Weights) -> float:
+    return sum(weight * values[name] for name, weight in weights.items() if name in values)
 
 
 def features(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, dict[str, float]]:

@@ -12,7 +12,7 @@ from neve.domain.words import QUERY_STOP_WORDS, is_emoji, whole
 
 _WORDS = """
 ok okay okey okie k kk alright right fine sure yes yep yeah yup ya yea y nope nah no n absolutely definitely exactly
-indeed totally true agreed correct
+indeed totally true agreed correct noted understood gotcha continue
 thanks thank thx ty tysm cheers welcome np please pls plz sorry oops whoops congrats congratulations
 hi hello hey heya hiya howdy yo greetings bye goodbye cya ciao goodnight gn gm
 lol lmao lmfao rofl omg wtf wow whoa woah hm mhm uh um uhm er ah oh aw ooh ugh meh huh yay hooray yikes phew jeez
@@ -31,7 +31,8 @@ SEQUENCES: Final = (
     "long time no see", "no problem", "no worries", "never mind", "don't worry", "not bad", "sounds good",
     "sounds great", "looks good", "well done", "good job", "great job", "nice work", "makes sense", "i see",
     "i understand", "i know", "i don't know", "no idea", "for your help", "for the help", "go on", "go ahead",
-    "let's go", "my pleasure", "take care", "good point", "fair enough",
+    "carry on", "keep going", "shorten that", "shorten it", "shorter please", "make it shorter", "make that shorter",
+    "tell me more", "let's go", "my pleasure", "take care", "good point", "fair enough",
 )  # fmt: skip
 """Words that are small talk side by side and may mean something alone. What they leave over decides."""
 

@@ -21,8 +21,6 @@ LEASE_S = WORKER_S + 10
 """Nobody takes a user up while a worker may still be at it."""
 VISIBILITY_S = 6 * WORKER_S
 """Of its queue: what AWS asks for."""
-PLANNER_S = 60
-"""``Timeout`` of reflect_planner."""
 POSTPONED_S = 30.0
 """Pause before a message whose user is busy is sent again (*chosen*)."""
 NO_PROGRESS_FOR = timedelta(minutes=30)

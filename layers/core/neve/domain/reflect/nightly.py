@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Generic, Protocol, TypeVar
 
-from neve.domain.observe.text import cap_lines
+from neve.domain.memories.text import cap_lines
 from neve.domain.records import Kind, Memory, Scope
 from neve.domain.times import iso, parse
 from neve.domain.tokens import Counter, estimate, trim_to

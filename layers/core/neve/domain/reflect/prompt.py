@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from neve.domain.memories.text import cap_lines
 from neve.domain.observe.answer import Text
-from neve.domain.observe.text import cap_lines
 
 TOOL_NAME = "record_reflections"
 TOOL_DESCRIPTION = "Hand in the reflections that replace the shown observations. Called exactly once."

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from neve.domain.compile.budgets import Budget, named_budget
 from neve.domain.errors import FieldError
 from neve.domain.privacy.classes import Action, PiiClass
 from neve.domain.records import Verbosity
+from neve.domain.tenants.budgets import Budget, named_budget
 from neve.domain.tenants.prices import ModelPrice
 from neve.domain.tenants.static_prefix import StaticPrefix
 from neve.domain.zones import is_zone
@@ -51,7 +51,7 @@ class CustomBudget(BaseModel):
 
 class PiiActions(BaseModel):
     """What happens to each class of personal data that is found (docs/rules/privacy.md#classes). Names, places and
-    relatives are what a memory of a person is made of: nothing looks for them, so nothing else can be asked for."""
+    relatives are what a memory of a person is made of: nothing looks for them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -60,9 +60,6 @@ class PiiActions(BaseModel):
     password: Action = "block"
     api_key: Action = "block"
     medical_record_number: Action = "redact"
-    name: Literal["allow"] = "allow"
-    place: Literal["allow"] = "allow"
-    relative: Literal["allow"] = "allow"
 
     @property
     def actions(self) -> dict[PiiClass, Action]:
@@ -127,7 +124,7 @@ class Policy(BaseModel):
     @classmethod
     def stored(cls, numbers: Mapping[str, Any]) -> Policy:
         """As it was accepted when it was written: a bound that came later refuses no call. ``rerank`` was true or false
-        once."""
+        once, and ``pii`` named classes that nothing looks for."""
         given = dict(numbers)
         if isinstance(given.get("rerank"), bool):
             given["rerank"] = "linear" if given["rerank"] else "off"

@@ -11,7 +11,6 @@ from neve.domain.tenants.prices import DEFAULT_TTL_S, ModelPrice
 from neve.domain.times import parse
 
 Reason = Literal["pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown"]
-REASONS: tuple[Reason, ...] = ("pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown")
 
 LEAST_SHARE = 0.5
 """Of what the cache held after the report before: reading less is a collapse (docs/rules/usage.md#collapse)."""

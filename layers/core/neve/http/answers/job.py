@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from neve.domain.records import Job
 from neve.http.router import Answer
 from neve.http.schemas.jobs.jobs import JobOut
-from neve.scope import UserScope
+from neve.scope import SessionScope, UserScope
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.jobs.stages import stages_of
+from neve.usecases.observe.model_down import queued_of
+from neve.usecases.observe.request_observation import request_observation
 
 
-def job_answer(job: Job) -> Answer:
+def job_answer(job: Job, degraded: Sequence[str] = ()) -> Answer:
     """200 for a job that has ended, 202 for one that has not."""
-    return Answer(200 if job.status in ("done", "failed") else 202, JobOut.of(job))
+    status = 200 if job.status in ("done", "failed") else 202
+    return Answer(status, JobOut.of(job, degraded=degraded), degraded=degraded)
+
+
+def observation_answer(scope: SessionScope, wait: bool) -> Answer:
+    """E3: and why it has not ended, where the language model is the reason."""
+    job = request_observation(scope, wait)
+    return job_answer(job, () if job.status in ("done", "failed") else queued_of(scope))
 
 
 def staged_job(scope: UserScope, job_id: str) -> Answer:

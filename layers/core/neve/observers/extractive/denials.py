@@ -23,7 +23,9 @@ _EXCUSE = re.compile(
     + any_of("mistake error misunderstanding wrong untrue", "not true")
     + r"|they (?:was|were|are|made) "
     + any_of("wrong mistaken", "a mistake")
-    + r"|sorry)$",
+    + r"|sorry"
+    r"|(?:because |since )?(?:the|my|their|all) (?:\w+ ){1,3}?"
+    r"(?:came|was|were|is|are|says?|said|shows?|showed)(?: [\w-]+){1,5})$",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[\w']+(?:[.:-]\w+)*|[^\s\w]")

@@ -40,24 +40,29 @@ _BULLET = re.compile(r"^(\s*(?:[-*•]\s+)?)(.*)$")
 
 @dataclass(frozen=True, slots=True)
 class Displaced:
-    """Which statements a new one puts among the earlier ones. ``names``: of what was left."""
+    """Which statements a new one puts among the earlier ones. ``names``: of what was left. ``taken_back``: it was
+    corrected itself, and what says the same goes."""
 
     text: str
     who: str
     corrects: bool
     changes: bool
     names: tuple[str, ...]
+    taken_back: bool = False
 
     @classmethod
-    def by(cls, said: str, line: Line) -> Displaced:
+    def by(cls, said: str, line: Line, *, corrected: bool = False) -> Displaced:
         left = [name for match in _LEFT.finditer(said) for name in names_in(match["what"])]
-        return cls(line.text, line.speaker, line.kind is Kind.CORRECTION, _CHANGE.search(said) is not None, tuple(left))
+        corrects, changes = line.kind is Kind.CORRECTION, _CHANGE.search(said) is not None
+        return cls(line.text, line.speaker, corrects, changes, tuple(left), corrected)
 
     def covers(self, old: str) -> bool:
         """Whether ``old``, one statement of a document, no longer holds."""
         if any(re.search(rf"\b{re.escape(name)}\b", old) for name in self.names):
             return True
         if self.changes and any(matter.search(self.text) and matter.search(old) for matter in _MATTERS):
+            return True
+        if self.taken_back and adds_nothing(content_of(self.text), content_of(_bare(old))):
             return True
         return self.corrects and replaced(self.text, [Earlier(old, self.who)], self.who) is not None
 

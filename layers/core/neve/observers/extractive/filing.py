@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from neve.domain.compact.cues import PLAIN, USER_CUES
 from neve.domain.librarian.answer import LONGEST_TEXT, MOST_ACTIONS
@@ -19,6 +20,9 @@ from neve.observers.extractive.document import Displaced, with_line
 from neve.observers.extractive.english.person import about
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.english.vocabulary import any_of
+from neve.observers.extractive.lines import correction_of
+from neve.observers.extractive.sequels import LONGEST, Earlier, corrected, is_bare_correction
+from neve.observers.extractive.speech import own_events
 from neve.observing import FilingInput, PassInput
 
 ABOUT_WORDS = 5
@@ -52,7 +56,17 @@ _IDENTITY = re.compile(
     r"(?:left|quit|joined|moved|changed|switched|started|retired|graduated))\b",
     re.IGNORECASE,
 )
+_MEANT = re.compile(r"I mean(?:t)?\b", re.IGNORECASE)
 _PROJECT = re.compile(r"\b(?:[Pp]roject ([A-Z][\w-]*)|([A-Z][\w-]*) project)\b")
+
+
+class _Stated(NamedTuple):
+    """A statement of the user: ``line`` as it was made, which says where it belongs; ``says``: as it was corrected."""
+
+    moment: Moment
+    sentence: Sentence
+    line: Line
+    says: Line
 
 
 @dataclass
@@ -62,7 +76,6 @@ class _Pile:
     text: str
     title: str
     seqs: set[int] = field(default_factory=set)
-    plain: bool = True
 
 
 def actions_of(given: FilingInput) -> tuple[Action, ...]:
@@ -70,21 +83,21 @@ def actions_of(given: FilingInput) -> tuple[Action, ...]:
     shown = {document.path: document for document in given.documents}
     long = {document.path for document in given.documents if _is_long(document)}
     piles: dict[str, _Pile] = {}
-    for moment, sentence, line in _statements(given):
-        path, title, text = _place(sentence, line, moment, given, shown)
+    for moment, sentence, line, says in _statements(given):
+        path, title = _place(sentence, line, moment, given, shown)
         if path is None or (path not in piles and len(piles) == MOST_ACTIONS):
             continue
-        displaced, date = Displaced.by(sentence.text, line), moment.event.created_at[:10]
-        if path in long and with_line(shown[path].text, text, displaced, date) is None:
+        displaced, date = Displaced.by(sentence.text, line, corrected=says is not line), moment.event.created_at[:10]
+        if path in long and with_line(shown[path].text, says.text, displaced, date) is None:
             continue
         begun = shown[path].text if path in shown and path not in long else ""
         before = piles[path].text if path in piles else begun
-        after = with_line(before or f"# {title}", text, displaced, date)
+        after = with_line(before or f"# {title}", says.text, displaced, date)
         if after is None:
             continue
         pile = piles.setdefault(path, _Pile(after, title))
         pile.text = after
-        pile.seqs.add(moment.event.seq)
+        pile.seqs.update((moment.event.seq, says.seq_to))
     return tuple(_action(path, pile, shown.get(path)) for path, pile in piles.items())
 
 
@@ -106,19 +119,34 @@ def _action(path: str, pile: _Pile, document: ShownDocument | None) -> Action:
     )
 
 
-def _statements(given: FilingInput) -> Iterator[tuple[Moment, Sentence, Line]]:
-    """What the user stated. A sentence about somebody who has a document counts whatever it says of them."""
+def _statements(given: FilingInput) -> Iterable[_Stated]:
+    """What the user stated, as it was corrected in a few words later. A sentence about somebody who has a document
+    counts whatever it says of them."""
     known = {document.path for document in given.documents if document.path.startswith(PEOPLE)}
-    read = PassInput(given.session_id, given.events, (), given.timezone, output_cap=0)
+    read = PassInput(given.session_id, own_events(given.events), (), given.timezone, output_cap=0)
+    stated: list[_Stated] = []
     for moment, said in moments(read, among_people=False):
         if moment.of_assistant:
             continue
         for sentence in said:
-            if sentence.question or _PASSING.search(sentence.text):
+            if sentence.question or _PASSING.search(sentence.text) or _corrects(sentence, moment, stated):
                 continue
             line = statement(sentence, moment) or _of_known(sentence, moment, known)
             if line:
-                yield moment, sentence, line
+                stated.append(_Stated(moment, sentence, line, line))
+    return stated
+
+
+def _corrects(sentence: Sentence, moment: Moment, stated: list[_Stated]) -> bool:
+    """Whether it is a bare correction of the last of ``stated``, which then says both."""
+    meant = _MEANT.match(sentence.text) is not None and len(sentence.text.split()) <= LONGEST
+    if not (meant or is_bare_correction(sentence)):
+        return False
+    at = corrected(sentence.text, [Earlier(one.line.text, one.line.speaker) for one in stated], moment.who)
+    if at is None:
+        return False
+    stated[at] = stated[at]._replace(says=correction_of(stated[at].says, sentence, moment))
+    return True
 
 
 def _of_known(sentence: Sentence, moment: Moment, known: set[str]) -> Line | None:
@@ -131,19 +159,19 @@ def _of_known(sentence: Sentence, moment: Moment, known: set[str]) -> Line | Non
 
 def _place(
     sentence: Sentence, line: Line, moment: Moment, given: FilingInput, shown: dict[str, ShownDocument]
-) -> tuple[str | None, str, str]:
-    """Path, title and text; no path for what is no document's."""
+) -> tuple[str | None, str]:
+    """Path and title; no path for what is no document's."""
     said = sentence.text
     if name := _person(said, shown):
-        return person_path(name), name, line.text
+        return person_path(name), name
     if _DECIDES.search(said):
         path = decision_path(_project(said, given), moment.event.created_at[:10], _about(said))
-        return path, _about(said).replace("-", " ").capitalize(), line.text
+        return path, _about(said).replace("-", " ").capitalize()
     if line.kind is Kind.WISH or _PREFERS.search(said):
-        return PREFERENCES, "Preferences", line.text
+        return PREFERENCES, "Preferences"
     if line.kind in (Kind.SELF, Kind.CORRECTION, Kind.DONE) and (_IDENTITY.search(said) or _OF_SELF.search(line.text)):
-        return IDENTITY, "Identity", line.text
-    return None, "", ""
+        return IDENTITY, "Identity"
+    return None, ""
 
 
 def _person(said: str, shown: dict[str, ShownDocument]) -> str | None:

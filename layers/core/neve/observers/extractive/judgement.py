@@ -13,7 +13,7 @@ from typing import Literal
 
 from neve.observers.extractive.classifier import Kind, classify
 from neve.observers.extractive.english.clauses import is_dangling, is_hypothetical, speaks_of_self
-from neve.observers.extractive.english.vocabulary import ADVERB, any_of
+from neve.observers.extractive.english.vocabulary import ADVERB, TRAITS, any_of
 from neve.observers.extractive.sameness import NOT_THE_OLD, values_in
 
 Mark = Literal["🔴", "🟡", "🟢", "✅"]
@@ -69,10 +69,7 @@ _BOOKING = re.compile(
 """Only with a date: "book a table for Friday" is an appointment in the making."""
 _TRAIT = re.compile(
     r"\b(?:i'm|i am|my (?:\w+ ){1,2}(?:is|are))\s+(?:not\s+)?(?:an?\s+)?(?:\w+\s+)?"
-    + any_of(
-        "vegan vegetarian pescatarian allergic intolerant diabetic celiac coeliac asthmatic pregnant dyslexic autistic",
-        "deaf blind colorblind colour-blind left-handed",
-    )
+    + any_of(*TRAITS)
     + r"\b|^i was born (?:in|on|at|near)\b",
     re.IGNORECASE,
 )
@@ -88,6 +85,12 @@ _TASTE = re.compile(
     re.IGNORECASE,
 )
 """A taste in so few words that nothing else tells it: "I like jazz". Not what was said or shown just now."""
+_HEARSAY = re.compile(
+    r"^(?:my|the|our|an?|some|people|everyone|everybody|he|she|they)\b(?: \w+){0,3}?"
+    r" (?:says?|said|thinks?|thought|claims?|claimed|jokes?|joked)(?: that)? (?:i|i'm|my)\b",
+    re.IGNORECASE,
+)
+"""What somebody else says of the user is not known to be true."""
 _TO_THE_LISTENER = re.compile(r"\b(?:you|you're|your|yours|yourself)\b", re.IGNORECASE)
 _OF_SPEAKER = re.compile(
     r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|please|from now on|in (?:the )?future|answers?|repl(?:y|ies)|responses?)\b",
@@ -105,7 +108,7 @@ def judge(sentence: str, *, dated: bool, corrects: bool, among_people: bool, cas
     """What to keep a statement as, or None for what is not worth keeping. ``dated``: it holds a resolved date.
     ``corrects``: it began by taking something back. ``among_people``: the listener is a person, who is given advice
     where an assistant is given orders. ``casual``: too short a message to be pasted."""
-    if is_hypothetical(sentence):
+    if is_hypothetical(sentence) or _HEARSAY.search(sentence):
         return None
     verdict = _asked(sentence, dated=dated) or _correction(sentence, corrects=corrects)
     if verdict is None:

@@ -3,6 +3,7 @@ before the first event that has no room. Lines are told in the order in which th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -34,6 +35,7 @@ from neve.observers.extractive.sequels import (
 )
 from neve.observing import PassInput, PriorMemory
 
+_BORN = re.compile(r"\b(?:birthday|born|birth)\b", re.IGNORECASE)
 ENOUGH = 3
 """Reading ends at so many times as many lines as there is room for; joining and corrections take few of them away."""
 LEFT_S = 2.0
@@ -153,8 +155,13 @@ def _sequel(sentence: Sentence, moment: Moment, notes: _Notes) -> Line | None:
     at = corrected(sentence.text, notes.earlier(), moment.who) if is_bare_correction(sentence) else None
     if at is None:
         return None
-    old = notes.pop(at)
-    text = f'Correction of "{old.text}": {annotate(sentence.text, moment.today).text}'
+    return correction_of(notes.pop(at), sentence, moment)
+
+
+def correction_of(old: Line, sentence: Sentence, moment: Moment) -> Line:
+    """The line that a bare correction puts in the place of ``old``. A day of a birthday is of no year near by."""
+    said = sentence.text if _BORN.search(old.text) else annotate(sentence.text, moment.today).text
+    text = f'Correction of "{old.text}": {said}'
     return replace(old, mark="🔴", text=cut(text), weight=9, seq_to=moment.event.seq)
 
 

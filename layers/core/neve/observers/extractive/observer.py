@@ -3,7 +3,7 @@ our own, decides what is kept (docs/rules/observe.md#extractive; docs/observer.m
 
 from __future__ import annotations
 
-from neve.domain.compact.extract import extract_summary
+from neve.domain.compact.extract import extract_summary, without_unwanted
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Filed
 from neve.domain.observe.lines import earlier, within_tokens
@@ -12,6 +12,7 @@ from neve.observers.extractive.facts import facts_of
 from neve.observers.extractive.filing import actions_of
 from neve.observers.extractive.lines import lines_of_pass
 from neve.observers.extractive.reflection import condensed_rows, reflected_rows
+from neve.observers.extractive.speech import own_events
 from neve.observers.extractive.thread import current_task, thread_title
 from neve.observing import (
     Condensed,
@@ -84,6 +85,6 @@ class ExtractiveObserver:
         return Condensed(tuple(CondensedRow(row.text, row.group_ids) for row in rows), NAME, calls=0)
 
     def file_away(self, given: FilingInput) -> Filed:
-        title = given.title or (thread_title(given.events) if given.events else None)
-        account = account_of(given.events, title, given.outcome, given.before)
+        title = given.title or (thread_title(without_unwanted(given.events)) if given.events else None)
+        account = account_of(given.events, title, given.outcome, given.before, stated=own_events(given.events))
         return Filed(actions_of(given), account, NAME, f"{NAME}-{RULES_VERSION}", calls=0)

@@ -21,7 +21,7 @@ _MOVED = re.compile(
     re.IGNORECASE,
 )
 _OF_EARLIER = re.compile(r"^(?:and |but |so )?(?:it|that|this|he|she|they)(?:'s|'re)?\b", re.IGNORECASE)
-_OWN_VERB = re.compile(r"^(?:i|we|my|our)\b(?! meant| said)", re.IGNORECASE)
+_OWN_VERB = re.compile(r"^(?:i|we|my|our)\b(?! mean| meant| said)", re.IGNORECASE)
 _SOLVED = re.compile(
     r"^(?:(?:i|we|i've|we've)\s+)?(?:(?:just|finally|already|now|have|got)\s+)*"
     r"(?:fixed|solved|resolved|sorted(?: out)?)(?:\s+(?:it|that|this|the (?:problem|issue|bug|error)))?"

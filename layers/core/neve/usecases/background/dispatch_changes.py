@@ -11,21 +11,21 @@ from typing import Literal
 
 from neve.correlation import correlated
 from neve.domain.ids import is_document_id
+from neve.domain.indexing.utterances import event_place
 from neve.domain.records import EventType
 from neve.domain.sessions.transcript import completes_turn
 from neve.ports import Item, Key, Message, Ports, QueueName
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.stream_records import Change
-from neve.store.tenants import read_tenant
-from neve.usecases.compact import job as compaction
-from neve.usecases.indexing.messages import events_message, late_tenant_message, memory_message, retraction_message
-from neve.usecases.indexing.utterances import event_place
+from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.jobs import queued_jobs
+from neve.usecases.jobs.messages import compaction
+from neve.usecases.jobs.messages.indexing import events_message, late_tenant_message, memory_message, retraction_message
+from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.memories.note_access import note_access
-from neve.usecases.observe.job import observation_message
 from neve.usecases.reflect.note_due import new_candidates, note_due, rows_of_due
-from neve.usecases.sessions import retract_job
+from neve.usecases.retract import retract_job
 from neve.usecases.sessions.note_open import note_open
 
 

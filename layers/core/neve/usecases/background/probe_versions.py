@@ -14,7 +14,7 @@ from typing import Any
 from neve.ports import Clock
 from neve.store import rows
 from neve.store.keys import UserKeys
-from neve.usecases.indexing.messages import memory_message
+from neve.usecases.jobs.messages.indexing import memory_message
 
 TENANT = "neve-probe"
 """Made once a stage (docs/deploy.md). What a probe writes it deletes again."""

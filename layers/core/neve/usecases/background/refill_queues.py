@@ -23,24 +23,25 @@ from neve.store.keys import (
     Keys,
     SessionKeys,
     UserKeys,
+    deleted_document_id,
     deleted_memory_id,
     tenant_row,
 )
 from neve.store.partitions import all_rows
 from neve.store.stream_records import Change
-from neve.store.tenants import read_tenant
+from neve.store.tenants.directory import all_tenants, users_of
+from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.compact.job import compaction_message
 from neve.usecases.documents.list_documents import heads_below
-from neve.usecases.indexing.indexed_row import read_indexed
-from neve.usecases.indexing.late.begin import encode_again
-from neve.usecases.indexing.messages import memory_message
 from neve.usecases.indexing.requeue import requeue_logs
+from neve.usecases.jobs.begin_encoding import encode_again
+from neve.usecases.jobs.messages.compaction import compaction_message
+from neve.usecases.jobs.messages.indexing import memory_message
+from neve.usecases.jobs.messages.observation import observation_job_id, observation_message
 from neve.usecases.jobs.queued_jobs import KINDS, job_message
-from neve.usecases.observe.job import observation_job_id, observation_message
-from neve.usecases.sessions import retract_job
-from neve.usecases.sessions.memory_lag import progress_of
-from neve.usecases.tenants.directory import all_tenants, users_of
+from neve.usecases.lag.indexed_row import read_indexed
+from neve.usecases.lag.memory_lag import progress_of
+from neve.usecases.retract import retract_job
 
 BATCH_SIZE = 100
 """Changes that are dispatched together, as in a batch of the stream."""
@@ -121,7 +122,7 @@ def _behind(ports: Ports, keys: UserKeys) -> Iterator[Change]:
         if "rev_at" in item:
             yield Change("", None, item)
     for item in all_rows(ports.table, keys.partition, prefix=DELETED_DOCUMENT):
-        gone = {"type": "document", "id": f"doc_{item['sk'].removeprefix(DELETED_DOCUMENT)}", "rev": item["rev"]}
+        gone = {"type": "document", "id": deleted_document_id(key_of(item)), "rev": item["rev"]}
         yield Change("", gone | {"tenant_id": keys.tenant, "user_id": keys.user}, None)
     indexed = {item["session_id"]: read_indexed(item["session_id"], item) for item in _rows_of(ports, keys, INDEXED)}
     observed = {m.session_id: max(m.observed_seq, m.offered_seq) for m in _markers(ports, keys)}

@@ -25,10 +25,10 @@ from neve.usecases.indexing.requeue import (
     waiting_for,
 )
 from neve.usecases.jobs.queued_jobs import KINDS, send_again
+from neve.usecases.lag.memory_lag import Progress, leave
 from neve.usecases.observe.requeue_passes import requeue_passes
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.replace_rows import ReplacementBusy, resolve_replacement
-from neve.usecases.sessions.memory_lag import Progress, leave
 from neve.usecases.sessions.retain_logs import send_expired
 from neve.usecases.tenants.policy_in_force import tenant_scope
 

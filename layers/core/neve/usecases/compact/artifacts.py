@@ -16,9 +16,9 @@ from neve.domain.tokens import IMAGE_TOKENS
 from neve.ports import Check, Item, Key, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
 from neve.store.transact import batches, transact
-from neve.usecases.erase.incarnation import UserErased, still_there
 
 BATCH_EVENTS = 40
 """Of one transaction, with a document for each (*follows*: 100 actions)."""

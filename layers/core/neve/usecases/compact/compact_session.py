@@ -10,20 +10,20 @@ from typing import Any
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import ModelRefused, QueueName
 from neve.scope import SessionScope
+from neve.store.incarnation import UserErased
 from neve.usecases.compact.artifacts import put_away_covered
-from neve.usecases.compact.job import KIND
 from neve.usecases.compact.move_horizon import HorizonMove
 from neve.usecases.compact.summarise import NoTimeToSummarise
-from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
-from neve.usecases.librarian.messages import filing_job, filing_message
+from neve.usecases.jobs.messages.compaction import KIND
+from neve.usecases.jobs.messages.filing import filing_job, filing_message
+from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.observe.extract_session import refused, report_so_far
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.reflect.reflect_session import NoTimeToReflect, fold_session
 from neve.usecases.reflect.replace_rows import ReplacementBusy
-from neve.usecases.sessions.memory_lag import leave_if_caught_up
 
 
 def compact_session(

@@ -10,7 +10,7 @@ from neve.domain.records import Job, Outcome, SessionHead
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.transact import transact
-from neve.usecases.compact.job import compaction_job
+from neve.usecases.jobs.messages.compaction import compaction_job
 from neve.usecases.jobs.read_jobs import find_job
 
 

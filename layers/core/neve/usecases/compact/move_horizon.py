@@ -17,11 +17,11 @@ from neve.observing import SecondsLeft
 from neve.ports import Item, Key, Put, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
-from neve.store.transact import transact
+from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.compact.artifacts import in_parts, pruned_events, shown_tokens, store_artifacts
 from neve.usecases.compact.summarise import Written, request_of, summarise
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.tenants.usage import usage_put
 
 
@@ -68,8 +68,10 @@ class HorizonMove:
 
     def run(self) -> dict[str, Any]:
         """What the job's result says of it. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused,
-        StoreUnavailable; then nothing has moved."""
+        StoreUnavailable, and 409 ``conflict`` where others are faster each time; then nothing has moved."""
+        rounds = Rounds(self.scope.ports, ROUNDS_OF_A_MODEL)
         while True:
+            rounds.begin()
             try:
                 return self._once(self._read())
             except Overtaken:

@@ -1,15 +1,13 @@
-"""E4: ask for a compaction; and the ways in which the service asks for one itself."""
+"""E4: ask for a compaction."""
 
 from __future__ import annotations
 
-from neve.domain.compact.due import after_horizon, quarters
 from neve.domain.errors import not_found
-from neve.domain.ids import ulid_named
-from neve.domain.records import Job, SessionEpoch, SessionHead, UserHead, Verbosity
+from neve.domain.records import Job, Verbosity
 from neve.ports import Conflict, QueueName
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.compact.job import Reason, compaction_job, compaction_message
+from neve.usecases.jobs.messages.compaction import Reason, compaction_job, compaction_message
 from neve.usecases.jobs.read_jobs import find_job, wait_for_job
 
 
@@ -31,18 +29,3 @@ def request_compaction(scope: SessionScope, reason: Reason, wait: bool, verbosit
     except Conflict:  # that worker was faster
         job = find_job(scope, job.id) or job
     return wait_for_job(scope, job) if wait else job
-
-
-def queue_compaction(scope: SessionScope, user: UserHead, head: SessionHead, epoch: SessionEpoch) -> bool:
-    """Ask for one without waiting, for a caller that has just read these rows and found the history too long: one
-    write, and no call of a queue. False when it was asked for already in this epoch and the log has not grown by a
-    quarter of the trigger since, or when the user's row moved meanwhile. Raises StoreUnavailable."""
-    keys = scope.keys
-    grown = quarters(after_horizon(head, epoch), scope.policy.compaction_at)
-    name = f"compact/{keys.tenant}/{keys.user}/{keys.session}/{user.incarnation}/{epoch.epoch}/{grown}"
-    job = compaction_job(scope, "tokens", None, f"job_{ulid_named(name)}")
-    try:
-        scope.ports.table.write([rows.check_head(keys, user), rows.put_queued_job(keys, job, user.incarnation)])
-    except Conflict:
-        return False
-    return True

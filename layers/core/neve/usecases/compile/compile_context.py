@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.compact.headings import summary_target
-from neve.domain.compile.budgets import Budget
+from neve.domain.compile.answer_size import room_for_the_log
 from neve.domain.compile.conversation import Text, content_blocks
 from neve.domain.compile.for_anthropic import for_anthropic
 from neve.domain.compile.for_openai import for_openai
@@ -22,6 +22,7 @@ from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.pack.render import escape
 from neve.domain.records import Event, EventType, SessionEpoch
 from neve.domain.sessions.transcript import content_text, event_text, images_of
+from neve.domain.tenants.budgets import Budget
 from neve.domain.tenants.policy import budget_of
 from neve.domain.times import parse
 from neve.domain.tokens import compact_json, estimate
@@ -31,15 +32,18 @@ from neve.store.keys import image_name
 from neve.usecases.compile.command import CompileCommand, Content
 from neve.usecases.compile.keep_epoch import keep_epoch
 from neve.usecases.compile.reads import Material, start_reads
+from neve.usecases.images.event_images import name_images
+from neve.usecases.observe.model_down import QUEUED
 from neve.usecases.recall.answer import RecallAnswer, injected, transparency
 from neve.usecases.recall.command import RecallCommand
 from neve.usecases.recall.recall import recall
 from neve.usecases.recall.tool import tools
-from neve.usecases.sessions.event_images import name_images
 
 EPOCH_ERROR = "epoch:error"
 """The cut of the history, or the prefix, could not be kept: the next prompt may begin otherwise."""
-ATTEMPTS = 3
+READINGS = 3
+"""*Chosen*: how often a prompt is made while others move the epoch under it. The last one is answered all the same, and
+says ``EPOCH_ERROR``."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
@@ -76,7 +80,7 @@ class Compiled:
         """What the dashboard adds up."""
         return {
             "Compiles": 1,
-            "CompileDegraded": any(flag != "index:behind" for flag in self.degraded),
+            "CompileDegraded": any(flag not in ("index:behind", QUEUED) for flag in self.degraded),
             "HistoryCuts": self.plan.cut is not None,
             "PackRowsLeftOut": self._rows_left_out,
             "UpdatesLeftOut": sum(len(one.items) for one in self.plan.pruned if one.section == "updates"),
@@ -91,7 +95,7 @@ def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
     reads = start_reads(scope, read_only=command.dry_run, beside=command.bytes)
     recalled = _recalled(scope, command, command.text) if command.text.strip() else None
     material = reads.collect()
-    for attempt in range(ATTEMPTS):
+    for attempt in range(READINGS):
         work = _Compilation.of(scope, command, material, recalled)
         if work.recalls_now:
             recalled = _recalled(scope, command, work.asked_text)
@@ -100,7 +104,7 @@ def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
         try:
             kept = None if command.dry_run else keep_epoch(scope, material, made, work.prefix)
         except Conflict:
-            if attempt + 1 < ATTEMPTS:
+            if attempt + 1 < READINGS:
                 material = start_reads(scope, beside=command.bytes).collect()
                 continue
             work, kept = work.flagged(EPOCH_ERROR), None
@@ -199,7 +203,8 @@ class _Compilation:
             raise NeveError("profile_mismatch", f"budget_profile: {message}.", errors=[field])
         policy = self.scope.policy
         target = summary_target(policy.summary_verbosity, policy.compaction_at)
-        return make_plan(told, Limits(budget, self.command.history_window, target, policy.summary_verbosity))
+        room = room_for_the_log(self.command.bytes)
+        return make_plan(told, Limits(budget, self.command.history_window, target, policy.summary_verbosity, room))
 
     def told(self) -> Told:
         material, policy = self.material, self.scope.policy

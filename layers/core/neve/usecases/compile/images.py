@@ -4,24 +4,20 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from neve.domain.compile.answer_size import bytes_of, room_for_the_log
 from neve.domain.compile.history import answered_to
+from neve.domain.images.image_types import MAX_IMAGE_BYTES
 from neve.domain.records import Event
-from neve.domain.sessions.images import MAX_IMAGE_BYTES
 from neve.domain.sessions.transcript import images_of
 from neve.ports import StoreUnavailable
 from neve.scope import SessionScope
-from neve.usecases.sessions.image_objects import read_image
+from neve.usecases.images.image_objects import read_image
 
 IMAGE_BYTES = MAX_IMAGE_BYTES
 """Of all images of one prompt together: the largest that an append takes can be shown. In base64 it is 5 MiB."""
-ANSWER_BYTES = 6_291_556
-"""What a function may answer: Lambda's documents say 6 MB, its error messages name this number."""
-BESIDE_THE_LOG = 400 * 1024
-"""Left for pack, tools, what is retrieved and the report: more than a pack of 100,000 tokens takes in English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +84,7 @@ def _stored(events: Sequence[Event]) -> int:
 
 def _room(events: Sequence[Event], beside: int) -> int:
     """Bytes of images that the answer has room for: it holds them in base64, and what is said as JSON in a string."""
-    said = beside + sum(_json_bytes([event.content, event.event_data]) for event in events)
-    return max(0, min(IMAGE_BYTES, (ANSWER_BYTES - BESIDE_THE_LOG - said) // 4 * 3))
-
-
-def _json_bytes(said: object) -> int:
-    """As a part of the answer: JSON whose quotes and backslashes are escaped once more."""
-    text = json.dumps(said, ensure_ascii=False)
-    return len(text.encode("utf-8", "surrogatepass")) + text.count("\\") + text.count('"')
+    return max(0, min(IMAGE_BYTES, (room_for_the_log(beside) - bytes_of(events)) // 4 * 3))
 
 
 def _fitting(scope: SessionScope, names: Sequence[str], room: int) -> dict[str, bytes]:

@@ -13,8 +13,8 @@ from neve.domain.tokens import estimate
 from neve.ports import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.compact.job import compaction_job
 from neve.usecases.compile.reads import Log, Material
+from neve.usecases.jobs.messages.compaction import compaction_job
 
 
 def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str) -> SessionEpoch | None:

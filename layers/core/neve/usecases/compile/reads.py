@@ -24,9 +24,10 @@ from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.usecases.compile.images import Images, load_images
 from neve.usecases.compile.updates import updates_since
+from neve.usecases.lag.memory_lag import MemoryLag, progress_rows, read_progress
+from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.pack.read_pack import PackView, pack_of
-from neve.usecases.sessions.memory_lag import MemoryLag, progress_rows, read_progress
 
 T = TypeVar("T")
 
@@ -122,6 +123,7 @@ class Reads:
         elif images.last_left_out:
             told.degraded.append(IMAGES_LEFT_OUT)
         told.degraded += pack.degraded if pack else ()
+        told.degraded += queued(standing.marker, standing.session.complete_seq)
         return Material(standing, pack, log, updates, images, tuple(dict.fromkeys(told.degraded)))
 
 

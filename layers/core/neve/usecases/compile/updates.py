@@ -4,14 +4,14 @@ of those that the pack holds, and the documents of the pack that are not what th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from neve.domain.compile.updates import SHORT_TOKENS, Update, gone, outdated
 from neve.domain.memories.marks import OF_A_TOOL, text_with_marks
+from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, visible
-from neve.domain.observe.text import fingerprint
-from neve.domain.records import Kind, Memory, PackEntry, PackManifest, Scope, SessionEpoch, UserHead
+from neve.domain.records import Kind, Memory, PackEntry, PackManifest, Scope, SessionEpoch, Status, UserHead
 from neve.domain.tokens import estimate
 from neve.ports import Item, Key, Task
 from neve.scope import SessionScope
@@ -22,14 +22,18 @@ from neve.usecases.pack.read_pack import PackView
 
 STATED = (Kind.FACT, Kind.NOTE, Kind.MANUAL)
 """A person's own words. What passes and reflections write comes with the next pack."""
+OBSERVED = (Kind.OBSERVATION, Kind.REFLECTION)
+"""Told only where a person has changed or deleted one: what a reflection or the night made of it is no news."""
 NEWEST = 50
 """Memories behind the pack that are looked at (*chosen*): each is read and paid for in every prompt."""
 JUST_BEFORE = timedelta(seconds=5)
 """What was stated so shortly before a pack was built may have been missing in the index that it was read from, which
 follows the rows, or have been on its way: it is an update unless the pack has it (*chosen*)."""
+MARKS = ("", "🔴 ", "🟡 ", "🟢 ", "✅ ")
+"""What an observation begins with in its row, and not in a pack."""
 FROM_THE_PACK = 30
-"""Statements in the pack that are compared with their rows, the first ones of each layer (*chosen*, for the same
-reason)."""
+"""Statements in the pack that are compared with their rows, the first ones of each layer, and as many of its
+observations and reflections (*chosen*, for the same reason)."""
 
 
 def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack: Task[PackView]) -> list[Update]:
@@ -50,8 +54,9 @@ def updates_since(scope: SessionScope, head: UserHead, epoch: SessionEpoch, pack
     if view.manifest is None:
         return new
     documents = DocumentUpdates.of(view, pins.result() if pins else [])
-    stated = _stated(view.manifest)
-    compared, others = stated[:FROM_THE_PACK], stated[FROM_THE_PACK:]
+    stated, observed = _of_kinds(view.manifest, STATED), _of_kinds(view.manifest, OBSERVED)
+    compared = [*stated[:FROM_THE_PACK], *observed[:FROM_THE_PACK]]
+    others = [*stated[FROM_THE_PACK:], *observed[FROM_THE_PACK:]]
     wanted = [*(scope.keys.memory(entry.id) for entry in compared), *documents.rows(scope.keys)]
     read = scope.ports.table.get_many(wanted) if wanted else {}
     changed = [*documents.updates(scope.keys, read), *new, *_changed(scope, head, view, compared, read)]
@@ -68,9 +73,8 @@ def _known(manifest: PackManifest) -> frozenset[str]:
     return frozenset(entry.id for entries in (*manifest.layers.values(), manifest.left_out) for entry in entries)
 
 
-def _stated(manifest: PackManifest) -> list[PackEntry]:
-    """Few: most of a pack was observed."""
-    return [entry for layer in manifest.layers.values() for entry in layer if entry.kind in STATED]
+def _of_kinds(manifest: PackManifest, kinds: Collection[Kind]) -> list[PackEntry]:
+    return [entry for layer in manifest.layers.values() for entry in layer if entry.kind in kinds]
 
 
 def _changed(
@@ -78,12 +82,27 @@ def _changed(
 ) -> list[Update]:
     entries = {scope.keys.memory(entry.id): entry for entry in compared}
     memories = [(rows.read_memory(found[key]), entry) for key, entry in entries.items() if key in found]
-    moved = [(memory, entry) for memory, entry in memories if memory.rev != entry.rev]
+    moved = [(memory, entry) for memory, entry in memories if memory.rev != entry.rev and _by_a_person(memory)]
     moved.sort(key=lambda one: one[0].id, reverse=True)
     seen = [(memory, entry) for memory, entry in moved if visible(memory.born_gen, None, head.gen)]
+    lost = [entry for key, entry in entries.items() if key not in found and entry.kind in OBSERVED and entry.tokens]
     long = [entry.fingerprint for memory, entry in seen if estimate(memory.text) > SHORT_TOKENS]
-    lines = _lines(view.text or "", set(long)) if long else {}
-    return [_update(memory, entry, head, lines.get(entry.fingerprint)) for memory, entry in seen]
+    wanted = {*long, *(entry.fingerprint for entry in lost)}
+    lines = _lines(view.text or "", wanted) if wanted else {}
+    told = [_update(memory, entry, head, lines.get(entry.fingerprint)) for memory, entry in seen]
+    return told + [_deleted(entry, lines.get(entry.fingerprint)) for entry in lost]
+
+
+def _deleted(entry: PackEntry, line: str | None) -> Update:
+    """Of an observation of several lines it is only said that it was not looked at."""
+    return Update(entry.id, gone(line), gone(line)) if line else Update(entry.id, None)
+
+
+def _by_a_person(memory: Memory) -> bool:
+    """Whether it was: of what was observed. A row that was put away was put away by a person."""
+    if memory.kind not in OBSERVED or memory.status is Status.ARCHIVED:
+        return True
+    return memory.provenance.by == "human_edit" and memory.status is not Status.SUPERSEDED
 
 
 def _update(memory: Memory, entry: PackEntry, head: UserHead, line: str | None) -> Update:
@@ -98,4 +117,5 @@ def _update(memory: Memory, entry: PackEntry, head: UserHead, line: str | None) 
 def _lines(pack: str, wanted: set[str]) -> dict[str, str]:
     """Statements of the pack's text by their fingerprints, of those that are wanted."""
     lines = (line.removeprefix(OF_A_TOOL) for line in re.split(r"\n(?!  )", pack))
-    return {name: line for line in lines if (name := fingerprint(line)) in wanted}
+    named = ((fingerprint(mark + line), line) for line in lines for mark in MARKS)
+    return {name: line for name, line in named if name in wanted}

@@ -10,7 +10,8 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import read_document, text_of
 
-_ATTEMPTS = 8
+READINGS = 8
+"""*Chosen*: of a document that is deleted and made again between the reads of its two rows; then there is none."""
 
 
 def get_document(scope: UserScope, path: str, rev: int | None = None) -> Document:
@@ -26,7 +27,7 @@ def find_document(scope: UserScope, path: str, rev: int | None = None, *, closed
     """None where there is none, and while the user is being erased. ``closed``: one who was erased for good is told so
     (user_closed)."""
     keys, table = scope.keys, scope.ports.table
-    for _ in range(_ATTEMPTS):
+    for _ in range(READINGS):
         found = table.get_many([keys.head, keys.document(path)])
         item = found.get(keys.document(path))
         user = rows.read_head(found.get(keys.head))
@@ -44,7 +45,7 @@ def find_document(scope: UserScope, path: str, rev: int | None = None, *, closed
             return replace(head if read.rev == head.rev else read, text=text)
         if rev is not None and rev != head.rev:
             return None
-    return None  # deleted, and made again, each time between the two reads
+    return None
 
 
 def get_revision(scope: UserScope, document_id: str, rev: int) -> Document:

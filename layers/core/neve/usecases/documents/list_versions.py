@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from neve.domain.cursors import BadCursor, make_cursor, read_cursor
 from neve.domain.errors import not_found
 from neve.domain.records import Document
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import read_document
+from neve.store.partitions import all_rows_backwards
 
 
 def list_versions(scope: UserScope, path: str, limit: int, cursor: str | None) -> tuple[list[Document], str | None]:
@@ -24,16 +27,8 @@ def list_versions(scope: UserScope, path: str, limit: int, cursor: str | None) -
     listed = f"{keys.partition}\n{head.id}".encode()
     newest = _before(listed, cursor) - 1 if cursor else head.rev
     between = (keys.document_rev(head.id, 1).sk, keys.document_rev(head.id, newest).sk)
-    versions: list[Document] = []
-    position: str | None = None
-    while newest and len(versions) <= limit:
-        page = table.query(
-            keys.partition, between=between, reverse=True, limit=limit + 1 - len(versions), cursor=position
-        )
-        versions += [read_document(one) for one in page.items]
-        position = page.cursor
-        if position is None:
-            break
+    behind = all_rows_backwards(table, keys.partition, between=between, page=limit + 1) if newest else iter(())
+    versions = [read_document(one) for one in islice(behind, limit + 1)]
     shown = versions[:limit]
     return shown, make_cursor(listed, [str(shown[-1].rev)]) if len(versions) > limit else None
 

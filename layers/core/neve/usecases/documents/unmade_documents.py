@@ -10,7 +10,7 @@ from neve.ports import Delete, Item, Ports, QueueName, key_of
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.partitions import due_rows
-from neve.usecases.indexing.messages import memory_message
+from neve.usecases.jobs.messages.indexing import memory_message
 
 MADE_WITHIN = timedelta(hours=1)
 """By then nobody who announced a text is still about to write its document: a worker ends after 15 minutes (*limit*,

@@ -18,7 +18,7 @@ from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.partitions import all_rows
 from neve.usecases.erase.user_stores import remove_everything
-from neve.usecases.sessions.create_upload import EXPIRES_S
+from neve.usecases.images.create_upload import EXPIRES_S
 
 SETTLE_S = EXPIRES_S + 60
 """The target of an upload lives longest (900 s), then a worker (60 s, template.yaml) and a request (29 s). Workers that

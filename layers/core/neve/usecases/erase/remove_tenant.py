@@ -7,10 +7,10 @@ crash in the middle."""
 from __future__ import annotations
 
 from neve.ports import Index, Ports
+from neve.store.delete_rows import delete_rows
 from neve.store.keys import Keys, tenant_row
-from neve.usecases.erase.delete_rows import delete_rows
+from neve.store.tenants.directory import users_of
 from neve.usecases.erase.erase_user import Removed, erase_user, keys_of
-from neve.usecases.tenants.directory import users_of
 
 
 class NoSuchTenant(LookupError):

@@ -35,7 +35,7 @@ def _begin(scope: UserScope, job_id: str, *, close: bool) -> Job:
         rows.writable(head)
     now = ports.clock.now()
     begun = replace(head, incarnation=head.incarnation + 1, state="erasing", erasure_job=job_id)
-    begun = replace(begun, created_at=head.created_at or iso(now), replacement_job=None, replaced_new=())
+    begun = replace(begun, created_at=head.created_at or iso(now), replacement_job=None, replaced_by=None)
     job = new_erasure(job_id, keys, now, close=close, incarnation=begun.incarnation)
     ops: list[WriteOp] = [rows.put_head(keys, begun), put_erasure(keys, job, queued=True)]
     ports.table.write(ops)

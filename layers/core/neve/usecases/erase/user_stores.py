@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from neve.ports import Check, Item, Key, Ports, key_of
 from neve.store import rows
+from neve.store.delete_rows import AT_ONCE, delete_rows
 from neve.store.keys import (
     DELETED_DOCUMENT,
     DELETED_MEMORY,
@@ -26,9 +27,8 @@ from neve.store.keys import (
     session_of,
 )
 from neve.store.partitions import all_rows
-from neve.usecases.erase.delete_rows import AT_ONCE, delete_rows
+from neve.usecases.jobs.messages.reflection import KIND
 from neve.usecases.jobs.queued_jobs import ERASURE
-from neve.usecases.reflect.messages import KIND
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 """Calls whose first answer is kept for a day."""

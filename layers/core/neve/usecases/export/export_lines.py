@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from neve.domain.documents.change import DocumentChange
 from neve.domain.documents.paths import ARTIFACTS
 from neve.domain.librarian.filing import Proposal
-from neve.domain.memories.visibility import status_at
+from neve.domain.memories.visibility import born, status_at
 from neve.domain.records import Document, Event, Memory, Provenance, SessionHead, Status
 from neve.domain.times import iso
 from neve.scope import SessionScope, UserScope
@@ -89,7 +89,7 @@ def _memories(scope: UserScope, after: Place | None) -> Iterator[Placed]:
     bounds = scope.keys.memories_behind(after.at if after else None)
     for item in all_rows(scope.ports.table, scope.keys.partition, between=bounds):
         memory = rows.read_memory(item)
-        if memory.born_gen <= gen:
+        if born(memory.born_gen, gen):
             yield memory_line(memory, status_at(memory, gen)), Place(MEMORIES, item["sk"])
 
 

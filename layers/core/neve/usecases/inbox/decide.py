@@ -4,6 +4,7 @@ was decided stays decided."""
 from __future__ import annotations
 
 from neve.domain.errors import not_found
+from neve.domain.ids import is_memory_id
 from neve.domain.librarian.filing import Proposal
 from neve.domain.records import Memory
 from neve.scope import UserScope
@@ -26,7 +27,7 @@ def decide(scope: UserScope, item_id: str, decision: Decision) -> Memory | Propo
     if is_proposal(item_id):
         decision.only("text", "path", of="a document")
         return transact(scope.ports, ProposalDecision(scope, item_id, decision, write_id).attempt)
-    if not item_id.startswith("mem_"):
+    if not is_memory_id(item_id):
         raise not_found("inbox_item", item_id)
     decision.only("text", "category", "importance", "target_id", of="a fact")
     return transact(scope.ports, MemoryDecision(scope, item_id, decision, write_id).attempt)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from neve.domain.errors import invalid, not_found
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
-from neve.domain.observe.text import fingerprint, referenced_date
+from neve.domain.memories.text import fingerprint, referenced_date
+from neve.domain.memories.visibility import being_replaced
 from neve.domain.records import By, EmbeddingState, Memory, Scope, Status
 from neve.domain.times import iso
 from neve.ports import Delete, WriteOp
@@ -96,7 +97,7 @@ class MemoryDecision:
         if item is None:
             raise not_found("memory", target_id)
         target = rows.read_memory(item)
-        if target.status is not Status.ACTIVE or target.died_gen is not None:
+        if target.status is not Status.ACTIVE or being_replaced(target):
             raise decided_already(f"{target_id} is {target.status}")
         gone = superseded(target, by=decided.id, reason=self.decision.reason or REASON, at=now)
         gone = replace(gone, write_id=self.write_id)

@@ -10,9 +10,9 @@ from typing import Any
 from neve.ports import Queue, QueueName, StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
-from neve.usecases.indexing.indexed_row import Span, joined
 from neve.usecases.indexing.shelves import DOCUMENTS, MEMORIES, Shelf
 from neve.usecases.jobs.again import again
+from neve.usecases.lag.indexed_row import Span, joined
 
 BATCH_SIZE = 50
 """Rows of one user that are indexed together (docs/rules/indexing.md#embedding)."""

@@ -11,8 +11,8 @@ from neve.domain.times import iso
 from neve.ports import Clock, Conflict, Index
 from neve.scope import TenantScope
 from neve.store import rows
-from neve.usecases.indexing.late.begin import encode_again, users_being_encoded
 from neve.usecases.indexing.requeue import MAX_ROWS, WhoseRows, find_due, logs_behind, requeue_all
+from neve.usecases.jobs.begin_encoding import encode_again, users_being_encoded
 from neve.usecases.jobs.read_jobs import get_tenant_job
 
 KIND = "drain_embeddings"

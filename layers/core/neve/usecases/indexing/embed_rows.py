@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neve.correlation import correlated
+from neve.domain.indexing.utterances import event_id
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import IndexingPorts, Message, Ports, QueueName, StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys, tenant_row
-from neve.store.tenants import read_tenant
+from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_off
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.indexing.index_memories import index_memories
-from neve.usecases.indexing.indexed_row import Span
-from neve.usecases.indexing.late.begin import begin_tenant
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
 from neve.usecases.indexing.late.encode_user import encode_user
-from neve.usecases.indexing.messages import tokens_message
 from neve.usecases.indexing.shelves import Shelf
-from neve.usecases.indexing.utterances import event_id
 from neve.usecases.indexing.vectors.worker_time import WithinTime
+from neve.usecases.jobs.begin_encoding import begin_tenant
+from neve.usecases.jobs.messages.indexing import tokens_message
+from neve.usecases.lag.indexed_row import Span
 
 ROWS = ("memory", "document", "events")
 ENCODED = ("memory", "events")

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from neve.domain.indexing.utterances import ROLES, event_id, utterance_of, utterance_passages
 from neve.domain.records import Retraction, Span, Spans
 from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import Item, Passage, Put, Table, Version, WordsPorts
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
 from neve.store.partitions import PAGE, all_rows
 from neve.store.transact import batches, item_bytes, transact
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.indexing.index_events import (
     LOOK_BACK,
     REINDEXED_BEFORE,
@@ -23,7 +24,6 @@ from neve.usecases.indexing.index_events import (
     steps,
     utterances_around,
 )
-from neve.usecases.indexing.utterances import ROLES, event_id, utterance_of, utterance_passages
 from neve.usecases.indexing.vectors.user_vectors import known_vectors, passage_texts
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 

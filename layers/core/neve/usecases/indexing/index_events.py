@@ -10,20 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
+from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.domain.records import UserHead
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import MOST_FOLLOWING, IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
-from neve.store.partitions import all_rows
+from neve.store.partitions import all_rows, all_rows_backwards
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased, still_there
-from neve.usecases.indexing.indexed_row import IndexedRow, Span, read_indexed
-from neve.usecases.indexing.messages import events_message
-from neve.usecases.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
+from neve.usecases.jobs.messages.indexing import events_message
+from neve.usecases.lag.indexed_row import IndexedRow, Span, read_indexed
 
 BATCH_SIZE = 50
 """Events of one step; what is indexed is noted after each."""
@@ -162,15 +163,11 @@ def _uttered(keys: SessionKeys, incarnation: int, items: Iterable[Item]) -> Iter
 
 def _beyond(table: Table, keys: SessionKeys, span: Span, wanted: int, *, reverse: bool = False) -> list[Item]:
     """So many events that were not taken back, the nearest of a span, in the order of the log."""
-    found: list[Item] = []
-    cursor: str | None = None
-    while len(found) < wanted and span[0] <= span[1]:
-        page = table.query(keys.log, between=keys.events(*span), reverse=reverse, limit=BATCH_SIZE, cursor=cursor)
-        found += [item for item in page.items if not item.get("taken_back")]
-        cursor = page.cursor
-        if cursor is None:
-            break
-    nearest = found[:wanted]
+    if span[0] > span[1]:
+        return []
+    read = all_rows_backwards if reverse else all_rows
+    found = read(table, keys.log, between=keys.events(*span), page=BATCH_SIZE)
+    nearest = list(islice((item for item in found if not item.get("taken_back")), max(0, wanted)))
     return nearest[::-1] if reverse else nearest
 
 

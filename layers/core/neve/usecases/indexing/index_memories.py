@@ -11,9 +11,9 @@ from neve.domain.records import EmbeddingState, Status, UserHead
 from neve.domain.times import iso
 from neve.ports import Conflict, IndexingPorts, Passage, SearchIndex, WordsPorts
 from neve.store import rows
+from neve.store.incarnation import UserErased
 from neve.store.keys import UserKeys
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
 from neve.usecases.indexing.shelves import MEMORIES, R, Shelf
 from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for

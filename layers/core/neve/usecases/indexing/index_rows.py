@@ -14,10 +14,10 @@ from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_of
 from neve.usecases.indexing.forget_events import forget_events
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime, index_words
 from neve.usecases.indexing.index_memories import index_memory_words
-from neve.usecases.indexing.indexed_row import Span
-from neve.usecases.indexing.messages import memory_message
 from neve.usecases.indexing.shelves import Shelf
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
+from neve.usecases.jobs.messages.indexing import memory_message
+from neve.usecases.lag.indexed_row import Span
 
 
 def index_rows(ports: WordsPorts, told: Sequence[Told], seconds_left: SecondsLeft = for_ever) -> Failures:

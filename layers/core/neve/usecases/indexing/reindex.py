@@ -18,13 +18,13 @@ from neve.ports import Clock, Embedder, Ids, IndexingPorts, ObjectStore, SearchI
 from neve.store import rows
 from neve.store.keys import INDEXED, MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
+from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.documents.list_documents import heads_below
 from neve.usecases.indexing.by_kind import SHELVES
 from neve.usecases.indexing.index_events import index_events_anew
 from neve.usecases.indexing.index_memories import NEVER_RECALLED, index_memories_anew
-from neve.usecases.indexing.indexed_row import IndexedRow, read_indexed
 from neve.usecases.indexing.shelves import Kind
-from neve.usecases.tenants.directory import all_tenants, users_of
+from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
 
 T = TypeVar("T")
 

@@ -29,9 +29,9 @@ from neve.store.keys import (
 from neve.store.partitions import all_rows, due_rows
 from neve.store.transact import transact
 from neve.usecases.indexing.by_kind import SHELVES
-from neve.usecases.indexing.indexed_row import read_indexed
-from neve.usecases.indexing.messages import events_message, memory_message
-from neve.usecases.sessions.memory_lag import Progress, progress_of
+from neve.usecases.jobs.messages.indexing import events_message, memory_message
+from neve.usecases.lag.indexed_row import read_indexed
+from neve.usecases.lag.memory_lag import Progress, progress_of
 
 T = TypeVar("T")
 

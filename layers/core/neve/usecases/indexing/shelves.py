@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol, TypeVar
 
+from neve.domain.indexing.document_passages import document_passages
+from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.records import Document, Memory
 from neve.ports import Item, Key, ObjectStore, Passage, Put, Table
 from neve.store import rows
 from neve.store.documents import put_head, read_document, text_of
 from neve.store.keys import UserKeys
-from neve.usecases.documents.document_passages import document_passages
-from neve.usecases.indexing.memory_passages import memory_passages
 
 Kind = Literal["memory", "document"]
 R = TypeVar("R", Memory, Document)

@@ -21,6 +21,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import read_document
 from neve.store.filings import put_filing, put_proposal, read_filing
+from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import transact
 from neve.usecases.documents.document_writes import (
     DocumentWrites,
@@ -30,7 +31,6 @@ from neve.usecases.documents.document_writes import (
     with_text,
     writes_of,
 )
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.librarian.gather import Gathered
 from neve.usecases.librarian.summary import SessionSummary
 from neve.usecases.tenants.usage import model_usage, usage_put
@@ -42,7 +42,7 @@ class Overtaken(Exception):
     """Another librarian has filed the session while this one was thinking."""
 
 
-class InputTakenBack(Exception):
+class InputRetracted(Exception):
     """Of what was read, something has been taken back meanwhile (docs/rules/retract.md#librarian)."""
 
 
@@ -97,7 +97,7 @@ class FilingCommit:
     too_many: int = 0
 
     def write(self) -> dict[str, Any]:
-        """What the job's result says of it. Raises UserErased, Overtaken, InputTakenBack, PersonWasFaster,
+        """What the job's result says of it. Raises UserErased, Overtaken, InputRetracted, PersonWasFaster,
         StoreUnavailable."""
         return transact(self.scope.ports, self._attempt)
 
@@ -115,8 +115,8 @@ class FilingCommit:
         if filing.filed_seq != self.read.filing.filed_seq:
             raise Overtaken
         marker = rows.read_marker(found[keys.marker])
-        if _taken_back_since(self.read, marker):
-            raise InputTakenBack
+        if _retracted_since(self.read, marker):
+            raise InputRetracted
         # nobody takes anything back between this look and the commit
         ops: list[WriteOp] = [rows.check_head(keys, user), Check(keys.marker, Version(marker.version))]
         written = summary.writes(found, filing, user.gen, iso(now))
@@ -254,7 +254,7 @@ class FilingCommit:
             seq_to=action.seqs[-1],
             model=self.filed.model,
             trust=self._trust(action),
-            left_out=common(self.read.taken_back, ((action.seqs[0], action.seqs[-1]),)),
+            left_out=common(self.read.retracted, ((action.seqs[0], action.seqs[-1]),)),
         )
 
     def _proposal(self, action: Action, reason: ProposalReason) -> Proposal:
@@ -298,8 +298,8 @@ class FilingCommit:
         return result
 
 
-def _taken_back_since(read: Gathered, marker: SessionMarker) -> bool:
-    return common(marker.retracted, ((1, read.last_seq),)) != read.taken_back
+def _retracted_since(read: Gathered, marker: SessionMarker) -> bool:
+    return common(marker.retracted, ((1, read.last_seq),)) != read.retracted
 
 
 def result_of(filing: Filing) -> dict[str, Any]:

@@ -20,19 +20,18 @@ from neve.ports import ContentRefused, ModelRefused
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.filings import read_filing
-from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased, still_there
+from neve.store.incarnation import UserErased, still_there
+from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.librarian.commit_filing import FilingCommit, InputTakenBack, Overtaken, PersonWasFaster, result_of
+from neve.usecases.librarian.commit_filing import FilingCommit, InputRetracted, Overtaken, PersonWasFaster, result_of
 from neve.usecases.librarian.gather import Gathered, gather
-from neve.usecases.librarian.wait_for_retraction import wait_for_retraction
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.privacy.screen_answers import screen_filed
+from neve.usecases.retract.wait_for_retraction import wait_for_retraction
 
 RULES = "none"
 """Version of the prompt of a filing that no librarian answered."""
-CONTENT_REFUSED = "the librarian refused to read these events"
 
 
 @dataclass(slots=True)
@@ -94,11 +93,14 @@ class _Librarian:
     report: FilingReport
 
     def work(self) -> dict[str, Any]:
-        """Raises UserErased, ModelUnavailable, ModelRefused, StoreUnavailable; then nothing was written."""
+        """Raises UserErased, ModelUnavailable, ModelRefused, StoreUnavailable, and 409 ``conflict`` where others are
+        faster each time; then nothing was written."""
         remark: str | None = None
         asked_about: tuple[str, ...] = ()
-        rounds, asked_about_unseen = 0, False
+        faster_persons, asked_about_unseen = 0, False
+        rounds = Rounds(self.scope.ports, ROUNDS_OF_A_MODEL)
         while True:
+            rounds.begin()
             read = gather(self.scope, self.incarnation, asked_about)
             if read.is_to_be_filed_again:
                 self.report.waits = wait_for_retraction(self.scope, self.incarnation, self.job)
@@ -118,16 +120,16 @@ class _Librarian:
                 filed=filed,
                 account=filed.account or _account(read),
                 write_id=self.scope.ports.ids.token(),
-                insist=rounds + 1 >= MOST_ASKED,
+                insist=faster_persons + 1 >= MOST_ASKED,
                 # a person may not be faster the next time; what has no room twice has none, and would be asked for ever
                 insist_unseen=asked_about_unseen or not self._has_time,
             )
             try:
                 return commit.write()
-            except (Overtaken, InputTakenBack):
+            except (Overtaken, InputRetracted):
                 remark = None
             except PersonWasFaster as faster:
-                rounds += 1
+                faster_persons += 1
                 self.report.raced += bool(faster.paths)
                 asked_about_unseen = asked_about_unseen or bool(faster.not_shown)
                 remark = _remark(faster)

@@ -22,8 +22,8 @@ from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.documents import read_document, text_of
 from neve.store.filings import read_filing
+from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
-from neve.usecases.erase.incarnation import UserErased, still_there
 
 SHOWN_TOKENS = 20_000
 """Of all documents together, beside the events (*chosen*: with them within a window of 200,000)."""
@@ -32,7 +32,7 @@ IMAGE = "[image]"
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """``cut``: the events that are shown. ``last_seq``: up to where the log was read. ``taken_back``: what of it had
+    """``cut``: the events that are shown. ``last_seq``: up to where the log was read. ``retracted``: what of it had
     been, as the session's marker row says. ``not_shown``: paths of documents that there was no room for."""
 
     user: UserHead
@@ -52,19 +52,19 @@ class Gathered:
         return self.filing.filed_seq + 1
 
     @property
-    def taken_back(self) -> Spans:
+    def retracted(self) -> Spans:
         return common(self.marker.retracted, ((1, self.last_seq),))
 
     @property
     def left_out(self) -> Spans:
         """What the session's account is made without, with this filing."""
-        new = common(self.taken_back, ((self.first_seq, self.last_seq),))
+        new = common(self.retracted, ((self.first_seq, self.last_seq),))
         return joined((*self.filing.left_out, *new))
 
     @property
     def is_to_be_filed_again(self) -> bool:
         """Something that is filed has been taken back: the job of that moves the cursor back, and asks again."""
-        return self.filing.holds_any(self.taken_back)
+        return self.filing.holds_any(self.retracted)
 
     @property
     def nothing_is_left(self) -> bool:
@@ -93,13 +93,13 @@ def gather(scope: SessionScope, incarnation: int, first: Sequence[str] = ()) -> 
     return Gathered(user, head, marker, filing, cut, shown, not_shown)
 
 
-def _events(scope: SessionScope, first: int, last: int, taken_back: Spans) -> Iterator[Event]:
+def _events(scope: SessionScope, first: int, last: int, retracted: Spans) -> Iterator[Event]:
     """Without what is taken back, and what Neve renders; that there was a picture is told, what it showed was
     observed."""
     if first > last:
         return
     for item in all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first, last)):
-        event = None if holds(taken_back, item["seq"]) else strip_event(rows.read_event(item))
+        event = None if holds(retracted, item["seq"]) else strip_event(rows.read_event(item))
         if event is not None:
             yield _without_images(event)
 

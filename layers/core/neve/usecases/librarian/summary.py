@@ -3,19 +3,21 @@ has made of either stays: the memory as it is, the document with what is new bel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from neve.domain.compact.headings import items_of
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
 from neve.domain.librarian.account import as_document, as_memory, in_short
 from neve.domain.librarian.filing import Account, Filing
-from neve.domain.librarian.paths import conversation_path
+from neve.domain.librarian.paths import CONVERSATIONS, conversation_path
 from neve.domain.memories.passages import passages_of
+from neve.domain.memories.text import fingerprint, observed_date, time_of_day
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.observe.text import fingerprint, observed_date, time_of_day
 from neve.domain.observe.trust import lowest, trust_of_lines
 from neve.domain.records import (
     Document,
@@ -41,6 +43,7 @@ TAG = "session-summary"
 KIND = "conversation"
 SOURCE_TYPE = "conversation"
 IMPORTANCE = 3
+_DATED = re.compile(rf"{CONVERSATIONS}\d{{4}}-\d\d-\d\d-")
 ANOTHER = 6
 """Characters of the session's own that tell two conversations of one day and title apart."""
 
@@ -94,9 +97,12 @@ class SessionSummary:
         if before is None or before.fingerprint != filing.memory_fingerprint or before.status is not Status.ACTIVE:
             return filing, ()
         after = self._of_account(before, text)
+        if self.read.cut.events:
+            after = self._of_time(after, now)
         if after == before:
             return filing, ()
-        if passages_of(after) != passages_of(before):  # what the index has of it: the text and its range
+        # what the index has of it: the text, its range and its time
+        if (passages_of(after), after.observed_at) != (passages_of(before), before.observed_at):
             after = replace(
                 after, rev=before.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING
             )
@@ -104,8 +110,6 @@ class SessionSummary:
         return filing, (rows.put_memory(keys, after), Delete(keys.tokens_of(before.id)))
 
     def _new_memory(self, text: str, gen: int, now: str) -> Memory:
-        at = iso(parse(self.read.head.last_event_at or now))
-        timezone = self.read.head.user_meta.get("timezone", "UTC")
         blank = Memory(
             id=f"mem_{self.scope.ports.ids.ulid(parse(now))}",
             kind=Kind.SESSION_SUMMARY,
@@ -119,22 +123,30 @@ class SessionSummary:
             status=Status.ACTIVE,
             tags=(TAG,),
             provenance=Provenance("assistant"),
-            observed_date=observed_date(at, timezone),
-            time_of_day=time_of_day(at, timezone),
+            observed_date="",
+            time_of_day="",
             created_at=now,
-            observed_at=at,
+            observed_at=now,
             last_used_at=now,
             tokens=0,
             rev=1,
             rev_at=now,
             born_gen=gen,
         )
-        return self._of_account(blank, text)
+        return self._of_time(self._of_account(blank, text), now)
+
+    def _of_time(self, memory: Memory, now: str) -> Memory:
+        """It was said when the last event was, which may be of before, and appended today."""
+        events = self.read.cut.events
+        at = iso(parse(events[-1].created_at if events else self.read.head.last_event_at or now))
+        day, time = observed_date(at, self._timezone), time_of_day(at, self._timezone)
+        return replace(memory, observed_date=day, time_of_day=time, observed_at=at)
 
     def _of_account(self, memory: Memory, text: str) -> Memory:
         return replace(
             memory,
             text=text,
+            priority=memory.priority if memory.priority is Priority.HIGH else self._priority,
             outcome=self.account.outcome,
             emotional_tone=self.account.emotional_tone,
             key_topics=self.account.key_topics,
@@ -142,6 +154,11 @@ class SessionSummary:
             tokens=self.scope.count(text),
             provenance=self._provenance(text),
         )
+
+    @property
+    def _priority(self) -> Priority:
+        """Low: nothing was stated that later conversations would rest on, and no pack shows it."""
+        return Priority.MEDIUM if any(items_of(self.account.text).values()) else Priority.LOW
 
     # --- the document -----------------------------------------------------------------------------
 
@@ -203,7 +220,16 @@ class SessionSummary:
 
     @property
     def _date(self) -> str:
-        return observed_date(self.read.head.started_at, self.read.head.user_meta.get("timezone", "UTC"))
+        """The day of the first event; of a session that is filed already, the one in the path of its document."""
+        path = self.read.filing.document_path or ""
+        if _DATED.match(path):
+            return path.removeprefix(CONVERSATIONS)[: len("2026-03-10")]
+        events = self.read.cut.events
+        return observed_date(events[0].created_at if events else self.read.head.started_at, self._timezone)
+
+    @property
+    def _timezone(self) -> str:
+        return str(self.read.head.user_meta.get("timezone", "UTC"))
 
     def _provenance(self, text: str) -> Provenance:
         return Provenance(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from neve.domain.errors import not_found
+from neve.domain.memories.written_memory import SAID, WrittenMemory, record_of
 from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope
 from neve.domain.times import iso
 from neve.ports import Item, Key, WriteOp
@@ -13,7 +14,6 @@ from neve.scope import UserScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.transact import transact
-from neve.usecases.memories.written_memory import SAID, WrittenMemory, record_of
 from neve.usecases.privacy.admit import admitted
 
 WAIT_S = 20.0

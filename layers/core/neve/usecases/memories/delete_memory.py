@@ -14,10 +14,10 @@ from neve.ports import Delete, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact
+from neve.usecases.memories.derived_memories import derived_memories
 from neve.usecases.memories.fact_place import leave_place
 from neve.usecases.memories.memory_to_change import memory_to_change
 from neve.usecases.pack.purge_versions import PackVersion, packs_with, purge_packs_with
-from neve.usecases.reflect.derived_memories import derived_memories
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.said_again import said_once_more, statement_of
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
-from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.memories.visibility import being_replaced
 from neve.domain.records import (
     Category,
     EmbeddingState,
@@ -76,7 +77,7 @@ class _Evolve:
         if self.tried and self._is_done():
             return self.tried[0]
         head, old = memory_to_change(scope, self.memory_id, self.if_match)
-        if old.status is not Status.ACTIVE or old.died_gen is not None:
+        if old.status is not Status.ACTIVE or being_replaced(old):
             raise NeveError("conflict", f"The memory is {old.status}, and only an active one can evolve.")
         new = self._successor(old, iso(now), head.gen)
         place, holder = holder_of(scope, new.fingerprint) if new.kind is Kind.FACT else (None, None)

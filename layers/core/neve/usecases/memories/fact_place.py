@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.statements import statements
+from neve.domain.memories.visibility import being_replaced
 from neve.domain.records import Kind, Memory, Status
 from neve.ports import Delete, Item, Version, WriteOp
 from neve.scope import UserScope
@@ -23,7 +24,7 @@ def one_statement(memory: Memory) -> None:
 def holds(memory: Memory, fingerprint: str) -> bool:
     """A row that left its place (superseded, resolved, archived, edited) says nothing any more, whatever the place's
     row names."""
-    return memory.status in HOLDING and memory.fingerprint == fingerprint and memory.died_gen is None
+    return memory.status in HOLDING and memory.fingerprint == fingerprint and not being_replaced(memory)
 
 
 def holder_of(scope: UserScope, fingerprint: str) -> tuple[Item | None, Memory | None]:

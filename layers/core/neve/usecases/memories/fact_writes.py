@@ -16,7 +16,9 @@ from neve.domain.memories.said_again import (
 )
 from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, correctable, decide
 from neve.domain.memories.supersede import superseded
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
+from neve.domain.memories.visibility import being_replaced, born
+from neve.domain.memories.written_memory import WrittenMemory, record_of
 from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope, Status, Trust, Via
 from neve.domain.times import iso
 from neve.ports import Item, Key, Table, WriteOp
@@ -25,10 +27,7 @@ from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.usecases.memories.fact_place import holds
 from neve.usecases.memories.stored_fact import StoredFact
-from neve.usecases.memories.written_memory import WrittenMemory, record_of
 
-OPS_OF_A_FACT = 3
-"""Its row, its fingerprint's, and the row that it supersedes."""
 _TRUST: Mapping[str, Trust] = {"assistant": "assistant", "tool": "tool", "import": "import"}
 
 
@@ -141,7 +140,7 @@ class FactWrites:
             return None
         item = self.found.get(self.scope.keys.memory(memory_id))
         memory = self.changed.get(memory_id) or (rows.read_memory(item) if item else None)
-        seen = memory is not None and memory.died_gen is None and memory.born_gen <= self.gen
+        seen = memory is not None and not being_replaced(memory) and born(memory.born_gen, self.gen)
         return memory if seen else None
 
     # --- what is written ------------------------------------------------------------------------

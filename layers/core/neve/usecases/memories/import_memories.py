@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from neve.domain.ids import is_own_memory_id
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
+from neve.domain.memories.written_memory import SAID, WrittenMemory, record_of
 from neve.domain.observe.trust import lowest
 from neve.domain.records import Kind, LiveRow, Memory, MemoryPassage, Provenance, Scope, SessionMarker, Status, Trust
 from neve.domain.times import iso
@@ -19,7 +20,6 @@ from neve.store.keys import UserKeys
 from neve.store.transact import transact
 from neve.usecases.memories.fact_place import HOLDING, holds
 from neve.usecases.memories.fact_writes import with_holders
-from neve.usecases.memories.written_memory import SAID, WrittenMemory, record_of
 from neve.usecases.privacy.admit import admit, admitted
 
 BATCH = 24

@@ -11,12 +11,12 @@ from operator import itemgetter
 
 from neve.domain.cursors import BadCursor, make_cursor, read_cursor
 from neve.domain.errors import not_found
-from neve.domain.memories.visibility import status_at, visible
+from neve.domain.memories.visibility import born, status_at, visible
 from neve.domain.records import Memory, Status, UserHead
-from neve.ports import Item, key_of
+from neve.ports import Item, Key, key_of
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import MEMORY, is_memory_key, memory_place
+from neve.store.keys import is_memory_key, memory_place, own_memory_at
 from neve.store.partitions import all_rows
 
 LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
@@ -24,7 +24,9 @@ LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
 MAX_SCANNED = 2_000
 """Rows read by one call at most: a page may be short, its cursor goes on."""
 READ_TOGETHER = 100
-_ATTEMPTS = 8
+READINGS = 8
+"""*Chosen*: how often a first page is read while replacements move ``gen`` under it. The last one stands as it was
+read, like a later page, whose cursor pins its generation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def list_memories(
     pages neither repeats nor loses rows. Raises BadCursor for a cursor of another list:
     of somebody else, or with other filters."""
     pinned, after = _read_cursor(_listed(scope, where), cursor) if cursor else (None, None)
-    for _ in range(_ATTEMPTS):
+    for _ in range(READINGS):
         head = _head(scope)
         if rows.hidden(head):
             return [], None
@@ -74,7 +76,7 @@ def get_memory(scope: UserScope, memory_id: str) -> Memory:
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.memory(memory_id)])
     item, head = found.get(keys.memory(memory_id)), rows.read_head(found.get(keys.head))
-    if item is None or item["born_gen"] > head.gen or rows.hidden(head):
+    if item is None or not born(item["born_gen"], head.gen) or rows.hidden(head):
         raise not_found("memory", memory_id)
     return as_seen(item, head.gen)
 
@@ -100,9 +102,9 @@ def _page(
     last, gen = None, head.gen
     for scanned, (place, item) in enumerate(_items(scope, after, head.foreign_ids), start=1):
         if len(kept) == limit or scanned > MAX_SCANNED:
-            return kept, make_cursor(_listed(scope, where), [str(gen), f"{MEMORY}{last}"])
+            return kept, make_cursor(_listed(scope, where), [str(gen), own_memory_at(str(last))])
         memory, last = as_seen(item, gen), place
-        if (item["born_gen"] <= gen) and where.admits(memory, memory.status) and _in_view(memory, where, gen):
+        if born(memory.born_gen, gen) and where.admits(memory, memory.status) and _in_view(memory, where, gen):
             kept.append(memory)
     return kept, None
 
@@ -141,4 +143,4 @@ def _read_cursor(listed: bytes, cursor: str) -> tuple[int, str]:
     gen, after = read_cursor(listed, cursor)
     if not (gen.isdecimal() and is_memory_key(after)):
         raise BadCursor("not a cursor of this list")
-    return int(gen), after.removeprefix(MEMORY)
+    return int(gen), memory_place(Key("", after))

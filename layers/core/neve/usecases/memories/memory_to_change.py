@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from neve.domain.errors import NeveError, not_found
+from neve.domain.memories.visibility import born
 from neve.domain.records import Memory, UserHead
 from neve.scope import UserScope
 from neve.store import rows
@@ -16,7 +17,7 @@ def memory_to_change(scope: UserScope, memory_id: str, if_match: Collection[int]
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.memory(memory_id)])
     head, item = rows.read_head(found.get(keys.head)), found.get(keys.memory(memory_id))
-    if item is None or item["born_gen"] > head.gen:
+    if item is None or not born(item["born_gen"], head.gen):
         raise not_found("memory", memory_id)
     rows.writable(head)
     memory = rows.read_memory(item)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from neve.domain.memories.visibility import born
 from neve.domain.records import Memory
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.memories.list_memories import as_seen, get_memory
-from neve.usecases.recall.read_recalls import list_recalls
-from neve.usecases.recall.record_recall import RETURNED, RecallRecord
+from neve.usecases.recall.read_recalls import last_recalls
+from neve.usecases.recall.record_recall import RETURNED
 
 MAX_RECALLS = 200
 """Newest recalls of the user that are looked through."""
@@ -43,13 +44,7 @@ class Trace:
 def trace_memory(scope: UserScope, memory_id: str) -> Trace:
     """Among the user's last 200 recalls, newest first. Raises memory_not_found, StoreUnavailable."""
     memory = get_memory(scope, memory_id)
-    recalls: list[RecallRecord] = []
-    cursor: str | None = None
-    while len(recalls) < MAX_RECALLS:
-        page, cursor = list_recalls(scope, MAX_RECALLS - len(recalls), cursor)
-        recalls += page
-        if cursor is None:
-            break
+    recalls = last_recalls(scope, MAX_RECALLS)
     surfaced = [
         Surfaced(recall.id, recall.at, recall.mode, hit["rank"], hit["score"])
         for recall in recalls
@@ -67,7 +62,7 @@ def _history(scope: UserScope, memory: Memory) -> list[Memory]:
     while ahead and len(known) < MAX_HISTORY:
         wanted = [scope.keys.memory(i) for i in dict.fromkeys(ahead) if i not in known]
         found = scope.ports.table.get_many(wanted[: MAX_HISTORY - len(known)]) if wanted else {}
-        seen = [as_seen(item, gen) for item in found.values() if item["born_gen"] <= gen]
+        seen = [as_seen(item, gen) for item in found.values() if born(item["born_gen"], gen)]
         known |= {one.id: one for one in seen}
         ahead = [linked for one in seen for linked in _linked(one)]
     return sorted(known.values(), key=lambda one: (one.created_at, one.id))

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neve.domain.errors import NeveError, invalid
-from neve.domain.observe.text import fingerprint, referenced_date
+from neve.domain.memories.text import fingerprint, referenced_date
+from neve.domain.memories.visibility import being_replaced
 from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, SessionMarker, Status
 from neve.domain.times import iso
 from neve.ports import Delete, WriteOp
@@ -73,7 +74,7 @@ class _Update:
         if own is not None:
             return own
         head, memory = memory_to_change(scope, self.memory_id, self.if_match)
-        if memory.status is Status.SUPERSEDED or memory.died_gen is not None:
+        if memory.status is Status.SUPERSEDED or being_replaced(memory):
             raise NeveError("conflict", "A superseded memory cannot be changed.")
         _has_fields(memory, self.change.fields)
         changed = _changed(scope, memory, self.change.fields, iso(now))

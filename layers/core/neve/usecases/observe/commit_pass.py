@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from neve.domain.memories.storage_decision import FactCandidate
+from neve.domain.memories.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
+from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.facts import SaidFact
-from neve.domain.observe.text import fingerprint, observed_date, priority_of, referenced_date, time_of_day
 from neve.domain.observe.trust import lowest, trust_of_lines
 from neve.domain.records import (
     Event,
@@ -31,21 +32,19 @@ from neve.observing import Observed
 from neve.ports import MAX_WRITE_OPS, Item, Key, Put, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.memories.fact_writes import FactWrites, rows_of_facts, with_holders
 from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.observe.lease import check_lease
 from neve.usecases.privacy.screen_candidate import screened_candidate
 from neve.usecases.tenants.usage import model_usage, usage_put
 
-BASE_TAG = "observational-memory"
-DEFAULT_IMPORTANCE = 3
 EMPTY_OFFERS = 3
 """After this many passes that found nothing, the marker advances anyway (docs/rules/observe.md#marker)."""
 
 
-class InputTakenBack(Exception):
+class InputRetracted(Exception):
     """Something that the observer was shown was taken back while it answered: its answer is not written, and it is
     asked again without it."""
 
@@ -93,7 +92,7 @@ class PassCommit:
     decided: list[StoredFact] = field(default_factory=list)
 
     def write(self) -> Committed:
-        """Raises LeaseLost, UserErased, InputTakenBack. All but the observer's answer is read again with every
+        """Raises LeaseLost, UserErased, InputRetracted. All but the observer's answer is read again with every
         attempt."""
         memory_id = self._new_id()
         return transact(self.scope.ports, lambda: self._attempt(memory_id))
@@ -121,13 +120,13 @@ class PassCommit:
             return Committed(written, _ids(bumps), marker, list(self.decided))
         check_lease(marker, self.token, now)
         if any(meets(marker.retracted, span) for span in self.read.held):
-            raise InputTakenBack
+            raise InputRetracted
         timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
         memory = self._memory(memory_id, observed, timezone) if observed else None
-        memory = self._without_taken_back(memory, marker) if memory else None
+        memory = self._without_retracted(memory, marker) if memory else None
         facts = FactWrites(self.scope, head.gen, found, "observer", memory_id, counts=self._counts)
         self._decide(facts, timezone)
-        moved = replace(self._moved(marker, memory, facts), last_pass=memory_id)
+        moved = replace(self._moved(marker, memory, facts), last_pass=memory_id, model_failed_at=None)
         ops: list[WriteOp] = [rows.guard_user(keys, head, now), rows.put_marker(keys, moved), *facts.ops()]
         ops += [*facts.left_elsewhere({self.scope.session}), *self._notes(found), *self._beside(memory)]
         if memory:
@@ -173,7 +172,7 @@ class PassCommit:
         """What is committed with the pass."""
         return []
 
-    def _without_taken_back(self, memory: Memory, marker: SessionMarker) -> Memory:
+    def _without_retracted(self, memory: Memory, marker: SessionMarker) -> Memory:
         """Its range may reach over events that it was not made from."""
         span = (self.read.first, self.read.covered_to)
         return replace(memory, provenance=replace(memory.provenance, left_out=common([span], marker.retracted)))

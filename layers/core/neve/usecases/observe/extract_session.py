@@ -7,13 +7,13 @@ from typing import Any
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import ModelRefused
 from neve.scope import SessionScope
-from neve.usecases.erase.incarnation import UserErased
+from neve.store.incarnation import UserErased
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
+from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_session
-from neve.usecases.sessions.memory_lag import leave_if_caught_up
 
 
 def extract_session(

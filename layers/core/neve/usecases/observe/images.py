@@ -10,8 +10,8 @@ from typing import Any
 from neve.domain.records import Event
 from neve.domain.sessions.transcript import images_of
 from neve.ports import ObjectStore
+from neve.usecases.images.image_objects import read_image
 from neve.usecases.observe.refusals import IMAGE_LEFT_OUT
-from neve.usecases.sessions.image_objects import read_image
 
 REQUEST_BYTES = 20_000_000
 """Of the images of one request, in base64 (*limit*: Anthropic takes requests of 32 MB, and an image of 5 MB; the worker

@@ -20,12 +20,13 @@ from neve.observing import Observed, PassInput, SecondsLeft, for_ever
 from neve.ports import ContentRefused
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.jobs.finish_job import NOTHING_NEW
-from neve.usecases.observe.commit_pass import InputTakenBack, PassCommit, PassRead
+from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.observe.images import with_room
 from neve.usecases.observe.lease import place_of, release_lease, take_lease
+from neve.usecases.observe.model_down import noting_the_model
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import (
     REFUSED_IN_A_ROW,
@@ -148,7 +149,9 @@ class _Pass:
             plan = Pass(plan.events[: len(pictured.events)], cut_by_cap=True)
         given = replace(self._input(head, marker, plan.events), events=pictured.events)
         try:
-            observed = self._screened(self._ask(given))
+            with noting_the_model(self.scope):
+                answer = self._ask(given)
+            observed = self._screened(answer)
         except ContentRefused as refusal:
             self._narrow(marker, plan.events, refusal)
             return True
@@ -156,7 +159,7 @@ class _Pass:
         last = plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
         advance = plan.cut_by_cap or self.closing
         read = PassRead(first, last, last, plan.events, advance, marker.refused, held=held_by(given))
-        with contextlib.suppress(InputTakenBack):  # asked again without it
+        with contextlib.suppress(InputRetracted):  # asked again without it
             self._commit(*done_justice(observed, read, room))
             self.report.passes += 1
             self.report.facts_left_out += room.left_out

@@ -16,8 +16,8 @@ from neve.observing import PriorMemory
 from neve.ports import Index, Item
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased
 from neve.store.memories import active_memories, memories_of
-from neve.usecases.erase.incarnation import UserErased
 
 MAX_ROWS = 50
 MOST_FACTS = 100

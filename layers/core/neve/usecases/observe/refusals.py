@@ -11,8 +11,8 @@ from neve.domain.sessions.transcript import event_text, images_of
 from neve.ports import ContentRefused
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import UserErased
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased
 from neve.usecases.observe.lease import check_lease
 
 REFUSED_IN_A_ROW = 3

@@ -11,8 +11,8 @@ from neve.ports import Conflict, Message, QueueName
 from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.usecases.jobs.finish_job import NOTHING_NEW
+from neve.usecases.jobs.messages.observation import observation_job_id, observation_message
 from neve.usecases.jobs.read_jobs import find_job, wait_for_job
-from neve.usecases.observe.job import observation_job_id, observation_message
 
 
 def request_observation(scope: SessionScope, wait: bool) -> Job:

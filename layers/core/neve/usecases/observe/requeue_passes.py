@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from neve.ports import Ports, QueueName
 from neve.store import rows
 from neve.store.keys import SessionKeys
-from neve.usecases.observe.job import observation_message
-from neve.usecases.sessions.memory_lag import Progress
+from neve.usecases.jobs.messages.observation import observation_message
+from neve.usecases.lag.memory_lag import Progress
 
 
 def requeue_passes(ports: Ports, waiting: Iterable[tuple[SessionKeys, Progress]]) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -19,6 +20,10 @@ from neve.store.transact import transact
 from neve.usecases.pack.gather_pack import PackInputs, gather_pack
 
 CONTENT_TYPE = "application/json"
+ONE_BY_ONE, MOST_TAKEN = 8, 24
+"""*Chosen*: how many versions behind a pack are tried one after the other, and how many at all. From there on each lies
+twice as far as the one before: builds that never got to their pointer leave objects, and a session that has dozens of
+them finds a free number all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +71,22 @@ def known_body(body: bytes | None, sha256: str) -> BuiltPack | None:
     return pack
 
 
-def build_pack(scope: SessionScope, trigger: Trigger) -> BuiltPack:
+def build_pack(scope: SessionScope, trigger: Trigger, also: Sequence[str] = ()) -> BuiltPack:
     """The session's pack after the rebuild: a new version, or the one there is when its text would be the same.
+    ``also``: ids of memories that were written a moment ago.
 
-    Raises session_not_found, and StoreUnavailable; then the previous pack stays and ``rebuild_due`` with it."""
+    Raises session_not_found, 409 ``conflict``, and StoreUnavailable; then the previous pack stays and ``rebuild_due``
+    with it."""
     try:
-        return transact(scope.ports, lambda: _build_once(scope, trigger))
+        return transact(scope.ports, lambda: _build_once(scope, trigger, also))
     except StoreUnavailable:
         _note_failure(scope, trigger)
         raise
 
 
-def _build_once(scope: SessionScope, trigger: Trigger) -> BuiltPack:
+def _build_once(scope: SessionScope, trigger: Trigger, also: Sequence[str]) -> BuiltPack:
     now = scope.ports.clock.now()  # what is stated while all is read is newer than the pack
-    inputs, epoch, user = gather_pack(scope)
+    inputs, epoch, user = gather_pack(scope, also)
     built = _render(inputs, epoch, trigger, now)
     current = epoch.pack
     if current and current.sha256 == built.manifest.sha256:
@@ -110,8 +117,9 @@ def _render(inputs: PackInputs, epoch: SessionEpoch, trigger: Trigger, now: date
 
 def _store(scope: SessionScope, built: BuiltPack) -> BuiltPack:
     """Write the object under the first free version. An object that is there already was written by a build that
-    crashed before its pointer, or by a concurrent one: it is adopted when it was built from the same inputs."""
-    while True:
+    crashed before its pointer, or by a concurrent one: it is adopted when it was built from the same inputs. Raises
+    Conflict when ``MOST_TAKEN`` are taken."""
+    for tried in range(MOST_TAKEN):
         manifest = built.manifest
         key = scope.keys.pack_object(manifest.pack_version)
         if scope.ports.objects.put_new(key, built.body(), content_type=CONTENT_TYPE):
@@ -119,7 +127,9 @@ def _store(scope: SessionScope, built: BuiltPack) -> BuiltPack:
         existing = read_body(scope.ports.objects.get(key))
         if existing and existing.manifest.inputs_sha == manifest.inputs_sha and existing.text == built.text:
             return existing
-        built = replace(built, manifest=replace(manifest, pack_version=manifest.pack_version + 1))
+        step = 2 ** max(0, tried - ONE_BY_ONE + 1)
+        built = replace(built, manifest=replace(manifest, pack_version=manifest.pack_version + step))
+    raise Conflict
 
 
 def _point(scope: UserScope, user: UserHead, epoch: SessionEpoch, manifest: PackManifest, now: datetime) -> None:

@@ -19,20 +19,18 @@ from neve.domain.pack.fit import candidate_limit, fit_chronicle, greedy_fit
 from neve.domain.pack.newer_first import newer_first
 from neve.domain.pack.render import render
 from neve.domain.pack.said_once import said_already
-from neve.domain.records import Kind, Memory, PackEntry, SessionEpoch, SessionMarker, UserHead
+from neve.domain.records import Kind, Memory, PackEntry, Priority, SessionEpoch, SessionMarker, UserHead
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
-from neve.ports import Index, Item, Key
+from neve.ports import Conflict, Index, Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.partitions import all_rows
+from neve.store.transact import transact
 from neve.usecases.pack.pinned_documents import PinnedTexts, chosen_of, rows_of, start_pins, texts_of
 
 T = TypeVar("T")
 
-ATTEMPTS = 8
-"""How often a gathering starts again because ``gen`` moved under it. One user has one replacement at a time, so more
-than one repetition is already rare."""
 FILLINGS = 3
 """How often the room of what is said already is given to the next rows: these may be said already as well."""
 
@@ -92,12 +90,14 @@ class PackInputs:
 
     def _entry(self, memory: Memory) -> PackEntry:
         tokens = 0 if memory.id in self.repeated else memory.tokens
-        return PackEntry(memory.id, memory.rev, memory.fingerprint, tokens, memory.kind)
+        session = memory.session_id if memory.kind is Kind.SESSION_SUMMARY else None
+        return PackEntry(memory.id, memory.rev, memory.fingerprint, tokens, memory.kind, session_id=session)
 
 
-def gather_pack(scope: SessionScope) -> tuple[PackInputs, SessionEpoch, UserHead]:
-    """The layers of a session, and the rows of its epoch and its user as they were read before them. Raises
-    session_not_found, StoreUnavailable."""
+def gather_pack(scope: SessionScope, also: Sequence[str] = ()) -> tuple[PackInputs, SessionEpoch, UserHead]:
+    """The layers of a session, and the rows of its epoch and its user as they were read before them. ``also``: ids of
+    memories that the rank index may not have yet. Raises session_not_found, StoreUnavailable, and 409 ``conflict``
+    where replacements follow each other as fast."""
 
     def gather() -> tuple[UserHead, tuple[PackInputs, SessionEpoch, UserHead]]:
         keys = scope.keys
@@ -105,7 +105,7 @@ def gather_pack(scope: SessionScope) -> tuple[PackInputs, SessionEpoch, UserHead
         if keys.marker not in found or keys.epoch not in found:
             raise not_found("session", scope.session)
         head, marker = rows.read_head(found.get(keys.head)), rows.read_marker(found[keys.marker])
-        return head, (_gathered(scope, scope.session, head, marker), rows.read_epoch(found[keys.epoch]), head)
+        return head, (_gathered(scope, scope.session, head, marker, also), rows.read_epoch(found[keys.epoch]), head)
 
     return _of_one_generation(scope, gather)
 
@@ -129,12 +129,13 @@ def gather_documents(scope: UserScope) -> PinnedTexts:
     return texts_of(scope, chosen, found)
 
 
-def _gathered(scope: UserScope, session: str | None, head: UserHead, marker: SessionMarker | None) -> PackInputs:
+def _gathered(
+    scope: UserScope, session: str | None, head: UserHead, marker: SessionMarker | None, also: Sequence[str] = ()
+) -> PackInputs:
     """The pins are read beside the rank index; then what fits, in one batch."""
     pins = start_pins(scope, head)
-    walk = _Walk(
-        scope, session, head.gen, _candidates(scope, session, head, candidate_limit(scope.policy.global_layer))
-    )
+    limit = candidate_limit(scope.policy.global_layer)
+    walk = _Walk(scope, session, head.gen, _candidates(scope, session, head, limit, also))
     chosen = chosen_of(scope, pins)
     live = [row.id for row in marker.live] if marker else []
     wanted = [scope.keys.memory(i) for i in dict.fromkeys((*walk.fitting(), *live))] + rows_of(scope.keys, chosen)
@@ -162,12 +163,16 @@ def _inputs(best_first: Sequence[Memory], local_rows: tuple[Memory, ...], docume
 
 
 def _of_one_generation(scope: UserScope, gather: Callable[[], tuple[UserHead, T]]) -> T:
-    """Again while ``gen`` moved under the reading. ``gather`` returns the head that it read first."""
-    for _ in range(ATTEMPTS):
+    """Again while ``gen`` moved under the reading. ``gather`` returns the head that it read first. Raises 409
+    ``conflict``."""
+
+    def attempt() -> T:
         head, gathered = gather()
-        if rows.read_head(scope.ports.table.get(scope.keys.head)).gen == head.gen:
-            break
-    return gathered
+        if rows.read_head(scope.ports.table.get(scope.keys.head)).gen != head.gen:
+            raise Conflict
+        return gathered
+
+    return transact(scope.ports, attempt)
 
 
 # --- global -------------------------------------------------------------------------------------
@@ -215,19 +220,28 @@ class _Walk:
             self.candidates = [c for c in self.candidates if str(c["id"]) not in lost]
 
 
-def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: int) -> list[Item]:
-    """The first ``limit`` rows of the rank order that belong in this layer. Rows of the last replacement are read by
-    id as well, because the index may not have them yet."""
+def _candidates(scope: UserScope, session: str | None, head: UserHead, limit: int, also: Sequence[str]) -> list[Item]:
+    """The first ``limit`` rows of the rank order that belong in this layer. Rows of the last replacement, and those of
+    ``also``, are read by id as well, because the index may not have them yet."""
     found: dict[str, Item] = {}
     for item in all_rows(scope.ports.table, scope.keys.partition, index=Index.RANK, page=limit):
         if _eligible(item, session, head.gen):
             found[str(item["id"])] = item
         if len(found) == limit:
             break
-    if head.replaced_new and (head.replaced_until is None or head.replaced_until > iso(scope.ports.clock.now())):
-        late = scope.ports.table.get_many([scope.keys.memory(i) for i in head.replaced_new])
+    if head.replaced_by and (head.replaced_until is None or head.replaced_until > iso(scope.ports.clock.now())):
+        also = (*_made_by(scope, head.replaced_by), *also)
+    if also:
+        late = scope.ports.table.get_many([scope.keys.memory(i) for i in dict.fromkeys(also)])
         found |= {str(i["id"]): i for i in late.values() if "rank_sk" in i and _eligible(i, session, head.gen)}
     return sorted(found.values(), key=lambda item: str(item["rank_sk"]))[:limit]
+
+
+def _made_by(scope: UserScope, replacement: str) -> Sequence[str]:
+    """The ids of the rows that a replacement wrote, which its job names: on the user's row they would cost every
+    write."""
+    job = scope.ports.table.get(scope.keys.job(replacement))
+    return rows.read_job(job).state["new"] if job else ()
 
 
 def _eligible(item: Item, session: str | None, gen: int) -> bool:
@@ -237,12 +251,17 @@ def _eligible(item: Item, session: str | None, gen: int) -> bool:
 
 def _in_global(memory: Memory, session: str | None, gen: int) -> bool:
     own = session is not None and memory.session_id == session and _stays(memory.scope, memory.kind)
-    return not own and active(memory, gen)
+    return not own and active(memory, gen) and not _states_nothing(memory)
 
 
 def _stays(scope: str, kind: str) -> bool:
     """Whether its own session does without it here: it has the row in its local layer, or the whole conversation."""
     return scope == "session" or kind == "session_summary"
+
+
+def _states_nothing(memory: Memory) -> bool:
+    """A summary of a session that stated nothing lasting (docs/rules/librarian.md#account): recall finds it."""
+    return memory.kind is Kind.SESSION_SUMMARY and memory.priority is Priority.LOW
 
 
 # --- local --------------------------------------------------------------------------------------

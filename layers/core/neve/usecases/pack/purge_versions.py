@@ -10,10 +10,10 @@ from neve.domain.records import PackEntry, PackManifest
 from neve.ports import key_of
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
+from neve.store.delete_rows import delete_rows
 from neve.store.keys import PACK, pack_session_of, pack_version_of
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
-from neve.usecases.erase.delete_rows import delete_rows
 
 PackVersion = tuple[str, int]
 """Session id and version."""

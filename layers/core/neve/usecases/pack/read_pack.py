@@ -17,9 +17,9 @@ from neve.ports import Item, Key, StoreUnavailable
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import SessionKeys
+from neve.usecases.lag.memory_lag import MemoryLag, progress_rows, read_progress, user_lag
 from neve.usecases.pack.build_pack import BuiltPack, build_pack, known_body
 from neve.usecases.pack.gather_pack import gather_documents, gather_preview
-from neve.usecases.sessions.memory_lag import MemoryLag, progress_rows, read_progress, user_lag
 
 Holds = Callable[[str], bool]
 

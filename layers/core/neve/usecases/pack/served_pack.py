@@ -16,13 +16,15 @@ EXCERPT = "excerpt"
 @dataclass(frozen=True, slots=True)
 class PackContents:
     """The ids and text fingerprints of one pack version. ``documents``: the revs of those that it shows whole, by id. A
-    later rev may be found: ``<neve-updates>`` shows no more than the beginning of it."""
+    later rev may be found: ``<neve-updates>`` shows no more than the beginning of it. ``sessions``: those whose summary
+    it shows."""
 
     version: int
     sha256: str
     ids: frozenset[str]
     fingerprints: frozenset[str]
     documents: Mapping[str, int] = field(default_factory=dict)
+    sessions: frozenset[str] = frozenset()
 
     def served_by(self, pointer: PackPointer | None) -> bool:
         return pointer is not None and (pointer.pack_version, pointer.sha256) == (self.version, self.sha256)
@@ -36,6 +38,7 @@ def contents_of(manifest: PackManifest) -> PackContents:
         frozenset(entry.id for entry in entries),
         frozenset(entry.fingerprint for entry in entries),
         {entry.id: entry.rev for entry in entries if entry.path is not None},
+        frozenset(entry.session_id for entry in entries if entry.session_id is not None),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neve.domain.memories.storage_decision import FactCandidate
+from neve.domain.memories.written_memory import SAID
 from neve.scope import TenantScope
-from neve.usecases.memories.written_memory import SAID
 from neve.usecases.privacy.admit import admitted, redacted
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from neve.domain.privacy.classes import Action, PiiClass
 from neve.domain.privacy.screen import Found, screen, screen_parts
 from neve.domain.privacy.structured import Walk
-from neve.usecases.sessions.new_event import Content, NewEvent
+from neve.domain.sessions.new_event import Content, NewEvent
 
 IDS = ("tool_use_id",)
 """Of an event's data: what a result finds its call by, and not what anybody said."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from neve.domain.indexing.document_passages import heading_of
 from neve.domain.memories.marks import REPLACED, WAITS, marked
 from neve.domain.memories.passages import passage_trust
 from neve.domain.pack.render import escape, indented
@@ -14,11 +15,10 @@ from neve.domain.recall.query import TextQuery
 from neve.domain.records import DEFAULT_TRUST, Document, Provenance, Trust
 from neve.domain.tokens import estimate, trim_to
 from neve.ports import Passage
-from neve.usecases.documents.document_passages import heading_of
+from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped, History
 from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.recall.stages.rank_candidates import Ranked
-from neve.usecases.sessions.memory_lag import MemoryLag
 
 INDEX_BEHIND = "index:behind"
 """There are utterances or memories that nobody could find yet."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from neve.domain.compile.history import is_hidden
+from neve.domain.documents.chunks import CONVERSATION
+from neve.domain.indexing.utterances import event_ids_of
+from neve.domain.recall.small_talk import has_content
 from neve.domain.records import HistoryCut
-from neve.ports import Passage
-from neve.usecases.indexing.utterances import event_ids_of
+from neve.domain.words import chunks, fold, whole
 from neve.usecases.pack.served_pack import PackContents
+from neve.usecases.recall.recall_rows import RecallRow
 
 IN_PACK = "in_pack"
 IN_HISTORY = "in_history"
@@ -25,6 +28,9 @@ OVER_K = "over_k"
 
 OFF_TOPIC = "off_topic"
 """The message of a prompt has nothing to do with any candidate."""
+
+SAYS_NOTHING = "says_nothing"
+"""An utterance without a word that has content ("ok", "Noted"): a prompt sees it beside another, if at all."""
 
 _NOT_HIDDEN = (BELOW_THRESHOLD, CHANGED, OFF_TOPIC)
 
@@ -66,12 +72,16 @@ class History:
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """Ids and text fingerprints that are left out from the start, with the reason of each; ``documents`` at no later
-    rev than the pack shows; and what the history beside it shows."""
+    rev than the pack shows; and what the history beside it shows. ``sessions``: those of whose conversation the prompt
+    has an account, with the reason. ``of_prompt``: nobody asked for what was found, so an utterance has to say
+    something."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     documents: Mapping[str, int] = field(default_factory=dict)
     history: History | None = None
+    sessions: Mapping[str, str] = field(default_factory=dict)
+    of_prompt: bool = False
 
     def reason(self, identifier: str, fingerprint: str, rev: int) -> str | None:
         if self.history is not None and self.history.shows_event(identifier):
@@ -79,19 +89,35 @@ class LeftOut:
         named = self.ids.get(identifier) or self.fingerprints.get(fingerprint)
         return named or (IN_PACK if rev <= self.documents.get(identifier, 0) else None)
 
-    def reason_of(self, passages: Sequence[Passage]) -> str | None:
-        """Of an item whose passages are known."""
+    def reason_of(self, row: RecallRow) -> str | None:
+        """Of an item whose row is known."""
+        passages = row.passages
         shows = self.history.shows if self.history is not None else None
         if shows and all(shows(one.session_id, one.seq_from, one.seq_to) for one in passages):
             return IN_HISTORY
+        if row.utterance and self.of_prompt and not _says_something(row.utterance.parts):
+            return SAYS_NOTHING
+        told_of = row.document.source_id if row.document and row.document.source_type == CONVERSATION else None
+        if told_of is not None and told_of in self.sessions:
+            return self.sessions[told_of]
         return self.reason(passages[0].item_id, passages[0].fingerprint, passages[0].version)
 
 
+def _says_something(parts: Iterable[str]) -> bool:
+    return any(has_content(map(whole, chunks(fold(part)))) for part in parts)
+
+
 def left_out(
-    pack: PackContents | None, ids: Iterable[str], fingerprints: Iterable[str], history: History | None = None
+    pack: PackContents | None,
+    ids: Iterable[str],
+    fingerprints: Iterable[str],
+    history: History | None = None,
+    *,
+    prompt_of: str | None = None,
+    of_prompt: bool = False,
 ) -> LeftOut:
     """What the prompt's pack and its history hold, and the rows that the caller named (``ids`` with the fingerprints of
-    their texts)."""
+    their texts). ``prompt_of``: the session that the prompt is of."""
     in_pack_ids, in_pack_prints = (pack.ids, pack.fingerprints) if pack else (frozenset[str](), frozenset[str]())
     documents = pack.documents if pack else {}
     return LeftOut(
@@ -99,6 +125,8 @@ def left_out(
         dict.fromkeys(in_pack_prints, IN_PACK) | dict.fromkeys(fingerprints, EXCLUDED),
         documents,
         history,
+        dict.fromkeys(pack.sessions if pack else (), IN_PACK) | ({prompt_of: IN_HISTORY} if prompt_of else {}),
+        of_prompt,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from neve.ports import Conflict, Ports, StoreUnavailable
-from neve.store.leg_health import no_leg_trouble, put_leg_trouble
+from neve.store.tenants.leg_health import no_leg_trouble, put_leg_trouble
 from neve.usecases.recall.stages.legs import LegReport
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from neve.domain.errors import not_found
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import RECALL
+from neve.store.partitions import all_rows_backwards
 from neve.usecases.recall.record_recall import RecallRecord, read_record
 
 
@@ -17,6 +20,13 @@ def list_recalls(scope: UserScope, limit: int, cursor: str | None) -> tuple[list
     page = scope.ports.table.query(scope.keys.ledger, prefix=RECALL, reverse=True, limit=limit, cursor=cursor)
     now = scope.ports.clock.now()
     return [read_record(item) for item in page.items if rows.live(item, now)], page.cursor
+
+
+def last_recalls(scope: UserScope, most: int) -> list[RecallRecord]:
+    """So many at most, newest first, of a user who is there. Raises StoreUnavailable."""
+    found = all_rows_backwards(scope.ports.table, scope.keys.ledger, prefix=RECALL, page=most)
+    now = scope.ports.clock.now()
+    return [read_record(item) for item in islice((one for one in found if rows.live(one, now)), most)]
 
 
 def get_recall(scope: UserScope, recall_id: str) -> RecallRecord:

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from neve.domain.ids import is_document_id, is_memory_id
-from neve.domain.memories.visibility import status_at
+from neve.domain.indexing.document_passages import document_passages
+from neve.domain.indexing.memory_passages import memory_passages
+from neve.domain.indexing.utterances import Utterance, event_place, own_passages, utterance_of
+from neve.domain.memories.visibility import born, status_at
 from neve.domain.records import Document, Memory, Provenance, UserHead
 from neve.ports import Item, Key, Passage, SearchFilter
 from neve.store import rows
 from neve.store.documents import HEAD, REVISION, read_document
 from neve.store.keys import UserKeys
-from neve.usecases.documents.document_passages import document_passages
-from neve.usecases.indexing.memory_passages import memory_passages
-from neve.usecases.indexing.utterances import Utterance, event_place, own_passages, utterance_of
 from neve.usecases.recall.filter import allows
 
 GONE = "gone"
@@ -99,7 +99,7 @@ def read_row(item: Item | None, head: UserHead, where: SearchFilter) -> RecallRo
         row = _utterance_row(item, head)
     elif item["type"] in (HEAD, REVISION):
         row = document_row(read_document(item)) if "text" in item else None
-    elif item["born_gen"] > head.gen:
+    elif not born(item["born_gen"], head.gen):
         return Hidden(NOT_YET)
     else:
         memory = rows.read_memory(item)

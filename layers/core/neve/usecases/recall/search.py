@@ -21,6 +21,7 @@ from neve.domain.records import UserHead
 from neve.ports import Candidate, DeadlineExceeded, SearchFilter, StoreUnavailable, Task
 from neve.scope import UserScope
 from neve.store import rows
+from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents
 from neve.usecases.recall.answer import INDEX_BEHIND
 from neve.usecases.recall.command import ResolvedRequest
@@ -43,7 +44,6 @@ from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
 from neve.usecases.recall.stages.reads import Aside, Behind, Standing, start_reads
 from neve.usecases.recall.time_budget import TimeBudget
-from neve.usecases.sessions.memory_lag import MemoryLag
 
 HYDRATE_ERROR = "hydrate:error"
 ANY_REV = 1
@@ -212,7 +212,10 @@ def _left_out(standing: Standing, pack: PackContents | None, request: ResolvedRe
     everything = SearchFilter(statuses=())
     named = [read_row(item, standing.head, everything) for item in standing.excluded]
     prints = [row.fingerprint for row in named if isinstance(row, RecallRow)]
-    return left_out(pack, request.command.exclude_ids, prints, standing.history)
+    asked = request.command
+    prompt = asked.mode == "prompt"
+    session = asked.session_id if prompt else None
+    return left_out(pack, asked.exclude_ids, prints, standing.history, prompt_of=session, of_prompt=prompt)
 
 
 def _starved(request: ResolvedRequest, reading: Reading, dropped: Iterable[Dropped]) -> bool:

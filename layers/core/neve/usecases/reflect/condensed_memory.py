@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from neve.domain.observe.text import fingerprint, priority_of, referenced_date
+from neve.domain.memories.text import fingerprint, priority_of, referenced_date
+from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.trust import lowest
 from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.times import iso
 from neve.observing import CondensedRow
 from neve.scope import UserScope
-from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
 
 TAGS = (BASE_TAG, "reflection", "global-prune")
 _MARKS = "🔴🟡🟢✅"

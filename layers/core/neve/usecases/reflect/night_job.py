@@ -19,7 +19,7 @@ from neve.ports import Delete, Item, Key, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact
-from neve.usecases.reflect.messages import KIND, Asked
+from neve.usecases.jobs.messages.reflection import KIND, Asked
 from neve.usecases.reflect.run_parts import COUNTS, part_put, part_row
 from neve.usecases.tenants.usage import model_usage, usage_put
 

@@ -19,8 +19,8 @@ from neve.scope import Tenant, TenantScope
 from neve.store import rows
 from neve.store.keys import TENANTS, Keys
 from neve.store.partitions import all_rows
-from neve.store.tenants import TenantRow, read_tenant
-from neve.usecases.reflect.messages import Asked, asked_by, tenant_message
+from neve.store.tenants.tenant_rows import TenantRow, read_tenant
+from neve.usecases.jobs.messages.reflection import Asked, asked_by, tenant_message
 from neve.usecases.reflect.run import as_it_stands, new_run, night_run_id
 
 TOGETHER = 50

@@ -9,7 +9,8 @@ from functools import partial
 from itertools import accumulate
 from typing import Protocol
 
-from neve.domain.observe.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.trust import lowest
 from neve.domain.records import (
     Kind,
@@ -27,7 +28,6 @@ from neve.ports import StoreUnavailable, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
-from neve.usecases.observe.commit_pass import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.privacy.screen_answers import screen_reflected
 from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows

@@ -17,11 +17,11 @@ from neve.domain.reflect.nightly import eligible, kept_rows, place_of, runs_of, 
 from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
 from neve.ports import ContentRefused, ModelRefused
 from neve.scope import UserScope
-from neve.usecases.erase.incarnation import UserErased
+from neve.store.incarnation import UserErased
+from neve.usecases.jobs.messages.reflection import Asked
 from neve.usecases.privacy.screen_answers import screen_condensed
 from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.condensed_memory import condensed_memories
-from neve.usecases.reflect.messages import Asked
 from neve.usecases.reflect.night_job import Answered, NightJob, take_up
 from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
 

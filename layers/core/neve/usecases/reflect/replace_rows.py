@@ -21,9 +21,9 @@ from neve.domain.times import iso
 from neve.ports import Check, Conflict, Delete, Item, Version, WriteOp, key_of
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.incarnation import still_there
 from neve.store.memories import memories_of
-from neve.store.transact import transact
-from neve.usecases.erase.incarnation import still_there
+from neve.store.transact import Rounds, transact
 
 LEASE_S = 120
 """A replacement of a few hundred rows takes about a second; after this long its worker is taken for dead."""
@@ -225,7 +225,7 @@ class _Replacing:
     def flip(self, beside: Callable[[], list[WriteOp]] = _nothing_beside) -> None:
         """From here on readers see the new rows. Raises ReplacementBusy when the head is no longer ours, Conflict when
         the session's epoch row, or one beside it, moved."""
-        flipped = replace(self.head, gen=self.head.gen + 1, replaced_new=self.new_ids, replaced_until=None)
+        flipped = replace(self.head, gen=self.head.gen + 1, replaced_by=self.job_id, replaced_until=None)
         ops: list[WriteOp] = [rows.put_head(self.scope.keys, flipped), *self._rebuild_due(), *beside()]
         try:
             self.scope.ports.table.write(ops)
@@ -276,16 +276,21 @@ class _Replacing:
 
     def _write(self, ops: list[WriteOp]) -> None:
         """Every write names the head's version, the fencing token of a replacement: a worker that was taken for dead
-        while it slept writes nothing more. Raises ReplacementBusy then, else Conflict."""
-        version = self.head.version
-        try:
-            self.scope.ports.table.write([Check(self.scope.keys.head, Version(version)), *ops])
-        except Conflict:
-            if not self._followed():
-                raise ReplacementBusy(self.scope.user, self.job_id) from None
-            if self.head.version == version:
-                raise
-            self._write(ops)
+        while it slept writes nothing more. Raises ReplacementBusy then, 409 ``conflict`` where others note something
+        on the head again and again, else Conflict."""
+        rounds = Rounds(self.scope.ports)
+        while True:
+            rounds.begin()
+            version = self.head.version
+            try:
+                self.scope.ports.table.write([Check(self.scope.keys.head, Version(version)), *ops])
+            except Conflict:
+                if not self._followed():
+                    raise ReplacementBusy(self.scope.user, self.job_id) from None
+                if self.head.version == version:
+                    raise
+            else:
+                return
 
     def _followed(self) -> bool:
         """Whether the head is still ours: as we know it, or, from now on known so, with the notes that others leave on
@@ -348,8 +353,21 @@ class _Replacing:
             self._write(ops)
 
     def _close(self, status: Literal["done", "failed"], result: dict[str, Any], *, seen: bool) -> None:
-        keys = self.scope.keys
-        now, version = self.scope.ports.clock.now(), self.head.version
+        """Raises Conflict, and 409 ``conflict`` where others note something on the head again and again."""
+        rounds = Rounds(self.scope.ports)
+        while True:
+            rounds.begin()
+            version = self.head.version
+            try:
+                self.scope.ports.table.write(self._closing(status, result, seen=seen))
+            except Conflict:
+                if not self._followed() or self.head.version == version:
+                    raise
+            else:
+                return
+
+    def _closing(self, status: Literal["done", "failed"], result: dict[str, Any], *, seen: bool) -> list[WriteOp]:
+        keys, now = self.scope.keys, self.scope.ports.clock.now()
         until = iso(now + timedelta(seconds=REPLACED_TTL_S)) if seen else None
         closed = replace(self.head, replacement_job=None, replaced_until=until)
         item = self.scope.ports.table.get(keys.job(self.job_id))
@@ -358,12 +376,7 @@ class _Replacing:
             job = rows.read_job(item)
             done = replace(job, status=status, finished_at=iso(now), result=result)
             ops.append(rows.put_job(keys, done))
-        try:
-            self.scope.ports.table.write(ops)
-        except Conflict:
-            if not self._followed() or self.head.version == version:
-                raise
-            self._close(status, result, seen=seen)
+        return ops
 
 
 def _insert(

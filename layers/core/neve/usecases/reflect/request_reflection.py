@@ -11,11 +11,11 @@ from neve.domain.times import iso
 from neve.ports import Conflict, QueueName
 from neve.scope import TenantScope, UserScope
 from neve.store import rows
+from neve.store.tenants.directory import users_of
+from neve.usecases.jobs.messages.reflection import KIND, Asked, tenant_message, user_message
 from neve.usecases.jobs.read_jobs import get_tenant_job
 from neve.usecases.reflect.candidates import candidate_rows
-from neve.usecases.reflect.messages import KIND, Asked, tenant_message, user_message
 from neve.usecases.reflect.run import new_run
-from neve.usecases.tenants.directory import users_of
 
 MOST_IDS = 10_000
 """Of one answer: some 400 KB."""

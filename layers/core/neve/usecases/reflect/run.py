@@ -15,8 +15,8 @@ from neve.scope import TenantScope
 from neve.store import rows
 from neve.store.keys import Keys, reflect_due_until
 from neve.store.transact import transact
+from neve.usecases.jobs.messages.reflection import KIND, Asked, part_of, user_message
 from neve.usecases.jobs.read_jobs import get_tenant_job
-from neve.usecases.reflect.messages import KIND, Asked, part_of, user_message
 from neve.usecases.reflect.run_parts import COUNTS, sum_of_parts
 
 PAGE = 10

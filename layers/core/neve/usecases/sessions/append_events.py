@@ -14,6 +14,7 @@ from neve.domain.errors import NeveError, invalid, not_found
 from neve.domain.privacy.screen import Found
 from neve.domain.records import Event, Job, SessionEpoch, SessionHead, UserHead
 from neve.domain.sessions.checkpoints import appended
+from neve.domain.sessions.new_event import NewEvent as NewEvent
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import completed_to, completes_turn
 from neve.domain.times import iso
@@ -24,10 +25,9 @@ from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import seq_of
 from neve.store.transact import transact
-from neve.usecases.compact.job import Reason, compaction_job, new_job_id
+from neve.usecases.images.event_images import NewImage, StoredImages, name_images, store_images
+from neve.usecases.jobs.messages.compaction import Reason, compaction_job, new_job_id
 from neve.usecases.privacy.screen_event import screen_event
-from neve.usecases.sessions.event_images import NewImage, StoredImages, name_images, store_images
-from neve.usecases.sessions.new_event import NewEvent as NewEvent
 from neve.usecases.sessions.note_open import REOPENS
 
 Queued = Literal["queued", "none"]
@@ -180,17 +180,15 @@ class _Append:
             ops.append(Put(put.item | of_append, Expect.ABSENT))
             if event.client_id:
                 ops.append(self._client_id_row(event.client_id, seq, event))
-        taken_back = [seq for seq in seqs if holds(head.retracted, seq)]
-        answer = Appended(
-            seqs=seqs, observation="none", compaction="none", redacted=self.redacted, retracted=taken_back
-        )
+        retracted = [seq for seq in seqs if holds(head.retracted, seq)]
+        answer = Appended(seqs=seqs, observation="none", compaction="none", redacted=self.redacted, retracted=retracted)
         if new:
             complete = completes_turn([e.event_type for _, e in new], head.last_event_type)
             advanced = self._advanced(head, new, sum(record.original_tokens for record in records), now)
             job = self._compaction(head, advanced, rows.read_epoch(found[keys.epoch]), records)
             ops.append(rows.put_session(keys, advanced))
             ops += [rows.put_queued_job(keys, job, user.incarnation)] if job else []
-            answer = replace(self._answer(seqs, complete, compacts=job is not None), retracted=taken_back)
+            answer = replace(self._answer(seqs, complete, compacts=job is not None), retracted=retracted)
             self.tried = keys.event(new[0][0])
         if self.idempotency_key:
             reply = StoredReply(status=201, body=asdict(answer))

@@ -12,9 +12,10 @@ from neve.ports import DeadlineExceeded, Item
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.transact import transact
+from neve.usecases.lag.memory_lag import MemoryLag
+from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.build_pack import pointer_to
 from neve.usecases.pack.read_pack import PackView, read_pack
-from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.read_sessions import SessionView, session_rows, view_of
 
 DEADLINE = "deadline"
@@ -54,7 +55,7 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     pack = _pack_within(scope.of_session(view.head.session_id), start, budget)
     if pack.manifest:  # this very call may have built it
         view = replace(view, epoch=replace(view.epoch, pack=pointer_to(pack.manifest)))
-    degraded = list(pack.degraded)
+    degraded = [*pack.degraded, *queued(view.marker, view.head.complete_seq)]
     transparency = _loaded(pack)
     if DEADLINE in degraded:
         transparency.append(f"Session start budget of {budget} ms used up: the pack was left out.")

@@ -12,8 +12,8 @@ from neve.ports import Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import SESSION, SessionKeys
-from neve.store.prompt_usage import read_session_prompts
-from neve.usecases.sessions.memory_lag import MemoryLag, progress_rows, read_progress
+from neve.store.tenants.prompt_usage import read_session_prompts
+from neve.usecases.lag.memory_lag import MemoryLag, progress_rows, read_progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,23 +9,23 @@ from functools import partial
 from itertools import islice
 
 from neve.correlation import carried
+from neve.domain.indexing.utterances import utterance_of
 from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.jobs.time_share import TimeShare
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
 from neve.domain.records import Event, EventType
 from neve.domain.times import iso
 from neve.observing import SecondsLeft
 from neve.ports import Check, Delete, Index, Item, Key, Message, Ports, QueueName, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.delete_rows import delete_rows
 from neve.store.keys import TENANTS, Keys, SessionKeys, archives_until
 from neve.store.partitions import all_rows
-from neve.store.tenants import TenantRow, read_tenant
+from neve.store.tenants.tenant_rows import TenantRow, read_tenant
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
-from neve.usecases.erase.delete_rows import delete_rows
-from neve.usecases.indexing.utterances import utterance_of
-from neve.usecases.sessions.image_objects import note_removed, remove_images
+from neve.usecases.images.image_objects import note_removed, remove_images
 
 RETENTION = "retain"
 SESSIONS_AT_ONCE = 200

@@ -9,9 +9,9 @@ from neve.domain.errors import NeveError
 from neve.domain.times import iso
 from neve.ports import Ids, Ports
 from neve.scope import TenantScope
-from neve.store import tenants
 from neve.store.keys import tenant_row
-from neve.store.tenants import ApiKey, LiveKey, TenantRow
+from neve.store.tenants import tenant_rows
+from neve.store.tenants.tenant_rows import ApiKey, LiveKey, TenantRow
 from neve.store.transact import transact
 
 LIVE_KEYS = 2
@@ -34,7 +34,7 @@ def create_key(scope: TenantScope, scopes: Sequence[str], label: str | None = No
     """Raises 409 ``too_many_keys`` when two keys are live, and StoreUnavailable."""
 
     def attempt() -> CreatedKey:
-        row = tenants.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
+        row = tenant_rows.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
         if len(row.live_keys) >= LIVE_KEYS:
             live = " and ".join(key.key_id for key in row.live_keys)
             raise NeveError("too_many_keys", f"{live} are live; revoke one of them first.")
@@ -47,13 +47,13 @@ def add_key(ports: Ports, row: TenantRow, scopes: Sequence[str], label: str | No
     """The key's row and the tenant's, in one transaction. Raises Conflict."""
     stored, text = new_key(ports.ids, row.id, scopes, label, iso(ports.clock.now()))
     live = (*row.live_keys, LiveKey(stored.key_id, stored.scopes))
-    ports.table.write([tenants.put_api_key(stored), tenants.put_tenant(replace(row, live_keys=live))])
+    ports.table.write([tenant_rows.put_api_key(stored), tenant_rows.put_tenant(replace(row, live_keys=live))])
     return CreatedKey(stored.key_id, text, stored.scopes, stored.created_at, label)
 
 
 def new_key(ids: Ids, tenant_id: str, scopes: Sequence[str], label: str | None, created_at: str) -> tuple[ApiKey, str]:
     """A key as it is stored, and its text ``nv_<key_id>_<secret>`` with 128 random bits in the secret."""
     key_id = ids.token()[:KEY_ID_LENGTH]
-    text = tenants.key_text(key_id, ids.token())
-    ordered = tuple(scope for scope in tenants.SCOPES if scope in scopes)
-    return ApiKey(key_id, tenant_id, tenants.key_sha256(text), ordered, created_at, label), text
+    text = tenant_rows.key_text(key_id, ids.token())
+    ordered = tuple(scope for scope in tenant_rows.SCOPES if scope in scopes)
+    return ApiKey(key_id, tenant_id, tenant_rows.key_sha256(text), ordered, created_at, label), text

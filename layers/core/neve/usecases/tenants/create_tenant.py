@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve.domain.errors import NeveError
 from neve.domain.times import iso
 from neve.ports import Conflict, Ports
-from neve.store.tenants import SCOPES, TenantRow
+from neve.store.tenants.tenant_rows import SCOPES, TenantRow
 from neve.usecases.tenants.create_key import CreatedKey, add_key
 
 

@@ -9,7 +9,7 @@ from neve.domain.tenants.policy import Policy
 from neve.ports import Ports, StoreUnavailable
 from neve.scope import Tenant, TenantScope
 from neve.store.keys import tenant_row
-from neve.store.tenants import existing
+from neve.store.tenants.tenant_rows import existing
 
 POLICIES: CacheSpec[str, Policy] = CacheSpec("policies", size=10_000, ttl=timedelta(seconds=60))
 """By tenant. A policy is cached for at most 60 s (docs/rules/tenants.md#policy)."""

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 from neve.domain.tenants.prompt_cache import PromptTotals
 from neve.domain.times import iso
-from neve.ports import Index, Table, key_of
+from neve.ports import Index, Table
 from neve.scope import TenantScope, UserScope
-from neve.store.partitions import all_rows
-from neve.store.prompt_usage import read_totals
+from neve.store.partitions import all_rows, named_rows
+from neve.store.tenants.prompt_usage import read_totals
 
 PAGE = 500
 ByDay = dict[str, PromptTotals]
@@ -47,11 +47,7 @@ def _last_days(now: datetime, days: int) -> list[str]:
 
 
 def _sum(table: Table, partition: str) -> PromptTotals:
-    total, cursor = PromptTotals(), None
-    while True:
-        listed = table.query(partition, index=Index.DUE, limit=PAGE, cursor=cursor)
-        for item in table.get_many([key_of(item) for item in listed.items]).values():
-            total = total.plus(read_totals(item))
-        cursor = listed.cursor
-        if cursor is None:
-            return total
+    total = PromptTotals()
+    for item in named_rows(table, partition, Index.DUE, page=PAGE):
+        total = total.plus(read_totals(item))
+    return total

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from neve.domain.tenants.policy import Policy
 from neve.scope import TenantScope
 from neve.store.keys import tenant_row
-from neve.store.tenants import existing
-from neve.usecases.indexing.late.begin import users_being_encoded
+from neve.store.tenants.tenant_rows import existing
+from neve.usecases.jobs.begin_encoding import users_being_encoded
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from neve.ports import Item, Key, WriteOp
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.store.prompt_usage import (
+from neve.store.tenants.prompt_usage import (
     kept_answer,
     put_day_prompts,
     put_session_prompts,

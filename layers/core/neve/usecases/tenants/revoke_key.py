@@ -7,8 +7,8 @@ from dataclasses import replace
 from neve.domain.errors import NeveError, not_found
 from neve.domain.times import iso
 from neve.scope import TenantScope
-from neve.store import tenants
 from neve.store.keys import api_key_row, tenant_row
+from neve.store.tenants import tenant_rows
 from neve.store.transact import transact
 
 
@@ -21,15 +21,15 @@ def revoke_key(scope: TenantScope, key_id: str) -> None:
 def _revoke_once(scope: TenantScope, key_id: str) -> None:
     own, place = tenant_row(scope.tenant.id), api_key_row(key_id)
     found = scope.ports.table.get_many([own, place])
-    key = tenants.read_api_key(found[place]) if place in found else None
+    key = tenant_rows.read_api_key(found[place]) if place in found else None
     if key is None or own not in found or key.tenant_id != scope.tenant.id:
         raise not_found("key", key_id)
     if key.revoked_at is not None:
         return
-    row = tenants.read_tenant(found[own])
+    row = tenant_rows.read_tenant(found[own])
     left = tuple(live for live in row.live_keys if live.key_id != key_id)
     if "admin" in key.scopes and not any("admin" in live.scopes for live in left):
         detail = f"'{key_id}' is the last key with the scope admin; create another one first."
         raise NeveError("last_admin_key", detail)
     revoked = replace(key, revoked_at=iso(scope.ports.clock.now()))
-    scope.ports.table.write([tenants.put_api_key(revoked), tenants.put_tenant(replace(row, live_keys=left))])
+    scope.ports.table.write([tenant_rows.put_api_key(revoked), tenant_rows.put_tenant(replace(row, live_keys=left))])

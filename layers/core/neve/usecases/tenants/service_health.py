@@ -8,9 +8,9 @@ from typing import Literal
 import neve
 from neve.domain.words import STEMMED_LANGUAGES
 from neve.ports import IndexModel, Item, Key, Ports, StoreUnavailable
-from neve.store.embedder_health import read_embedder_health
-from neve.store.keys import EMBEDDER_HEALTH, LEGS, leg_health
-from neve.store.leg_health import read_leg_troubles
+from neve.store.keys import EMBEDDER_HEALTH, leg_health
+from neve.store.tenants.embedder_health import read_embedder_health
+from neve.store.tenants.leg_health import TOLD, read_leg_troubles
 from neve.troubles import Trouble
 
 NO_MODEL = "none"
@@ -85,7 +85,7 @@ def service_health(ports: Ports) -> Health:
 def _rows(ports: Ports) -> dict[Key, Item] | None:
     """What other processes have said. None: the row store does not answer."""
     try:
-        return ports.table.get_many([EMBEDDER_HEALTH, *map(leg_health, LEGS)])
+        return ports.table.get_many([EMBEDDER_HEALTH, *map(leg_health, TOLD)])
     except StoreUnavailable:
         return None
 

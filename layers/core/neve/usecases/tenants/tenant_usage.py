@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 
 from neve.domain.tenants.prompt_cache import PromptTotals
-from neve.ports import Index, Item, key_of
+from neve.ports import Index, Item
 from neve.scope import TenantScope
+from neve.store.partitions import named_rows
 from neve.usecases.tenants.prompt_usage import ByDay, tenant_days, tenant_prompts
 
 PAGE = 500
@@ -43,14 +44,8 @@ def usage_of(item: Item | None) -> Usage:
 def tenant_usage(scope: TenantScope, days: int = 0) -> TenantUsage:
     """Summed from the users' rows, in pages of ``PAGE``; the index may be a moment behind. Raises StoreUnavailable."""
     users, total = 0, dict.fromkeys((f.name for f in fields(Usage)), 0)
-    cursor: str | None = None
-    while True:
-        listed = scope.ports.table.query(scope.keys.usages, index=Index.DUE, limit=PAGE, cursor=cursor)
-        for item in scope.ports.table.get_many([key_of(item) for item in listed.items]).values():
-            users += 1
-            for name, n in asdict(usage_of(item)).items():
-                total[name] += n
-        cursor = listed.cursor
-        if cursor is None:
-            break
+    for item in named_rows(scope.ports.table, scope.keys.usages, Index.DUE, page=PAGE):
+        users += 1
+        for name, n in asdict(usage_of(item)).items():
+            total[name] += n
     return TenantUsage(users, Usage(**total), tenant_prompts(scope), tenant_days(scope, days))

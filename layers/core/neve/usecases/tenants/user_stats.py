@@ -17,8 +17,8 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import MEMORY, SESSION
 from neve.store.partitions import all_rows
-from neve.store.prompt_usage import read_totals
-from neve.usecases.sessions.memory_lag import MemoryLag, user_lag
+from neve.store.tenants.prompt_usage import read_totals
+from neve.usecases.lag.memory_lag import MemoryLag, user_lag
 from neve.usecases.tenants.prompt_usage import ByDay, user_days
 from neve.usecases.tenants.tenant_usage import Usage, usage_of
 

@@ -9,9 +9,9 @@ from neve.domain.errors import FieldError, NeveError
 from neve.domain.tenants.policy import Policy
 from neve.domain.tenants.static_prefix import StaticPrefix, version_order
 from neve.scope import TenantScope
-from neve.store import tenants
 from neve.store.keys import tenant_row
-from neve.store.tenants import KnownPrefix
+from neve.store.tenants import tenant_rows
+from neve.store.tenants.tenant_rows import KnownPrefix
 from neve.store.transact import transact
 from neve.usecases.tenants.read_policy import PolicyAt
 
@@ -41,12 +41,12 @@ def _known(before: KnownPrefix | None, prefix: StaticPrefix | None) -> KnownPref
 
 
 def _write_once(scope: TenantScope, policy: Policy, expected: Collection[int] | None) -> PolicyAt:
-    row = tenants.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
+    row = tenant_rows.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
     if expected is not None and row.policy_rev not in expected:
         raise NeveError("precondition_failed", f"The policy is at rev {row.policy_rev}.")
-    if tenants.set_numbers(policy) == tenants.set_numbers(row.policy):
+    if tenant_rows.set_numbers(policy) == tenant_rows.set_numbers(row.policy):
         return PolicyAt(row.policy, row.policy_rev)
     prefix = _known(row.prefix, policy.static_prefix)
     written = replace(row, policy=policy, policy_rev=row.policy_rev + 1, prefix=prefix)
-    scope.ports.table.write([tenants.put_tenant(written)])
+    scope.ports.table.write([tenant_rows.put_tenant(written)])
     return PolicyAt(policy, written.policy_rev)

@@ -13,8 +13,8 @@ from neve.domain.records import Kind, PackManifest
 from neve.domain.tenants.policy import Policy, Profile
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled, Identifier
+from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.sessions.events import ImageBlock, Said
-from neve.http.schemas.sessions.sessions import MemoryLagOut
 from neve.usecases.compile.command import CompileCommand, Content
 from neve.usecases.compile.compile_context import Compiled
 from neve.usecases.compile.reads import Standing
@@ -352,7 +352,8 @@ COMPILE = Operation(
     tag="context",
     summary="The whole prompt of one turn, within its budget and with what a provider can cache first.",
     description="Static prefix, instructions, pack, history, and in the user's last message what was retrieved, the"
-    " task, the session and the message. A memory failure is told in `degraded`.",
+    " task, the session and the message. A memory failure is told in `degraded`, also a language model that gives no"
+    " answer: `extract:queued`.",
     scope="chat",
     query=Nothing,
     body=CompileBody,

@@ -215,7 +215,7 @@ class DocumentView(DocumentHeadView):
 
     @classmethod
     def of(cls, document: Document, *, chunks: bool = False) -> Self:
-        parts = enumerate(document_chunks(document.text)) if chunks else ()
+        parts = enumerate(document_chunks(document.text, document.kind)) if chunks else ()
         shown = [ChunkView(n=n, text=text, tokens=estimate(text)) for n, text in parts]
         return cls(**_plain(cls, document), chunks=shown if chunks else None)
 

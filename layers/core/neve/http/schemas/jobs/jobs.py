@@ -30,12 +30,16 @@ class JobOut(View):
     created_at: str
     finished_at: str | None
     result: dict[str, Any] | None = Field(description="What was done, or why nothing was.")
+    degraded: list[str] | None = Field(
+        default=None,
+        description="Of a pass that has not ended: `extract:queued` while the language model gives no answer.",
+    )
     stages: list[StageOut] | None = Field(
         default=None, description="Of work on a session, when the job is read: from what was said to what can be found."
     )
 
     @classmethod
-    def of(cls, job: Job, stages: Sequence[Mapping[str, str]] = ()) -> JobOut:
+    def of(cls, job: Job, stages: Sequence[Mapping[str, str]] = (), degraded: Sequence[str] = ()) -> JobOut:
         return cls(
             id=job.id,
             kind=job.kind,
@@ -45,6 +49,7 @@ class JobOut(View):
             created_at=job.created_at,
             finished_at=job.finished_at,
             result=job.result or None,
+            degraded=list(degraded) or None,
             stages=[StageOut.model_validate(stage) for stage in stages] or None,
         )
 

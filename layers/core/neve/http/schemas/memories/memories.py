@@ -12,7 +12,7 @@ from neve.domain.errors import invalid
 from neve.domain.ids import MEMORY_ID, is_document_id, is_memory_id
 from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.observe.text import TimeOfDay, relative_date
+from neve.domain.memories.text import TimeOfDay, relative_date
 from neve.domain.records import (
     Category,
     Criteria,

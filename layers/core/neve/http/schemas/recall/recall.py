@@ -13,7 +13,7 @@ from neve.http.operations import Body, Nothing, Operation, Parameters, Response,
 from neve.http.pages import Page
 from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.fields import Cursor, Identifier, Limit, Time
-from neve.http.schemas.sessions.sessions import MemoryLagOut
+from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.ports import Source
 from neve.usecases.recall.answer import Hit, RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
@@ -138,7 +138,8 @@ class ComponentsView(View):
     prior: float = Field(description="Product of the three, at most 1.35.")
     final: float = Field(description="RRF, with what memories lend, times prior.")
     lent: float | None = Field(
-        default=None, description="Without rerank: a quarter of the RRF of a memory that was made from this utterance."
+        default=None,
+        description="Without rerank: half of what the legs place a memory better that was made from this utterance.",
     )
     rerank: float | None = Field(
         default=None, description="Log odds by the rerank stage, which orders hits when utterances are among them."

@@ -10,17 +10,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
 from neve.domain.errors import FieldError, NeveError
-from neve.domain.records import Event, EventType, RetractReason, Spans
-from neve.domain.sessions.images import MAX_IMAGE_BYTES
+from neve.domain.images.image_types import MAX_IMAGE_BYTES
+from neve.domain.records import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.fields import Filled, Identifier, Limit, Name, Seq, Time
 from neve.store.keys import image_name
+from neve.usecases.images.create_upload import Upload
 from neve.usecases.sessions.append_events import Appended, NewEvent
-from neve.usecases.sessions.create_upload import Upload
 from neve.usecases.sessions.list_events import EventPage
-from neve.usecases.sessions.retract_events import Retract, Retracted
 
 EVENTS = "/v1/users/{user_id}/sessions/{session_id}/events"
 UPLOADS = "/v1/users/{user_id}/uploads"
@@ -294,31 +293,6 @@ class EventsQuery(Parameters):
         """A log is read from a seq."""
 
 
-class RetractBody(Body):
-    from_seq: Seq = Field(description="The first event that is taken back.")
-    to_seq: Seq | None = Field(
-        description="The last one; null: to the end of the log as it is. A repeat of the call means the same end."
-    )
-    reason: RetractReason = Field(
-        description="`edited` (regenerated answers, too) and `branched` keep the words in the log, marked; `deleted`"
-        " erases them, and what was made of them, for good."
-    )
-
-    def command(self) -> Retract:
-        return Retract(self.from_seq, self.to_seq, self.reason)
-
-
-class RetractedOut(View):
-    from_seq: int
-    to_seq: int
-    epoch: int = Field(description="The session's history goes on in this epoch, without the events.")
-    job_id: str = Field(description="Of the job that sees to what was made of them.")
-
-    @classmethod
-    def of(cls, retracted: Retracted) -> RetractedOut:
-        return cls(from_seq=retracted.from_seq, to_seq=retracted.to_seq, epoch=retracted.epoch, job_id=retracted.job_id)
-
-
 class UploadBody(Body):
     media_type: MediaType
     size: int | None = Field(
@@ -370,21 +344,6 @@ LIST_EVENTS = Operation(
     body=Nothing,
     responses={200: Response("A page of events.", EventsPage)},
     codes=("session_not_found",),
-)
-
-RETRACT_EVENTS = Operation(
-    method="POST",
-    path=f"{EVENTS}/retract",
-    id="retractEvents",
-    tag="events",
-    summary="Take events back: edited, deleted, or left for another branch.",
-    description="Prompts and recall are without them once this is answered; what was made of them follows by the job.",
-    scope="chat",
-    query=Nothing,
-    body=RetractBody,
-    responses={200: Response("They are taken back.", RetractedOut)},
-    codes=(*USER_WRITE, "session_not_found"),
-    idempotent=True,
 )
 
 CREATE_UPLOAD = Operation(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any, Literal
 
 from pydantic import Field
@@ -10,9 +9,9 @@ from pydantic import Field
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Filled, Identifier, Limit, Name, Timezone
+from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.pack.packs import PackOut
 from neve.http.schemas.tenants.usage import SessionPromptsOut
-from neve.usecases.sessions.memory_lag import MemoryLag
 from neve.usecases.sessions.open_session import OpenedSession, OpenSession
 from neve.usecases.sessions.read_sessions import SessionView
 
@@ -53,23 +52,6 @@ class Covers(View):
 
     from_: int = Field(serialization_alias="from")
     to: int
-
-
-class MemoryLagOut(View):
-    """How far memory is behind what was said. All zero: everything can be recalled, by words and by meaning."""
-
-    events: int = Field(description="Events whose words are not in the search index yet.")
-    unindexed: int = Field(description="Those, and memories that are not in it as they are now.")
-    unembedded: int = Field(description="Events and memories that cannot be found by meaning yet.")
-    unobserved: int = Field(description="Events up to the last complete turn that no pass has read.")
-    seconds: int = Field(description="How long the oldest of all these has waited.")
-    at_least: bool | None = Field(
-        default=None, description="true: not everything was counted, so each number may be larger. Else absent."
-    )
-
-    @classmethod
-    def of(cls, lag: MemoryLag) -> MemoryLagOut:
-        return cls(**asdict(lag) | {"at_least": lag.at_least or None})
 
 
 class SessionOut(View):
@@ -128,7 +110,10 @@ class OpenedOut(View):
     session: SessionOut
     pack: PackOut
     transparency: list[str] = Field(description="Lines for the person at the screen.")
-    degraded: list[str] | None = Field(description="What is missing from the pack, and why. Absent when nothing is.")
+    degraded: list[str] | None = Field(
+        description="What is missing from the pack, and why; `extract:queued` while what was said waits for a language "
+        "model that gives no answer. Absent when nothing is."
+    )
     created: bool
     elapsed_ms: int
 

@@ -13,9 +13,9 @@ from neve.domain.tenants.prices import price_table
 from neve.domain.times import iso
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled, Time
-from neve.http.schemas.sessions.sessions import MemoryLagOut
+from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
-from neve.store.tenants import set_numbers
+from neve.store.tenants.tenant_rows import set_numbers
 from neve.usecases.tenants.create_key import CreatedKey
 from neve.usecases.tenants.read_policy import PolicyAt
 from neve.usecases.tenants.service_health import Health
@@ -50,7 +50,9 @@ class LanguagesOut(View):
 
 
 class TroubleOut(View):
-    what: str = Field(description="A store (`table`, `queue`, `search`, `objects`) or a leg (`lexical`, `vector`).")
+    what: str = Field(
+        description="A store (`table`, `queue`, `search`, `objects`) a leg (`lexical`, `vector`) or the `observer`."
+    )
     kind: Literal["failing", "full", "damaged"]
     reason: str
     since: Time

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from neve.observers.extractive.english.verbs import is_past_form
-from neve.observers.extractive.english.vocabulary import ADVERB, ADVERBS, FIRST_PERSON, any_of
+from neve.observers.extractive.english.vocabulary import ADVERB, ADVERBS, FIRST_PERSON, TRAITS, any_of
 
 _HYPOTHESIS = re.compile(
     r"^(?:imagine|suppose|what if|let's say|say i|pretend|assume|assuming)\b|\b(?:hypothetically|just kidding|j/k)\b"
@@ -55,6 +55,12 @@ _GERUND_SUBJECT = re.compile(
     + r"\b",
     re.IGNORECASE,
 )
+_LOST_TRAIT = re.compile(
+    r"^(?P<trait>(?:(?:type \d|lactose|gluten|severely|also) )?"
+    + any_of(*TRAITS)
+    + r")(?: here\b|(?=, (?:on|since|with|for|and i)\b))",
+    re.IGNORECASE,
+)
 _LOST_IVE = re.compile(r"^been\s+(?:\w+ing|to|in|at|on)\b", re.IGNORECASE)
 _LOST_I = re.compile(
     rf"^(?:{ADVERB}\s+)*"
@@ -83,6 +89,8 @@ def with_subject(sentence: str) -> str:
     if _FIRST_PERSON.match(sentence):
         return sentence
     lowered = sentence[:1].lower() + sentence[1:]
+    if trait := _LOST_TRAIT.match(sentence):
+        return f"I'm {trait['trait'].lower()}{sentence[trait.end() :]}"
     if _LOST_IVE.search(sentence):
         return f"I've {lowered}"
     if _LOST_IM.search(sentence):

@@ -128,9 +128,24 @@ _AHEAD_OF_DATE = re.compile(
 )
 
 
+_ARRANGED = re.compile(
+    r"\b"
+    + any_of(
+        "booked reserved scheduled rescheduled planned promised arranged registered agreed decided",
+        "signed (?:\\w+ )?up|(?:got|made) (?:an appointment|a reservation|a booking)",
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+"""What is arranged is still to come, although it was arranged in the past: "I booked a table on Friday"."""
+
+
 def _leans_ahead(before: str) -> bool:
     """Whether the words in front of a date make it a coming one: booked for Friday, due by Monday."""
-    return _AHEAD_OF_DATE.search(before) is not None
+    if _AHEAD_OF_DATE.search(before):
+        return True
+    arranged = list(_ARRANGED.finditer(before))
+    return bool(arranged) and not any(map(is_past_form, re.findall(r"[a-z']+", before[arranged[-1].end() :].lower())))
 
 
 # --- meanings -----------------------------------------------------------------------------------

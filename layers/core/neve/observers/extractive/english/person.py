@@ -6,13 +6,15 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from neve.observers.extractive.english.verbs import is_common_present, third_person_form
+from neve.observers.extractive.english.sentences import order_at
+from neve.observers.extractive.english.verbs import is_common_present, is_past_form, third_person_form
 from neve.observers.extractive.english.vocabulary import ADVERBS, words
 
 _UNSAFE = re.compile(
     r"\b(?:you|your|yours|yourself|you're|you've|you'll|you'd|we|us|our|ours|ourselves|we're|we've|we'll|we'd)\b", re.I
 )
-_AND_I = re.compile(r"my ((?:[\w-]+ ){0,2}[\w-]+) and i\b", re.IGNORECASE)
+_AND_I = re.compile(r"my ((?:[\w-]+ ){0,2}[\w-]+) and i\b(?!')", re.IGNORECASE)
+_FINITE = words("is are was were has have had does do did can will would could should may might must am")
 _TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|[^A-Za-z]+")
 _WOULD_VERBS = words(
     "love like prefer rather be say want appreciate never always have go do recommend suggest need hate choose"
@@ -36,11 +38,22 @@ def about(subject: str, sentence: str) -> str:
     "you" is kept as it was said: ``User said: We chose the blue one``."""
     if _UNSAFE.search(sentence):
         return f"{subject} said: {sentence[:1].upper()}{sentence[1:]}"
-    if _not_rewritable(sentence):
+    if _ASKS_WITHOUT_VERB.match(sentence) or order_at(sentence) or _not_rewritable(sentence):
         return f"{subject} said: {sentence[:1].upper()}{sentence[1:]}"
-    if together := _AND_I.match(sentence):
+    if (together := _AND_I.match(sentence)) and _is_noun_phrase(together[1]):
         return f"{subject} and their {together[1]}{_continued(subject, sentence[together.end() :])}"
     return _Rewriter(subject).rewrite(sentence)
+
+
+_ASKS_WITHOUT_VERB = re.compile(r"no\s.*\b(?:i|i'm|i've|my)\b", re.IGNORECASE)
+"""``No nuts please, I'm allergic``"""
+
+
+def _is_noun_phrase(group: str) -> bool:
+    """Of one to three words behind "my": "wife Ana", not "name is Olga". What ends in an "s" may be a verb."""
+    said = group.lower().split()
+    verbs = any(word in _FINITE or is_past_form(word) for word in said)
+    return len(said) == 1 or (not verbs and not said[-1].endswith("s") and not said[1].endswith("s"))
 
 
 def _not_rewritable(sentence: str) -> bool:
@@ -175,8 +188,9 @@ def from_assistant(sentence: str) -> str:
 
 
 _REMEMBER = re.compile(
-    r"^(?:please\s+)?(?:can you\s+)?(?:just\s+)?(?:remember|don't forget|do not forget|keep in mind|note|make a note"
-    r"|bear in mind|important|for the record|fyi|note to self)(?:\s*[:,]\s*|\s+)(?:that\s+|this\b\s*[:,]?\s*)?",
+    r"^(?:please\s+)?(?:(?:can|could|would|will) you\s+(?:please\s+)?)?(?:just\s+)?"
+    r"(?:note to self|remember|don't forget|do not forget|keep in mind|note|make a note"
+    r"|bear in mind|important|for the record|fyi)(?:\s*[:,]\s*|\s+)(?:that\s+|this\b\s*[:,]?\s*)?",
     re.IGNORECASE,
 )
 _REMIND = re.compile(r"^(?:please\s+)?(?:can you\s+)?remind me\s*", re.IGNORECASE)

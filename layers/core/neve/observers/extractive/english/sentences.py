@@ -7,11 +7,18 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from neve.domain.observe.unwanted import wanted_sentences
+from neve.domain.privacy.spans import REMOVED
+from neve.observers.extractive.english.foreign import is_foreign
+from neve.observers.extractive.english.verbs import is_common_present
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 
 LONGEST = 600
 """A longer "sentence" is pasted material, not something that was said."""
 
+_GAP = "\ue000"
+"""Stands for what the screen removed (docs/rules/privacy.md)."""
+_STATE = re.compile(r"(?:i'm|i am|im|i have|i've got|my)\b", re.IGNORECASE)
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _ASIDE = re.compile(r"\[[^\[\]\n]*\](?!\()")
@@ -74,7 +81,38 @@ _TAKES_BACK = re.compile(
     r"|i (?:meant|prefer|said|live|work|don't|moved|changed)\b))",
     re.IGNORECASE,
 )
-_DENIAL = re.compile(r"^(?:no|nope|actually)\b[\s,:.!-]+(?=\w)", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"^(?:(?:nope|actually)\b[\s,:.!-]+|no\b\s*[,:.!;–—-]+\s*|no\s+(?=(?:i|i'm|i've|it|it's|that's|he's|she's|we|they)\b))(?=\w)",
+    re.IGNORECASE,
+)
+"""``No nuts, please`` asks for something: "no" takes back only before a mark or a clause."""
+_COURTESY = re.compile(
+    r"^no (?:problems?|worries|thanks|thank you|rush|offen[cs]e|doubt)\b\s*[,:.!;–—-]+\s*", re.IGNORECASE
+)
+_EVIDENCE = re.compile(
+    r"^(?P<head>actually,?\s+)?(?:(?:it )?turns out|apparently|as it turns out"
+    r"|(?:the|my) (?:\w+ )?(?:doctors?|gp|allergist|specialist|dentist|nurse|tests?|results?)"
+    r" (?:says?|said|shows?|showed|confirms?|confirmed|told me))(?:,|\s+that)?\s+(?=(?:i|i'm|i've|my|we|we're)\b)",
+    re.IGNORECASE,
+)
+"""Where a statement was learnt: ``It turns out I'm not allergic`` says that one is not."""
+_JEST = re.compile(r"^(?:\w+,?\s+)?(?:(?:i'm|i was) )?(?:just |only )?(?:kidding|joking|jk|j/k)\b", re.IGNORECASE)
+_TOLD_TO_REMEMBER = re.compile(
+    r"^(?:please\s+)?(?:can|could|would|will) you (?:please )?(?:remember|note|keep in mind)"
+    r"(?:\s*:| that (?:i|i'm|my|we|our|the|he|she|they|his|her|their|[a-z]+'s)\b)",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(
+    r"(?:,|\s[-–—])\s*(?:(?:and|so)\s+)?(?!(?:please )?(?:don't forget|do not forget|remember|note|keep in mind)\b)"
+    r"(?=please\s+\w"
+    r"|(?<!and )(?:just )?(?:don't|do not|dont|never) (?!(?:to|in|on|at|before|after|again|the|a|an|my|i)\b)[a-z]+\b"
+    r"|(?!(?:for|to|with|like|about|from|by|at|of|on|behind|near|and|or|but|not|than|except|without|gave|told|let)\b)"
+    r"[a-z]+(?<!ed)(?<!s) (?:me|us)\b)",
+    re.IGNORECASE,
+)
+_ORDER_BY_VERB = re.compile(r"(?:,|\s[-–—])\s*(?=(?P<verb>[a-z]+) (?!and\b|or\b))", re.IGNORECASE)
+_OF_THE_SAME = re.compile(r"\b(?:it|them|that|those|this|these|one|some|him|her)\b", re.IGNORECASE)
+_CODE = re.compile(r"\w\.\w+\([^)]*\)|\w\(\w+=|^\s*(?:return|import|raise|def|class)\s+\S*[.(]|^\s*File \"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +128,46 @@ class Sentence:
 
 def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
     """The sentences of a message, in order. ``names`` are the speakers: a name that is called is left out."""
-    bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'")))
-    found: list[Sentence] = []
-    for line in filter(str.strip, _ASIDE.sub(" ", bare).splitlines()):
-        for part in _split(_BULLET.sub("", line)):
-            sentence = _clean(part, names) if len(part) <= LONGEST else None
-            if sentence:
-                found.append(sentence)
-    return found
+    bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'"))).replace(REMOVED, _GAP)
+    lines = filter(str.strip, _ASIDE.sub(" ", bare).splitlines())
+    said = wanted_sentences([part for line in lines for part in _split(_BULLET.sub("", line))])
+    parts = [part for part in _in_earnest(said) if not _is_unreadable(part)]
+    cleaned = (_clean(clause, names) for part in parts for clause in clauses_of(part))
+    return [sentence for sentence in cleaned if sentence]
+
+
+def _is_unreadable(part: str) -> bool:
+    """Pasted, code, a stump around what was redacted, or not English."""
+    return len(part) > LONGEST or _GAP in part or _CODE.search(part) is not None or is_foreign(part)
+
+
+def _in_earnest(said: list[str]) -> list[str]:
+    """Without what was taken back as a joke: ``I'm the Pope. Just kidding.``"""
+    jests = {n for n, part in enumerate(said) if _JEST.search(part)}
+    return [part for n, part in enumerate(said) if n not in jests and n + 1 not in jests]
+
+
+def clauses_of(part: str) -> list[str]:
+    """A statement about oneself, and the order behind it: ``I love jazz, play me some`` are two sentences. An order
+    about "it" or "them" keeps the statement that it needs."""
+    at = order_at(part)
+    if at is None or part.endswith("?"):
+        return [part]
+    order = part[at.end() :]
+    return [part[: at.start()], part if _OF_THE_SAME.search(order) else order]
+
+
+def order_at(part: str) -> re.Match[str] | None:
+    """Where, behind what is said of oneself, the listener is told to do something. A base verb alone is an order where
+    what comes before tells what somebody is or has."""
+    if not _OF_SELF.match(part) or '"' in part:
+        return None
+    if at := _ORDER.search(part):
+        return at
+    if not _STATE.match(part):
+        return None
+    at = next((one for one in _ORDER_BY_VERB.finditer(part) if is_common_present(one["verb"].lower())), None)
+    return at if at and not re.search(r"\b(?:and|or)\b", part[at.end() :]) else None
 
 
 def _split(line: str) -> list[str]:
@@ -125,7 +195,7 @@ def _as_stop(emoji: re.Match[str]) -> str:
 
 def _clean(part: str, names: Collection[str]) -> Sentence | None:
     text = _unquoted(part.strip(" \t*_-–—"))
-    question = text.rstrip("\"')!.").endswith("?")
+    question = text.rstrip("\"')!.").endswith("?") and _TOLD_TO_REMEMBER.search(text) is None
     tail = _QUESTION_TAIL.search(text) if question else None
     if tail and len(text[: tail.start()].split()) >= _FEWEST_WORDS_BEFORE_TAIL:
         text, question = text[: tail.start()], False
@@ -162,7 +232,8 @@ def _without_opener(text: str, names: Collection[str]) -> tuple[str, bool, bool]
     corrects = takes_back = False
     while True:
         before = text
-        text = _OPENER.sub("", _GREETED_NAME.sub("", text))
+        text = _COURTESY.sub("", _OPENER.sub("", _GREETED_NAME.sub("", text)))
+        text = _EVIDENCE.sub(lambda found: found["head"] or "", text)
         if called:
             text = re.sub(rf"^(?:{called})\s*[,!.]+\s*|\s*,\s*(?:{called})$", "", text, flags=re.IGNORECASE)
         taken = _TAKES_BACK.sub("", text)

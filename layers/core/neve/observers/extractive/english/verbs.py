@@ -33,6 +33,9 @@ _THIRD = {
     "don't": "doesn't",
     "dont": "doesn't",
     "go": "goes",
+    "wanna": "wants to",
+    "gotta": "has to",
+    "ain't": "isn't",
 }
 _COMMON_PRESENT = words(
     "am live prefer enjoy hate dislike want hope intend think believe feel know mean speak learn teach write read eat",

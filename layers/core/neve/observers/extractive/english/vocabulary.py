@@ -20,6 +20,10 @@ _ADVERBS = (
     "totally truly definitely probably often sometimes kinda mostly generally typically currently simply both all",
     "once first then completely super very rarely mainly personally ever hardly barely",
 )
+TRAITS = (
+    "vegan vegetarian pescatarian allergic intolerant diabetic celiac coeliac asthmatic pregnant dyslexic autistic",
+    "deaf blind colorblind colour-blind left-handed",
+)
 ADVERBS = words(*_ADVERBS)
 ADVERB = any_of(*_ADVERBS, "kind of|sort of")
 FIRST_PERSON = any_of("i i'm im i've ive i'll i'd my mine me we we're we've we'll we'd our us")

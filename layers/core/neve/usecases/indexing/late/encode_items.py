@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from neve.domain.indexing.memory_passages import memory_passages
+from neve.domain.indexing.utterances import event_place, utterance_of, utterance_passages
 from neve.domain.records import Status, UserHead
 from neve.ports import (
     Check,
@@ -22,15 +24,13 @@ from neve.ports import (
     WriteOp,
 )
 from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import UserKeys
-from neve.store.leg_health import no_leg_trouble, put_leg_trouble
+from neve.store.tenants.leg_health import no_leg_trouble, put_leg_trouble
 from neve.store.token_vectors import TokenVectors, read_token_vectors
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import UserErased, still_there
 from neve.usecases.indexing.index_events import EmbedAgain
 from neve.usecases.indexing.index_memories import NEVER_RECALLED
-from neve.usecases.indexing.memory_passages import memory_passages
-from neve.usecases.indexing.utterances import event_place, utterance_of, utterance_passages
 from neve.usecases.tenants.usage import usage_put
 
 ITEMS = 16

@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from neve.domain.indexing.utterances import event_id
 from neve.ports import Conflict, Message, Ports, Table
-from neve.store.keys import INDEXED, UserKeys
-from neve.store.partitions import all_rows
+from neve.store.keys import INDEXED, UserKeys, said_at, said_place
+from neve.store.partitions import all_rows, pages
 from neve.store.token_vectors import LateProgress, read_late_progress
-from neve.usecases.indexing.indexed_row import read_indexed
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
-from neve.usecases.indexing.messages import late_user_message
-from neve.usecases.indexing.utterances import event_id
-
-_BEHIND_MEMORIES = "S#"
-"""What a place in the logs begins with; no memory's key does. A user's items are gone through memories first."""
+from neve.usecases.jobs.messages.indexing import late_user_message
+from neve.usecases.lag.indexed_row import read_indexed
 
 
 def encode_user(ports: Ports, keys: UserKeys, ends_ms: float) -> Message | None:
@@ -50,25 +47,21 @@ def _note(table: Table, keys: UserKeys, progress: LateProgress) -> bool:
 def _items(table: Table, keys: UserKeys, after: str) -> Iterator[tuple[list[str], str]]:
     """Ids of a user's memories, then of what was said in its sessions, with the place of the last one: what lies behind
     ``after``. Raises StoreUnavailable."""
-    if not after.startswith(_BEHIND_MEMORIES):
+    said = said_at(after)
+    if said is None:
         yield from _memories(table, keys, after)
-        after = ""
-    session, _, seq = after.removeprefix(_BEHIND_MEMORIES).rpartition("#")
+    session, seq = said or ("", 0)
     for item in all_rows(table, keys.partition, prefix=INDEXED):
         row = read_indexed(item["session_id"], item)
         if row.session < session:
             continue
-        first = int(seq) + 1 if row.session == session else 1
+        first = seq + 1 if row.session == session else 1
         for start in range(first, row.indexed_seq + 1, ITEMS):
             last = min(start + ITEMS - 1, row.indexed_seq)
             ids = [event_id(row.session, one) for one in range(start, last + 1)]
-            yield ids, f"{_BEHIND_MEMORIES}{row.session}#{last}"
+            yield ids, said_place(row.session, last)
 
 
 def _memories(table: Table, keys: UserKeys, after: str) -> Iterator[tuple[list[str], str]]:
-    while True:
-        page = table.query(keys.partition, between=keys.memories_behind(after or None), limit=ITEMS)
-        if not page.items:
-            return
-        after = page.items[-1]["sk"]
-        yield [item["id"] for item in page.items], after
+    for found in pages(table, keys.partition, between=keys.memories_behind(after or None), page=ITEMS):
+        yield [item["id"] for item in found], found[-1]["sk"]

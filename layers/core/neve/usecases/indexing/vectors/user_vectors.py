@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from neve.domain.observe.text import fingerprint
+from neve.domain.memories.text import fingerprint
 from neve.domain.records import UserHead
 from neve.ports import IndexingPorts, IndexModel, Passage, Put, StoreUnavailable, Table
 from neve.store import rows
-from neve.store.embedder_health import put_embedder_health, read_embedder_health
+from neve.store.incarnation import still_there
 from neve.store.keys import EMBEDDER_HEALTH, UserKeys
+from neve.store.tenants.embedder_health import put_embedder_health, read_embedder_health
 from neve.store.transact import transact
-from neve.usecases.erase.incarnation import still_there
 from neve.usecases.indexing.vectors.embed_texts import Embedded, embed_texts
 from neve.usecases.tenants.usage import usage_put
 

@@ -42,7 +42,7 @@ def new_candidates(
         if isinstance(row, Hidden):
             continue
         _, share = _best_passage(asked, row)
-        if share and (reason := out.reason_of(row.passages)):
+        if share and (reason := out.reason_of(row)):
             dropped.append(Dropped(row.id, reason))
         elif share:
             placed.append(Placed(row.id, share, row.written_at))
@@ -97,9 +97,11 @@ class _Asked:
     _shares: dict[tuple[str, int], float] = field(default_factory=dict)
 
     def share_of(self, row: RecallRow, n: int) -> float:
-        if (row.id, n) not in self._shares:
-            self._shares[row.id, n] = self.terms.share_of(row.passages[n].text)
-        return self._shares[row.id, n]
+        passage = row.passages[n]
+        known = self._shares.get((passage.item_id, n))
+        if known is None:
+            known = self._shares[passage.item_id, n] = self.terms.share_of(passage.text)
+        return known
 
 
 def _vector_leg(asked: _Asked, gated: Gated, rows: Hydrated, reading: Reading) -> Leg:
@@ -115,7 +117,7 @@ def _keyword_leg(request: ResolvedRequest, asked: _Asked, gated: Gated, rows: Hy
     matches, dropped = _matches("lexical", asked, gated.lexical, rows)
     indexed = [Placed(identifier, match.share) for identifier, match in matches.items()]
     placed = []
-    for identifier in dict.fromkeys((*new, *(c.item_id for c in gated.found if _state(c, rows) == CHANGED))):
+    for identifier in dict.fromkeys((*new, *(c.item_id for c in gated.found if _state(c, rows[c.item_id]) == CHANGED))):
         row = rows[identifier]
         if identifier in matches or isinstance(row, Hidden):
             continue
@@ -127,9 +129,8 @@ def _keyword_leg(request: ResolvedRequest, asked: _Asked, gated: Gated, rows: Hy
     return {identifier: matches[identifier] for identifier in ranking}, dropped
 
 
-def _state(candidate: Candidate, rows: Hydrated) -> str | None:
+def _state(candidate: Candidate, row: RecallRow | Hidden) -> str | None:
     """Why the row behind a candidate is not the one that was found; None when it is."""
-    row = rows[candidate.item_id]
     if isinstance(row, Hidden):
         return row.reason
     current = candidate.version == row.version and candidate.n < len(row.passages)
@@ -148,13 +149,14 @@ def _matches(
     matches: dict[str, Match] = {}
     dropped: list[Dropped] = []
     for candidate in candidates:
-        row, reason = rows[candidate.item_id], _state(candidate, rows)
+        row = rows[candidate.item_id]
+        reason = _state(candidate, row)
         if isinstance(row, RecallRow) and reason is None:
             reason = asked.terms.refusal(row.passages[candidate.n].text)
             if reason is None:
                 calibrated = similarity(candidate) if similarity else None
                 share = asked.share_of(row, candidate.n)
-                matches[row.id] = Match(candidate.n, share, candidate.length, candidate.score, calibrated)
+                matches[candidate.item_id] = Match(candidate.n, share, candidate.length, candidate.score, calibrated)
         if reason is not None:
             dropped.append(Dropped(candidate.item_id, reason, {leg: candidate.score}))
     return matches, dropped

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from neve.domain.ids import is_document_id
+from neve.domain.indexing.utterances import event_place
 from neve.domain.records import Spans, UserHead
 from neve.domain.sessions.spans import holds
 from neve.ports import Item, Key, Task
 from neve.scope import UserScope
 from neve.store import rows
-from neve.usecases.indexing.utterances import event_place
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import LeftOut
 from neve.usecases.recall.recall_rows import TAKEN_BACK, Hidden, RecallRow, read_row, row_key
@@ -118,7 +118,7 @@ def shown(rows_by_id: Hydrated, out: LeftOut) -> Hydrated:
     """With what is left out hidden: a row's own fingerprint is known only now."""
 
     def judged(row: RecallRow | Hidden) -> RecallRow | Hidden:
-        reason = out.reason_of(row.passages) if isinstance(row, RecallRow) else None
+        reason = out.reason_of(row) if isinstance(row, RecallRow) else None
         return Hidden(reason) if reason else row
 
     return {i: judged(row) for i, row in rows_by_id.items()}

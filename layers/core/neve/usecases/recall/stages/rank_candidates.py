@@ -6,10 +6,10 @@ The rerank stage re-orders the result where utterances are among it (``rerank.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from neve.domain.observe.text import statement_fingerprint
+from neve.domain.memories.text import statement_fingerprint
 from neve.domain.recall.fusion import (
     RRF_K,
     SCORE_DIGITS,
@@ -29,8 +29,7 @@ NEUTRAL_IMPORTANCE = 3
 """Of rows that carry none (events)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """How a row matched: the passage that stands for it in each leg, and with what score. ``share``: of query terms in
     the passage; ``length``: index terms of its whole message. The score is None for a row that is too new for the
     index."""
@@ -42,8 +41,7 @@ class Match:
     calibrated: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A row in its place. ``components`` are those of the answer. ``share``: of query terms in the passage ``n``;
     ``length``: index terms of its whole message. ``shown_rrf``: of the legs that found the passage ``n``, without a leg
     that found another one of the same row."""

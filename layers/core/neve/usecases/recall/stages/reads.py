@@ -15,13 +15,19 @@ from neve.ports import DeadlineExceeded, Index, Item, Page, Source, StoreUnavail
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import EVENT, NO_WORDS
-from neve.usecases.indexing.indexed_row import read_indexed
+from neve.usecases.lag.indexed_row import read_indexed
+from neve.usecases.lag.memory_lag import (
+    MemoryLag,
+    memories_lag,
+    some_behind,
+    user_lag,
+    words_lag,
+)
 from neve.usecases.pack.served_pack import PACK_CONTENTS, PackContents, contents_of
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import History
 from neve.usecases.recall.recall_rows import row_key
 from neve.usecases.recall.stages.documents import with_texts
-from neve.usecases.sessions.memory_lag import MemoryLag, memories_lag, some_behind, user_lag, words_lag
 
 NEW_ROWS = 200
 """Rows whose words the index may not have compete by themselves, at most this many, newest first

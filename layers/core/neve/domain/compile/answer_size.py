@@ -1,0 +1,41 @@
+"""How much of a log one answer has room for (docs/rules/compile.md#answer-size)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from neve.domain.records import Event, EventType
+
+ANSWER_BYTES = 6_291_556
+"""What a function may answer: Lambda's documents say 6 MB, its error messages name this number."""
+BESIDE_THE_LOG = 400 * 1024
+"""Left for pack, tools, what is retrieved and the report: more than a pack of 100,000 tokens takes in English."""
+_MOST_BYTES_A_CHARACTER = 7
+"""A control character, escaped twice."""
+
+
+def room_for_the_log(beside: int) -> int:
+    """Bytes that are left of an answer into which the call itself brings ``beside``."""
+    return ANSWER_BYTES - BESIDE_THE_LOG - beside
+
+
+def fits(events: Sequence[Event], room: int) -> bool:
+    """Whether ``bytes_of`` is at most ``room``; of texts that are far shorter nothing is made to know it."""
+    if all(isinstance(event.content, str) and not event.event_data for event in events):
+        most = sum(_MOST_BYTES_A_CHARACTER * len(event.content) + len('["",{}]') for event in events)
+        if most <= room:
+            return True
+    return bytes_of(events) <= room
+
+
+def bytes_of(events: Iterable[Event]) -> int:
+    """As parts of the answer: JSON whose quotes and backslashes are escaped once more, for a body is a string. No
+    prompt shows the boundary of a task."""
+    shown = (event for event in events if event.event_type is not EventType.TASK_BOUNDARY)
+    return sum(_json_bytes([event.content, event.event_data]) for event in shown)
+
+
+def _json_bytes(said: object) -> int:
+    text = json.dumps(said, ensure_ascii=False)
+    return len(text.encode("utf-8", "surrogatepass")) + text.count("\\") + text.count('"')

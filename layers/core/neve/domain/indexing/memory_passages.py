@@ -1,0 +1,44 @@
+"""A memory as the passages that the search index holds."""
+
+from __future__ import annotations
+
+from neve.domain.indexing.passage import Passage, Source
+from neve.domain.memories.passages import passages_of
+from neve.domain.records import Memory, Status
+from neve.domain.times import MONTHS, parse
+
+
+def memory_passages(memory: Memory, status: Status | None = None) -> list[Passage]:
+    """Without vectors, in the order of the text. Each stands by itself: it has no neighbours. ``status``: what the
+    index says of the row, where that is not its own (a replaced row)."""
+    parts = passages_of(memory)
+    shown_date = date_text(memory.observed_at)
+    return [
+        Passage(
+            item_id=memory.id,
+            n=n,
+            version=memory.rev,
+            source=Source.MEMORY,
+            text=part.text,
+            fingerprint=memory.fingerprint,
+            kind=memory.kind.value,
+            status=(status or memory.status).value,
+            scope=memory.scope.value,
+            tier=memory.tier.value,
+            observed_at=memory.observed_at,
+            date_text=shown_date,
+            session_id=memory.session_id,
+            category=memory.category,
+            group=memory.group,
+            tags=memory.tags,
+            seq_from=part.seq_from,
+            seq_to=part.seq_to,
+        )
+        for n, part in enumerate(parts)
+    ]
+
+
+def date_text(at: str) -> str:
+    """The day as people write it, in UTC: ``8 May, 2023``. A question about May then finds what was said in May."""
+    day = parse(at)
+    return f"{day.day} {MONTHS[day.month - 1]}, {day.year}"

@@ -1,0 +1,79 @@
+"""What the search index holds: a passage, and what its versions are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Source(StrEnum):
+    MEMORY = "memory"
+    DOCUMENT = "document"
+    EVENT = "event"
+
+
+MOST_FOLLOWING = 2
+"""Passages behind one whose words it carries."""
+_VERSIONS_OF_A_REV = 2 * (MOST_FOLLOWING + 1)
+
+
+def removal_version(rev: int) -> int:
+    """The document version of a removal: that of the newest document of the rev, below those of the next one. A row
+    that is gone for good is removed as its next rev, so that nothing of its last one comes back."""
+    return _VERSIONS_OF_A_REV * (rev + 1) - 1
+
+
+def rev_of(document_version: int) -> int:
+    """The rev of a row that a stored document was made from."""
+    return document_version // _VERSIONS_OF_A_REV
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A passage of the same session, ``distance`` places behind another one (negative: before it), and the other parts
+    of its message."""
+
+    distance: int
+    text: str
+    rest: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev. ``following_known``:
+    how many of the ``MOST_FOLLOWING`` passages behind it are there already.
+
+    ``text`` is what the keyword leg reads, with the speaker's name in front where there is one; ``rest`` are the
+    other parts of its message, of which only the length counts. ``date_text`` counts like the text, ``neighbours`` as
+    ``domain.recall.weighted_counts`` says. ``vector`` is float32 little-endian bytes."""
+
+    item_id: str
+    n: int
+    version: int
+    source: Source
+    text: str
+    fingerprint: str
+    kind: str
+    status: str
+    scope: str
+    tier: str
+    observed_at: str
+    vector: bytes | None = None
+    rest: tuple[str, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+    date_text: str = ""
+    session_id: str | None = None
+    category: str | None = None
+    group: str | None = None
+    path: str | None = None
+    tags: tuple[str, ...] = ()
+    seq_from: int | None = None
+    seq_to: int | None = None
+    following_known: int = MOST_FOLLOWING
+
+    @property
+    def document_version(self) -> int:
+        """What an index orders writes of one document by: a newer rev, then more neighbours, then a vector. 6·rev +
+        2·following + 1 with a vector (docs/rules/indexing.md#versions), so that words which come late take no vector
+        away."""
+        return _VERSIONS_OF_A_REV * self.version + 2 * self.following_known + (self.vector is not None)

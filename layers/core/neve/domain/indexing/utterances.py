@@ -1,0 +1,147 @@
+"""The utterances of a session's log as passages of the search index.
+
+An utterance is one message with its speaker. What tools said is no utterance, and neither is an event that holds
+nothing but an image or text that Neve itself rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from neve.domain.indexing.memory_passages import date_text
+from neve.domain.indexing.passage import MOST_FOLLOWING, Neighbour, Passage, Source
+from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
+from neve.domain.memories.text import fingerprint
+from neve.domain.recall.weighted_counts import NEIGHBOURS
+from neve.domain.records import Event, EventType
+from neve.domain.sessions.rendered_blocks import strip_event
+from neve.domain.sessions.transcript import event_text, one_line
+from neve.domain.tokens import estimate
+
+EVENT_KIND = "event"
+CACHED_PASSAGES = 1_000
+"""Utterances: some 5 MB. One message after the other of a conversation finds much the same hundred."""
+ROLES = {EventType.USER_MESSAGE: "user", EventType.ASSISTANT_RESPONSE: "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """``speaker``: the name that the caller gave, else the role. ``parts``: one, or several of at most 500 tokens
+    where a message is longer than that: the encoder reads no further. ``rev``: what was said never changes, but a
+    neighbour of it may be taken back."""
+
+    session: str
+    seq: int
+    role: str
+    speaker: str
+    parts: tuple[str, ...]
+    created_at: str
+    rev: int = 1
+
+    @property
+    def id(self) -> str:
+        return event_id(self.session, self.seq)
+
+    @property
+    def texts(self) -> list[str]:
+        """What is searched: names carry much of what people ask for, so the speaker stands in front."""
+        return [f"{self.speaker}: {part}" for part in self.parts]
+
+
+def event_ids_of(session: str) -> str:
+    """What the ids of a session's events start with."""
+    return f"evt:{session}:"
+
+
+def event_id(session: str, seq: int) -> str:
+    return f"{event_ids_of(session)}{seq}"
+
+
+def event_place(identifier: str) -> tuple[str, int] | None:
+    """Session and seq of an ``event_id``; None for any other id."""
+    prefix, _, rest = identifier.partition(":")
+    session, _, seq = rest.rpartition(":")
+    return (session, int(seq)) if prefix == "evt" and session and seq.isdecimal() else None
+
+
+def utterance_of(session: str, event: Event) -> Utterance | None:
+    """None for what nobody uttered, and for what was taken back."""
+    if event.taken_back:
+        return None
+    role = ROLES.get(event.event_type)
+    said = strip_event(event) if role else None
+    text = event_text(said).strip() if said else ""
+    if not role or not text:
+        return None
+    return Utterance(session, event.seq, role, one_line(event.name or role), _parts(text), event.created_at, event.rev)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """The text as it is if it fits a passage, else its paragraphs, as many together as fit one."""
+    if estimate(text) <= PASSAGE_TOKENS:
+        return (text,)
+    parts: list[str] = []
+    for chunk in chunks_of(text):
+        joined = f"{parts[-1]}\n\n{chunk}" if parts else chunk
+        if parts and estimate(joined) <= PASSAGE_TOKENS:
+            parts[-1] = joined
+        else:
+            parts.append(chunk)
+    return tuple(parts)
+
+
+def own_passages(utterance: Utterance) -> Sequence[Passage]:
+    """Those of an utterance without its neighbours."""
+    return _own_passages(utterance) if len(utterance.parts) == 1 else utterance_passages([utterance])
+
+
+@lru_cache(maxsize=CACHED_PASSAGES)
+def _own_passages(utterance: Utterance) -> Sequence[Passage]:
+    return utterance_passages([utterance])
+
+
+def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | None = None) -> list[Passage]:
+    """Without vectors, in order. ``utterances`` are consecutive: each one's neighbours stand beside it. ``seqs``: of
+    these only."""
+    texts = [Neighbour(0, text, rest) for utterance in utterances for text, rest in _with_rest(utterance.texts)]
+    places = [(utterance, n) for utterance in utterances for n in range(len(utterance.parts))]
+    wanted = utterances if seqs is None else [utterance for utterance in utterances if utterance.seq in seqs]
+    prints = {utterance.seq: fingerprint("\n".join(utterance.texts)) for utterance in wanted}
+    return [
+        Passage(
+            item_id=utterance.id,
+            n=n,
+            version=utterance.rev,
+            source=Source.EVENT,
+            text=texts[at].text,
+            fingerprint=prints[utterance.seq],
+            kind=EVENT_KIND,
+            status="active",
+            scope="session",
+            tier="episodic",
+            observed_at=utterance.created_at,
+            rest=texts[at].rest,
+            neighbours=tuple(_around(texts, at)),
+            following_known=min(MOST_FOLLOWING, len(texts) - 1 - at),
+            date_text=date_text(utterance.created_at),
+            session_id=utterance.session,
+            seq_from=utterance.seq,
+            seq_to=utterance.seq,
+        )
+        for at, (utterance, n) in enumerate(places)
+        if utterance.seq in prints
+    ]
+
+
+def _with_rest(texts: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each part of a message, and its other parts."""
+    for n, text in enumerate(texts):
+        yield text, (*texts[:n], *texts[n + 1 :])
+
+
+def _around(texts: Sequence[Neighbour], at: int) -> Iterator[Neighbour]:
+    for distance in NEIGHBOURS:
+        if 0 <= at + distance < len(texts):
+            said = texts[at + distance]
+            yield Neighbour(distance, said.text, said.rest)

@@ -1,0 +1,85 @@
+"""What somebody wrote as a memory, by hand or in an import, as a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
+from neve.domain.records import Category, Kind, Memory, Outcome, Priority, Provenance, Scope, Status, Tier
+from neve.domain.tokens import Counter
+
+SAID = ("text", "label", "group", "tags")
+"""What of it is somebody's words, and passes the gate (docs/rules/privacy.md#records)."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMemory:
+    """None = the default. A memory without a session is global. Times are stored-form strings. ``timezone``: in which
+    its day is told."""
+
+    text: str
+    kind: Kind
+    session_id: str | None = None
+    scope: Scope | None = None
+    priority: Priority | None = None
+    importance: int = 3
+    confidence: float = 1.0
+    label: str | None = None
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+    observed_at: str | None = None
+    category: Category | None = None
+    outcome: Outcome | None = None
+    emotional_tone: str | None = None
+    key_topics: tuple[str, ...] = ()
+    timezone: str = "UTC"
+
+
+def record_of(
+    written: WrittenMemory, memory_id: str, provenance: Provenance, created_at: str, gen: int, count: Counter
+) -> Memory:
+    """An active row at rev 1, observed and last used when it was created unless it says otherwise. ``gen``: the user's
+    generation. ``count``: the policy's counter."""
+    observed_at = written.observed_at or created_at
+    return Memory(
+        id=memory_id,
+        kind=written.kind,
+        tier=_tier_of(written.kind),
+        scope=written.scope or (Scope.SESSION if written.session_id else Scope.GLOBAL),
+        session_id=written.session_id,
+        text=written.text,
+        priority=written.priority or _default_priority(written.kind),
+        importance=written.importance,
+        confidence=written.confidence,
+        category=written.category,
+        outcome=written.outcome,
+        emotional_tone=written.emotional_tone,
+        key_topics=written.key_topics,
+        label=written.label,
+        group=written.group,
+        tags=written.tags,
+        fingerprint=fingerprint(written.text),
+        status=Status.ACTIVE,
+        provenance=provenance,
+        created_at=created_at,
+        observed_at=observed_at,
+        observed_date=observed_date(observed_at, written.timezone),
+        time_of_day=time_of_day(observed_at, written.timezone),
+        referenced_date=referenced_date(written.text),
+        last_used_at=created_at,
+        tokens=count(written.text),
+        rev=1,
+        rev_at=created_at,
+        born_gen=gen,
+    )
+
+
+def _default_priority(kind: Kind) -> Priority:
+    """Manual rows default to high (docs/rules/memories.md#record), others to medium."""
+    return Priority.HIGH if kind is Kind.MANUAL else Priority.MEDIUM
+
+
+def _tier_of(kind: Kind) -> Tier:
+    """Observations, reflections and summaries are episodes; what a person or a fact states is semantic
+    (docs/rules/memories.md#record)."""
+    return Tier.EPISODIC if kind in (Kind.OBSERVATION, Kind.REFLECTION, Kind.SESSION_SUMMARY) else Tier.SEMANTIC

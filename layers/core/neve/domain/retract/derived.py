@@ -1,0 +1,270 @@
+"""What becomes of memories when a part of the log that they were made from is taken back
+(docs/rules/retract.md#derived). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from neve.domain.memories.made_of import ranges_of
+from neve.domain.memories.said_again import (
+    first_statement,
+    is_retracted,
+    restated,
+    said_once_more,
+    sessions_of,
+    statements_of,
+    with_room_for,
+    without_retracted,
+)
+from neve.domain.memories.visibility import status_at, visible
+from neve.domain.records import Kind, Memory, Span, Spans, Statement, Status
+from neve.domain.sessions.spans import meets, without
+
+_BY_A_PERSON = ("human_edit", "user_confirmed")
+_SHOWN = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
+MOST_FACTS = 40
+"""Facts that come back together (*follows*: their places move with the flip, whose transaction has 100 actions, and one
+that leaves may bring several back)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consequences:
+    """``leave``: what readers see and are no longer to see. ``back``: what is to be seen again, as copies: the sources
+    of reflections that leave, facts that only a fact that leaves had replaced, and facts that leave and were said again
+    in what stays, as these say it. ``again``: observations of which something is left to be read again. ``touched``:
+    the ids of everything that may hold words of what was taken back, whatever its status. ``more``: of more than
+    ``MOST_FACTS`` that come back, the others leave and come back when these have.
+
+    Before all that: ``changed``, facts whose list of statements is to become another one, by id, with the statements
+    that join it; those of the session that are taken back leave it. ``inherited``: what those of them that say what
+    does not come back name as replaced from then on. ``kept``: touched facts that something else has replaced, as they
+    stand by other statements in the same words, which an erasure leaves of them. ``asked``: sessions whose spans were
+    needed."""
+
+    leave: tuple[Memory, ...]
+    back: tuple[Memory, ...]
+    again: tuple[Memory, ...]
+    touched: frozenset[str]
+    more: bool = False
+    changed: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
+    inherited: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    kept: tuple[Memory, ...] = ()
+    asked: frozenset[str] = frozenset()
+
+    @property
+    def facts_back(self) -> tuple[Memory, ...]:
+        return tuple(memory for memory in self.back if memory.kind is Kind.FACT)
+
+
+def is_touched(memory: Memory, session: str, spans: Sequence[Span]) -> bool:
+    """By its own range."""
+    return any(meets(spans, part) for part in ranges_of(memory, session))
+
+
+def left_of(memory: Memory, session: str, spans: Sequence[Span]) -> Spans:
+    return tuple(part for own in ranges_of(memory, session) for part in without(own, spans))
+
+
+def unknown_sources(memories: Mapping[str, Memory]) -> set[str]:
+    """Ids that reflections and facts among ``memories`` replaced, and that are not among them."""
+    return {i for memory in memories.values() for i in memory.supersedes} - memories.keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What else is known of statements. ``retracted``: what is taken back of other sessions. ``unsaid``: statements
+    that do not stand by themselves, each with the id of its fact: the fact's words are those of a message that was
+    deleted."""
+
+    retracted: Mapping[str, Spans] = field(default_factory=dict)
+    unsaid: frozenset[tuple[str, Statement]] = frozenset()
+
+
+NOTHING_ELSE = Elsewhere()
+
+
+def consequences(
+    memories: Iterable[Memory], session: str, spans: Spans, gen: int, elsewhere: Elsewhere = NOTHING_ELSE
+) -> Consequences:
+    """``memories``: every row that may be made from the events in ``spans`` of a session's log, and what those rows
+    replaced; a source that is not among them is gone. ``gen``: the generation that is seen."""
+    return _Weighing({memory.id: memory for memory in memories}, session, spans, gen, elsewhere).weighed()
+
+
+@dataclass
+class _Weighing:
+    memories: Mapping[str, Memory]
+    session: str
+    spans: Spans
+    gen: int
+    elsewhere: Elsewhere
+    known: dict[str, bool] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+    joining: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
+    inherited: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def weighed(self) -> Consequences:
+        touched = [memory for memory in self.memories.values() if self._touched(memory)]
+        leave = [memory for memory in touched if self._shown(memory)]
+        leave.sort(key=lambda memory: memory.kind is Kind.FACT)
+        back: dict[tuple[Kind, str], Memory] = {}
+        again = {memory.id: memory for memory in leave if self._worth_reading(memory)}
+        for place, memory in enumerate(leave):
+            for source in self._successors(memory):
+                if self._stands_elsewhere(source):
+                    continue
+                if self._worth_reading(source):
+                    again[source.id] = source
+                elif source.kind is Kind.FACT or not self._touched(source):
+                    same = back.get(_statement(source))
+                    back[_statement(source)] = _as_one(source, same) if same else source
+            if sum(one.kind is Kind.FACT for one in back.values()) >= MOST_FACTS:
+                leave = leave[: place + 1]
+                break
+        more = len(leave) < sum(self._shown(memory) for memory in touched)
+        ids = frozenset(memory.id for memory in touched)
+        outcome = Consequences(tuple(leave), _in_order(back.values()), _in_order(again.values()), ids, more)
+        kept = self._kept(memory for memory in touched if not self._shown(memory))
+        outcome = replace(outcome, changed=self._changed(), inherited=self.inherited)
+        return replace(outcome, kept=tuple(kept), asked=frozenset(self.asked))
+
+    def _shown(self, memory: Memory) -> bool:
+        return visible(memory.born_gen, memory.died_gen, self.gen) and status_at(memory, self.gen) in _SHOWN
+
+    def _touched(self, memory: Memory) -> bool:
+        """A reflection by its sources, and where some of them are gone by its own range."""
+        if memory.id not in self.known:
+            self.known[memory.id] = False  # nothing replaces itself, whatever an import says
+            self.known[memory.id] = self._is_touched(memory)
+        return self.known[memory.id]
+
+    def _is_touched(self, memory: Memory) -> bool:
+        if memory.kind is Kind.FACT and (memory.id, first_statement(memory)) in self.elsewhere.unsaid:
+            return True
+        if memory.kind is not Kind.REFLECTION:
+            return is_touched(memory, self.session, self.spans)
+        sources = [self.memories.get(i) for i in memory.supersedes]
+        if any(source is not None and self._touched(source) for source in sources):
+            return True
+        return (not sources or None in sources) and is_touched(memory, self.session, self.spans)
+
+    def _worth_reading(self, memory: Memory) -> bool:
+        if memory.kind is not Kind.OBSERVATION or not self._touched(memory):
+            return False
+        return bool(left_of(memory, self.session, self.spans))
+
+    # --- facts ----------------------------------------------------------------------------------
+
+    def _standing(self, fact: Memory) -> Memory | None:
+        """By the statements that are left of it."""
+        self.asked |= sessions_of([fact])
+        spans = {**self.elsewhere.retracted, self.session: self.spans}
+        said = (one for one in statements_of(fact) if not is_retracted(one, spans))
+        return restated(fact, [one for one in said if (fact.id, one) not in self.elsewhere.unsaid])
+
+    def _kept(self, touched: Iterable[Memory]) -> Iterator[Memory]:
+        for fact in touched:
+            standing = self._standing(fact) if fact.kind is Kind.FACT else None
+            if standing is not None and standing.fingerprint == fact.fingerprint:
+                yield replace(standing, status=fact.status)
+
+    def _changed(self) -> dict[str, tuple[Statement, ...]]:
+        own = {self.session: self.spans}
+        facts = (memory for memory in self.memories.values() if memory.said_again)
+        shorter = {fact.id: () for fact in facts if without_retracted(fact, own) != fact}
+        return {**shorter, **self.joining}
+
+    def _join(self, fact: Memory, holder: Memory) -> None:
+        """That what was said of a fact that does not come back, and what it had replaced, is known of the one that says
+        it: nothing else is looked at when that one leaves."""
+        self.joining[holder.id] = with_room_for(holder, statements_of(fact), fact.text)
+        self.inherited[holder.id] = tuple(i for i in named_by(fact) if i not in (holder.id, *holder.supersedes))
+
+    # --- what is behind ---------------------------------------------------------------------------
+
+    def _successors(self, memory: Memory, seen: frozenset[str] = frozenset()) -> Iterator[Memory]:
+        """What is seen in the place of a memory that leaves: itself, as it was said again, or what it had replaced.
+        ``seen``: what was followed on the way here."""
+        standing = self._standing(memory) if memory.kind is Kind.FACT else None
+        if standing is not None:
+            yield standing
+        elif memory.id not in seen:
+            yield from self._sources(memory, seen | {memory.id})
+
+    def _sources(self, memory: Memory, seen: frozenset[str]) -> Iterator[Memory]:
+        """What a memory that leaves had replaced, through others that are touched themselves."""
+        if memory.kind is Kind.REFLECTION:
+            replaced = [self.memories[i] for i in memory.supersedes if i in self.memories]
+        elif memory.kind is Kind.FACT and memory.provenance.by not in _BY_A_PERSON:
+            replaced = [one for one in self._replaced_by(memory) if one.kind is Kind.FACT]
+        else:
+            replaced = []
+        for source in replaced:
+            if self._shown(source):
+                continue
+            if source.kind is Kind.FACT or (self._touched(source) and source.kind is not Kind.OBSERVATION):
+                yield from self._successors(source, seen)
+            else:
+                yield source
+
+    def _replaced_by(self, fact: Memory) -> list[Memory]:
+        """Not what somebody else replaced as well. A fact that came back names what it had replaced before, too."""
+        named = (self.memories[i] for i in fact.supersedes if i in self.memories)
+        return [one for one in named if one.superseded_by in (None, fact.id, *fact.supersedes)]
+
+    def _stands_elsewhere(self, source: Memory) -> bool:
+        """In something else that stays; or an earlier retraction brought it back, or had it read again; or somebody
+        has said the same since."""
+        named = [one for one in self.memories.values() if source.id in one.supersedes]
+        if source.kind is Kind.OBSERVATION and any(one.kind is Kind.OBSERVATION for one in named):
+            return True
+        if any(self._stays(one) for one in named):
+            return True
+        holder = next((one for one in self.memories.values() if self._says(one, source) and self._stays(one)), None)
+        if holder is not None:
+            self._join(source, holder)
+        return holder is not None
+
+    def _stays(self, memory: Memory) -> bool:
+        return self._shown(memory) and not self._touched(memory)
+
+    def _says(self, one: Memory, fact: Memory) -> bool:
+        """As the place of a fact does: what is said again is counted on whoever holds it."""
+        if one.id == fact.id or _statement(one) != _statement(fact):
+            return False
+        return status_at(one, self.gen) is not Status.RESOLVED
+
+
+def named_by(source: Memory) -> tuple[str, ...]:
+    """What takes the place of a memory names this as replaced: it, and for a fact what it had replaced itself, to which
+    no chain of rows leads where whatever had replaced the fact has left."""
+    return (source.id, *source.supersedes) if source.kind is Kind.FACT else (source.id,)
+
+
+def _as_one(fact: Memory, same: Memory) -> Memory:
+    """Two facts that say the same come back as one, which knows what the other one knew: nothing else is looked at when
+    it leaves. ``same``: the one that was found before."""
+    if fact.id == same.id:
+        return same
+    other, one = sorted((same, fact), key=lambda found: found.status not in (Status.INBOX, Status.RESOLVED))
+    known = one
+    for said in with_room_for(one, statements_of(other), other.text):
+        known = said_once_more(known, said)
+    named = (i for i in named_by(other) if i not in (one.id, *one.supersedes))
+    return replace(known, supersedes=(*one.supersedes, *named))
+
+
+def _statement(memory: Memory) -> tuple[Kind, str]:
+    """Names what it says. A fact is kept once, whatever row says it."""
+    return memory.kind, memory.fingerprint if memory.kind is Kind.FACT else memory.id
+
+
+def _in_order(memories: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Of the conversations."""
+
+    def place(memory: Memory) -> tuple[str, int, str, str]:
+        origin = memory.provenance
+        return origin.session_id or "", origin.seq_from or 0, memory.observed_at, memory.id
+
+    return tuple(sorted(memories, key=place))

@@ -1,0 +1,52 @@
+"""E2 retract: a part of the log is taken back."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from neve.domain.records import RetractReason
+from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
+from neve.http.schemas.fields import Seq
+from neve.http.schemas.sessions.events import EVENTS
+from neve.usecases.retract.retract_events import Retract, Retracted
+
+
+class RetractBody(Body):
+    from_seq: Seq = Field(description="The first event that is taken back.")
+    to_seq: Seq | None = Field(
+        description="The last one; null: to the end of the log as it is. A repeat of the call means the same end."
+    )
+    reason: RetractReason = Field(
+        description="`edited` (regenerated answers, too) and `branched` keep the words in the log, marked; `deleted`"
+        " erases them, and what was made of them, for good."
+    )
+
+    def command(self) -> Retract:
+        return Retract(self.from_seq, self.to_seq, self.reason)
+
+
+class RetractedOut(View):
+    from_seq: int
+    to_seq: int
+    epoch: int = Field(description="The session's history goes on in this epoch, without the events.")
+    job_id: str = Field(description="Of the job that sees to what was made of them.")
+
+    @classmethod
+    def of(cls, retracted: Retracted) -> RetractedOut:
+        return cls(from_seq=retracted.from_seq, to_seq=retracted.to_seq, epoch=retracted.epoch, job_id=retracted.job_id)
+
+
+RETRACT_EVENTS = Operation(
+    method="POST",
+    path=f"{EVENTS}/retract",
+    id="retractEvents",
+    tag="events",
+    summary="Take events back: edited, deleted, or left for another branch.",
+    description="Prompts and recall are without them once this is answered; what was made of them follows by the job.",
+    scope="chat",
+    query=Nothing,
+    body=RetractBody,
+    responses={200: Response("They are taken back.", RetractedOut)},
+    codes=(*USER_WRITE, "session_not_found"),
+    idempotent=True,
+)

@@ -1,0 +1,35 @@
+"""That a leg of recall or the observer fails, for those that do not use them themselves (health)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from neve.domain.times import iso, parse
+from neve.ports import Item, Key, Put
+from neve.store.keys import LEGS, leg_health
+from neve.troubles import STANDS, Trouble
+
+OBSERVER = "observer"
+TOLD = (*LEGS, OBSERVER)
+
+
+def put_leg_trouble(leg: str, reason: str, at: datetime) -> Put:
+    """Written when it begins and every five minutes while it goes on, not with every recall."""
+    key = leg_health(leg)
+    return Put({"pk": key.pk, "sk": key.sk, "type": "leg_health", "reason": reason, "at": iso(at)})
+
+
+def no_leg_trouble(leg: str, at: datetime) -> Put:
+    key = leg_health(leg)
+    return Put({"pk": key.pk, "sk": key.sk, "type": "leg_health", "at": iso(at)})
+
+
+def read_leg_troubles(found: Mapping[Key, Item], now: datetime) -> list[Trouble]:
+    """Of the last ten minutes: who wrote a row may be gone before it could take it back."""
+    troubles = []
+    for leg in TOLD:
+        item = found.get(leg_health(leg))
+        if item is not None and "reason" in item and now - parse(item["at"]) < STANDS:
+            troubles.append(Trouble(leg, "failing", item["reason"], parse(item["at"]), now))
+    return troubles

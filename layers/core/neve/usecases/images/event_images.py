@@ -1,0 +1,165 @@
+"""The images of new events: checked, and stored as objects before the rows that point to them are written.
+
+An upload that is named is copied out of the prefix that expires. Taking a tag off it would do as well, but a lifecycle
+rule by prefix needs no tag in what is signed, and every S3 has it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from neve.domain.errors import FieldError, NeveError, invalid, not_found
+from neve.domain.images.image_types import MAX_IMAGE_BYTES, START_BYTES, image_type
+from neve.ports import ObjectStart, ObjectStore, StoreUnavailable
+from neve.scope import UserScope
+from neve.usecases.images.image_objects import remove_images, shown_images
+
+Content = str | list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class NewImage:
+    """``name``: of the object that it becomes. Either the ``data`` was sent, or it was uploaded as ``uploaded``.
+    ``field``: where it stands."""
+
+    name: str
+    media_type: str
+    field: str
+    data: bytes | None = None
+    upload_id: str = ""
+    uploaded: str = ""
+
+    def check(self, objects: ObjectStore) -> None:
+        """Of an upload: what was sent was checked when it was named. One that an event has named before is where it
+        stays, and may have expired where it was sent to."""
+        if self.data is not None:
+            return
+        found = objects.peek(self.uploaded, START_BYTES) or objects.peek(self.name, START_BYTES)
+        if found is None:
+            raise not_found("upload", self.upload_id)
+        _check(found, self.media_type, self.field)
+
+    def store(self, objects: ObjectStore) -> bool:
+        """Whether it was not there before."""
+        if self.data is not None:
+            return objects.put_new(self.name, self.data, content_type=self.media_type)
+        if objects.peek(self.name, START_BYTES) is not None:
+            return False
+        if not objects.copy(self.uploaded, self.name):
+            raise not_found("upload", self.upload_id)
+        return True
+
+
+def name_images(scope: UserScope, content: Content, field: str) -> tuple[Content, list[NewImage]]:
+    """The content with the key of an object in place of bytes and uploads, and what is to be stored for it; nothing is
+    stored or looked for yet. ``field``: where the content stands. Raises NeveError: validation_failed for what is no
+    image or of another type, image_too_large."""
+    if isinstance(content, str):
+        return content, []
+    images: list[NewImage] = []
+    named: list[dict[str, Any]] = []
+    for n, block in enumerate(content):
+        if block["type"] != "image":
+            named.append(block)
+            continue
+        kept = {"type": "image", "media_type": block["media_type"]}
+        if "url" in block:
+            named.append(kept | {"url": block["url"]})
+            continue
+        images.append(_named(scope, block, f"{field}[{n}]"))
+        named.append(kept | {"object": images[-1].name})
+    return named, images
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImages:
+    """What an append has stored. ``brought``: what was not there before; ``borrowed``: what was, and what is somebody
+    else's to keep."""
+
+    scope: UserScope
+    brought: Sequence[NewImage]
+    borrowed: Sequence[NewImage]
+
+    def keep(self) -> None:
+        """The append is written. What somebody has taken away meanwhile, with a deleted event or a refused append, is
+        stored again, unless its own event was deleted by then; an upload that went with one stays gone. Raises
+        StoreUnavailable."""
+        self._store_again(_missing(self.scope, [*self.brought, *self.borrowed]))
+
+    def keep_repeated(self) -> None:
+        """What was borrowed is of events that were there before: whoever wrote them may have died before they looked.
+        Raises StoreUnavailable."""
+        missing = _missing(self.scope, self.borrowed)
+        shown = shown_images(self.scope, {image.name for image in missing})
+        self._store_again([image for image in missing if image.name in shown])
+
+    def take_away(self) -> None:
+        """The append was refused: what it brought goes, unless an event names it. Raises StoreUnavailable."""
+        self._remove(self.brought)
+
+    def _store_again(self, missing: Sequence[NewImage]) -> None:
+        """And looks behind it: the event that shows one may have been deleted by then."""
+        again: list[NewImage] = []
+        for image in missing:
+            with suppress(NeveError):  # an upload that went with its event
+                again += [image] if image.store(self.scope.ports.objects) else []
+        self._remove(again)
+
+    def _remove(self, images: Sequence[NewImage]) -> None:
+        remove_images(self.scope, {image.name for image in images}, sent=False)
+
+
+def _missing(scope: UserScope, images: Sequence[NewImage]) -> list[NewImage]:
+    return [image for image in images if scope.ports.objects.peek(image.name, START_BYTES) is None]
+
+
+def store_images(scope: UserScope, images: Sequence[NewImage]) -> StoredImages:
+    """All of ``images`` or none. Raises NeveError: validation_failed, image_too_large, upload_not_found. Raises
+    StoreUnavailable."""
+    for image in images:
+        image.check(scope.ports.objects)
+    brought: list[NewImage] = []
+    borrowed: list[NewImage] = []
+    try:
+        for image in {image.name: image for image in images}.values():
+            (brought if image.store(scope.ports.objects) else borrowed).append(image)
+    except (NeveError, StoreUnavailable):
+        StoredImages(scope, brought, []).take_away()
+        raise
+    return StoredImages(scope, brought, borrowed)
+
+
+def _named(scope: UserScope, block: dict[str, Any], field: str) -> NewImage:
+    media_type, keys = block["media_type"], scope.keys
+    if "upload_id" in block:
+        upload_id, where = block["upload_id"], f"{field}.upload_id"
+        uploaded = keys.upload_object(upload_id)
+        return NewImage(keys.image_object(upload_id), media_type, where, upload_id=upload_id, uploaded=uploaded)
+    field = f"{field}.data"
+    try:
+        data = base64.b64decode(block["data"], validate=True)
+    except (binascii.Error, ValueError):
+        raise invalid(field, "is not base64") from None
+    _check(ObjectStart(len(data), media_type, data[:START_BYTES]), media_type, field)
+    return NewImage(keys.image_object(hashlib.sha256(data).hexdigest()), media_type, field, data)
+
+
+def _check(found: ObjectStart, declared: str, field: str) -> None:
+    if found.size > MAX_IMAGE_BYTES:
+        raise too_large(field, found.size)
+    kind = image_type(found.start)
+    if kind is None:
+        raise invalid(field, f"is no image: its first bytes are those of no {declared}")
+    if kind != declared:
+        raise invalid(field, f"is {kind}, not {declared}")
+
+
+def too_large(field: str, size: int) -> NeveError:
+    """413, with both numbers."""
+    message = f"has {size} bytes; {MAX_IMAGE_BYTES} are accepted for one image"
+    return NeveError("image_too_large", f"{field} {message}.", errors=[FieldError(field, message)])

@@ -1,0 +1,216 @@
+"""How far a user's memory is behind what was said: what recall cannot find yet, and why (docs/rules/indexing.md#lag).
+
+A session enters the sparse index of those that may be behind with an append, and is taken out when everything is done:
+by the pass that observed it, else by the sweep. What is up to date costs nobody a read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from typing import Protocol
+
+from neve.domain.records import SessionHead, SessionMarker
+from neve.domain.times import parse
+from neve.ports import Conflict, Index, Item, Key, Table
+from neve.scope import UserScope
+from neve.store import rows
+from neve.store.keys import (
+    NO_WORDS,
+    SessionKeys,
+    UserKeys,
+    behind_prefix,
+    due_partition,
+    due_shard,
+    lacking_since,
+    lacks_words,
+)
+from neve.store.partitions import all_rows
+from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
+
+MOST_MEMORIES = 1_000
+"""Memories and documents that a user's lag counts (*chosen*: the index of those that lack something holds whole rows,
+some 1 KB each, so this many are read for 125 units)."""
+MOST_SESSIONS = 200
+"""And sessions (*chosen*: three rows of each are read)."""
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLag:
+    """``events``: not in the index with their words. ``unindexed``: those, and memories that are not at their rev.
+    ``unembedded``: events and memories without their vectors. ``unobserved``: events up to the last complete turn that
+    no pass has read. ``seconds``: how long the oldest of all these has waited. ``at_least``: not everything was
+    counted, so each number may be larger."""
+
+    events: int = 0
+    unindexed: int = 0
+    unembedded: int = 0
+    unobserved: int = 0
+    seconds: int = 0
+    at_least: bool = False
+
+    def __add__(self, other: MemoryLag) -> MemoryLag:
+        return MemoryLag(
+            self.events + other.events,
+            self.unindexed + other.unindexed,
+            self.unembedded + other.unembedded,
+            self.unobserved + other.unobserved,
+            max(self.seconds, other.seconds),
+            self.at_least or other.at_least,
+        )
+
+    @property
+    def none(self) -> bool:
+        return not (self.unindexed or self.unembedded or self.unobserved)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The rows of one session that say how far everything is."""
+
+    head: SessionHead
+    marker: SessionMarker
+    indexed: IndexedRow
+
+    def lag(self, now: datetime) -> MemoryLag:
+        events = max(0, self.head.last_seq - self.indexed.indexed_seq)
+        unembedded = self.indexed.unembedded(self.head.last_seq)
+        read_to = max(self.marker.observed_seq, self.marker.offered_seq)
+        unobserved = max(0, self.head.complete_seq - read_to)
+        done = [self.head.last_seq]
+        done += [self.indexed.embedded_to] if unembedded else []
+        done += [read_to] if unobserved else []
+        since = self._appended_behind(min(done))
+        return MemoryLag(events, events, unembedded, unobserved, _seconds(now, since))
+
+    @property
+    def lacks_something(self) -> bool:
+        """Whether events lack their words or their vectors."""
+        return self.indexed.unembedded(self.head.last_seq) > 0
+
+    def _appended_behind(self, seq: int) -> int | None:
+        """When the first event behind ``seq`` was appended, in epoch seconds; None when there is none."""
+        return next((at for last, at in self.head.behind if last > seq), None)
+
+
+def progress_rows(keys: SessionKeys) -> list[Key]:
+    return [keys.session_head, keys.marker, keys.indexed]
+
+
+def read_progress(keys: SessionKeys, found: Mapping[Key, Item]) -> Progress | None:
+    """None for a session that is not there (any more)."""
+    head, marker, indexed = (found.get(key) for key in progress_rows(keys))
+    if head is None or marker is None:
+        return None
+    return Progress(rows.read_session(head), rows.read_marker(marker), read_indexed(keys.session, indexed))
+
+
+# --- of a user ------------------------------------------------------------------------------------
+
+
+def sessions_behind(table: Table, keys: UserKeys) -> list[SessionKeys]:
+    """Those of one user; the index may be a moment late. Raises StoreUnavailable."""
+    return list(_behind(table, keys))
+
+
+def _behind(table: Table, keys: UserKeys) -> Iterator[SessionKeys]:
+    partition = due_partition("behind", due_shard(keys))
+    found = all_rows(table, partition, index=Index.DUE, prefix=behind_prefix(keys))
+    return (keys.of_session(item["session_id"]) for item in found)
+
+
+def progress_of(table: Table, sessions: Iterable[SessionKeys]) -> Iterator[tuple[SessionKeys, Progress]]:
+    """One batch read. Raises StoreUnavailable."""
+    wanted = list(sessions)
+    found = table.get_many([key for keys in wanted for key in progress_rows(keys)]) if wanted else {}
+    for keys in wanted:
+        progress = read_progress(keys, found)
+        if progress is not None:
+            yield keys, progress
+
+
+def user_lag(scope: UserScope) -> MemoryLag:
+    """Over the first ``MOST_SESSIONS`` that may be behind, and ``MOST_MEMORIES``. Raises StoreUnavailable."""
+    table, now = scope.ports.table, scope.ports.clock.now()
+    sessions, all_of_them = some_behind(table, scope.keys)
+    lag = sum((progress.lag(now) for _, progress in progress_of(table, sessions)), _memories(table, scope.keys, now))
+    return replace(lag, at_least=lag.at_least or not all_of_them)
+
+
+def some_behind(table: Table, keys: UserKeys) -> tuple[list[SessionKeys], bool]:
+    """The first ``MOST_SESSIONS`` of ``sessions_behind``, and whether these are all. Raises StoreUnavailable."""
+    found = list(islice(_behind(table, keys), MOST_SESSIONS + 1))
+    return found[:MOST_SESSIONS], len(found) <= MOST_SESSIONS
+
+
+def words_lag(table: Table, sessions: Iterable[SessionKeys], now: datetime) -> MemoryLag:
+    """Of those of the sessions whose words are not all in the index, whoever has observed them: two rows each are read.
+    Raises StoreUnavailable."""
+    wanted = list(sessions)
+    places = [key for keys in wanted for key in (keys.session_head, keys.indexed)]
+    found = table.get_many(places) if places else {}
+    lag = MemoryLag()
+    for keys in wanted:
+        if keys.session_head in found:
+            head = rows.read_session(found[keys.session_head])
+            observed = SessionMarker(keys.session, observed_seq=head.last_seq)
+            one = Progress(head, observed, read_indexed(keys.session, found.get(keys.indexed))).lag(now)
+            lag += one if one.events else MemoryLag()
+    return lag
+
+
+def memories_lag(lacking: Iterable[Item], now: datetime) -> MemoryLag:
+    """Of what the index ``recent`` says of memories and documents."""
+    lag = MemoryLag()
+    for item in lacking:
+        since = _seconds(now, int(parse(lacking_since(item["recent_sk"])).timestamp()))
+        lag += MemoryLag(unindexed=int(lacks_words(item["recent_sk"])), unembedded=1, seconds=since)
+    return lag
+
+
+def _memories(table: Table, keys: UserKeys, now: datetime) -> MemoryLag:
+    """Those without words before those without vectors only, of each the newest first. Where they are too many, the
+    oldest of both is looked up beside."""
+    lag, cursor = MemoryLag(), None
+    for _ in range(MOST_MEMORIES // _PAGE):
+        page = table.query(keys.partition, index=Index.RECENT, reverse=True, limit=_PAGE, cursor=cursor)
+        lag, cursor = lag + memories_lag(page.items, now), page.cursor
+        if cursor is None:
+            return lag
+    oldest = [
+        memories_lag(table.query(keys.partition, index=Index.RECENT, prefix=prefix, limit=1).items, now).seconds
+        for prefix in (None, NO_WORDS)
+    ]
+    return replace(lag, seconds=max(lag.seconds, *oldest), at_least=True)
+
+
+def _seconds(now: datetime, since: int | None) -> int:
+    return 0 if since is None else max(0, int(now.timestamp()) - since)
+
+
+# --- leaving --------------------------------------------------------------------------------------
+
+
+class _Ports(Protocol):
+    @property
+    def table(self) -> Table: ...
+
+
+def leave_if_caught_up(ports: _Ports, keys: SessionKeys, now: datetime) -> None:
+    """Behind a pass, and by the sweep for sessions whose turn was never completed or whose vectors came later. Raises
+    StoreUnavailable."""
+    progress = read_progress(keys, ports.table.get_many(progress_rows(keys)))
+    if progress is not None and progress.lag(now).none:
+        leave(ports, keys, progress)
+
+
+def leave(ports: _Ports, keys: SessionKeys, progress: Progress) -> None:
+    """An append that wins against this is another that has to be caught up with. Raises StoreUnavailable."""
+    if not progress.head.behind:
+        return
+    try:
+        ports.table.write([rows.put_session(keys, replace(progress.head, behind=()))])
+    except Conflict:
+        return

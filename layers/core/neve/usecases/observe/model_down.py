@@ -1,0 +1,67 @@
+"""The language model gives no answer: what is said is queued, and not remembered yet
+(docs/rules/degradation.md#observer)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
+
+from neve.domain.records import SessionMarker
+from neve.domain.times import iso, parse
+from neve.ports import Conflict, ModelUnavailable, Ports, StoreUnavailable
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.tenants.leg_health import OBSERVER, no_leg_trouble, put_leg_trouble
+
+QUEUED = "extract:queued"
+NOTED_EVERY = timedelta(minutes=5)
+"""A marker is written at most so often for it (*chosen*)."""
+
+
+def queued(marker: SessionMarker, complete_seq: int) -> tuple[str, ...]:
+    """The flag, while a part of the log up to ``complete_seq`` waits for a model that gave no answer."""
+    waits = marker.model_failed_at is not None and complete_seq > max(marker.observed_seq, marker.offered_seq)
+    return (QUEUED,) if waits else ()
+
+
+def queued_of(scope: SessionScope) -> tuple[str, ...]:
+    """The same by the stored rows; nothing when they cannot be read."""
+    with suppress(StoreUnavailable):
+        found = scope.ports.table.get_many([scope.keys.session_head, scope.keys.marker])
+        if len(found) == 2:
+            head = rows.read_session(found[scope.keys.session_head])
+            return queued(rows.read_marker(found[scope.keys.marker]), head.last_seq)
+    return ()
+
+
+@contextmanager
+def noting_the_model(scope: SessionScope) -> Iterator[None]:
+    """Around a question to the observer: whether it answered is said by health and by the session's marker, and once in
+    the log. Raises what is raised inside."""
+    try:
+        yield
+    except ModelUnavailable as error:
+        _note(scope.ports, str(error))
+        with suppress(StoreUnavailable, Conflict):
+            _note_marker(scope)
+        raise
+    if scope.ports.caches.troubles.worked(OBSERVER):
+        with suppress(StoreUnavailable, Conflict):
+            scope.ports.table.write([no_leg_trouble(OBSERVER, scope.ports.clock.now())])
+
+
+def _note(ports: Ports, reason: str) -> None:
+    """From the first time on: the adapter has tried again by itself."""
+    if ports.caches.troubles.note(OBSERVER, "failing", reason):
+        with suppress(StoreUnavailable, Conflict):  # this process knows, and says so again in five minutes
+            ports.table.write([put_leg_trouble(OBSERVER, reason, ports.clock.now())])
+
+
+def _note_marker(scope: SessionScope) -> None:
+    """Once: whoever else writes the row says so again with its next failure."""
+    item, now = scope.ports.table.get(scope.keys.marker), scope.ports.clock.now()
+    marker = rows.read_marker(item) if item else None
+    if marker and (marker.model_failed_at is None or now - parse(marker.model_failed_at) >= NOTED_EVERY):
+        scope.ports.table.write([rows.put_marker(scope.keys, replace(marker, model_failed_at=iso(now)))])

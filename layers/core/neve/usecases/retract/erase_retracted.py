@@ -1,0 +1,232 @@
+"""What was deleted leaves no byte: the events, what was made of them, and every version of a pack that holds it
+(docs/rules/retract.md#erase). In rounds; each may be repeated, and finds what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import TypeVar
+
+from neve.domain.indexing.utterances import event_id
+from neve.domain.records import EventType, Kind, Memory, PackEntry, Retraction
+from neve.ports import Delete, Item, Put, Version, WriteOp, key_of
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.delete_rows import delete_rows
+from neve.store.incarnation import still_there
+from neve.store.keys import is_summary_key
+from neve.store.partitions import all_rows
+from neve.store.transact import batches, item_bytes, transact
+from neve.usecases.compact.artifacts import path_of
+from neve.usecases.images.image_objects import note_removed, remove_images
+from neve.usecases.pack.purge_versions import packs_with, purge_packs_with
+from neve.usecases.retract.erase_revisions import erase_vectors, stored_revisions
+from neve.usecases.retract.still_used import texts_of_event, texts_of_memory, used_elsewhere
+
+T = TypeVar("T")
+
+ROUND = 500
+"""Events whose texts and images are looked for in everything else that the user has, at once."""
+BATCH = 40
+"""Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
+IMAGES_AT_ONCE = 50
+"""*Chosen*: each takes five calls of the object store one after the other, some ten seconds together, and each part two
+readings of all the user's events."""
+
+
+@dataclass(frozen=True)
+class MadeOfIt:
+    """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
+    documents, by id and rev, none of which is there any more; ``kept``: ids of memories that held words of it
+    before."""
+
+    touched: frozenset[str]
+    revisions: frozenset[tuple[str, int]]
+    kept: frozenset[str]
+
+    def is_in(self, entry: PackEntry) -> bool:
+        return entry.id in self.touched | self.kept or (entry.id, entry.rev) in self.revisions
+
+
+@dataclass
+class Receipt:
+    """How many of each were removed; ``left``: what was found of them afterwards, which is nothing."""
+
+    events: int = 0
+    images: int = 0
+    documents: int = 0
+    revisions: int = 0
+    memories: int = 0
+    vectors: int = 0
+    summaries: int = 0
+    packs: int = 0
+    left: int = 0
+
+    def told(self) -> dict[str, object]:
+        counts = {name: value for name, value in vars(self).items() if name != "left"}
+        return {**counts, "rebuilt_packs": [], "verified": self.left == 0}
+
+
+def erase_retracted(scope: SessionScope, incarnation: int, retraction: Retraction, made: MadeOfIt) -> Receipt:
+    """Raises UserErased, StoreUnavailable."""
+    return _Erasing(scope, incarnation, retraction, made).run()
+
+
+@dataclass
+class _Erasing:
+    scope: SessionScope
+    incarnation: int
+    retraction: Retraction
+    made: MadeOfIt
+    receipt: Receipt = field(default_factory=Receipt)
+
+    def run(self) -> Receipt:
+        for events in _batched(self._events(), ROUND):
+            self._erase_events(events)
+        for memories in _batched(sorted(self.made.touched), ROUND):
+            self._erase_memories(memories)
+        self._forget_answers(f"memories/{i}" for i in sorted(self.made.kept))
+        self._erase_summaries()
+        self._erase_packs()
+        self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
+        self.receipt.left += len(packs_with(self.scope, self.made.is_in))
+        self.receipt.left += sum(1 for _ in stored_revisions(self.scope, self.made.revisions))
+        return self.receipt
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def _events(self) -> Iterator[Item]:
+        """Those that still say something, or whose images are still to be removed."""
+        between = self.scope.keys.events(*self.retraction.span)
+        log = all_rows(self.scope.ports.table, self.scope.keys.log, between=between)
+        return (item for item in log if not item.get("erased") or rows.images_of_row(item))
+
+    def _erase_events(self, items: Sequence[Item]) -> None:
+        """Vectors and documents first: what the event's row says is how they are found. Images behind it, so that of
+        two events that show one, the last to be blanked finds nobody."""
+        scope, events = self.scope, [rows.read_event(item) for item in items]
+        texts = {text for event in events for text in texts_of_event(scope.session, event)}
+        self._erase_vectors(texts - used_elsewhere(scope, texts, self._leaving))
+        results = [event.seq for event in events if event.event_type is EventType.TOOL_RESULT]
+        documents = [scope.keys.document(path_of(scope, self.incarnation, seq)) for seq in results]
+        documents = list(scope.ports.table.get_many(documents)) if documents else []
+        beside = [*documents, *(scope.keys.tokens_of(event_id(scope.session, event.seq)) for event in events)]
+        delete_rows(scope.ports.table, beside)
+        for batch in batches(items, item_bytes, most=BATCH):
+            transact(scope.ports, partial(self._blank, [item["seq"] for item in batch]))
+        self._remove_images(items)
+        self.receipt.events += sum(not event.erased for event in events)
+        self.receipt.documents += len(documents)
+
+    def _remove_images(self, items: Sequence[Item]) -> None:
+        """Of events that are blank by now. In parts, each of which is noted: a worker that is cut off is followed there
+        (docs/rules/sessions.md#images)."""
+        images = {image for item in items for image in rows.images_of_row(item)}
+        for part in _batched(sorted(images), IMAGES_AT_ONCE):
+            gone = frozenset(part)
+            self.receipt.images += len(remove_images(self.scope, gone, sent=True))
+            note_removed(self.scope, items, gone)
+
+    def _leaving(self, session: str, seq: int) -> bool:
+        return session == self.scope.session and self.retraction.seq_from <= seq <= self.retraction.seq_to
+
+    def _blank(self, seqs: Sequence[int]) -> None:
+        """The rows without their words, and the client ids without what they were bound to."""
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.head, *map(keys.event, seqs)])
+        head = rows.read_head(found.pop(keys.head, None))
+        still_there(head, self.incarnation)
+        named = [keys.client_id(item["client_id"]) for item in found.values() if item.get("client_id")]
+        clients = self.scope.ports.table.get_many(named) if named else {}
+        ops: list[WriteOp] = [rows.put_erased(item) for item in found.values() if not item.get("erased")]
+        ops += [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in clients.values()]
+        if ops:
+            self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+    def _erase_vectors(self, texts: Collection[str]) -> None:
+        self.receipt.vectors += erase_vectors(self.scope, texts)
+
+    # --- memories -------------------------------------------------------------------------------
+
+    def _memories(self, ids: Sequence[str]) -> Iterator[Memory]:
+        for batch in _batched(ids, BATCH):
+            found = self.scope.ports.table.get_many([self.scope.keys.memory(i) for i in batch])
+            yield from map(rows.read_memory, found.values())
+
+    def _erase_memories(self, ids: Sequence[str]) -> None:
+        memories = list(self._memories(ids))
+        texts = {text for memory in memories for text in texts_of_memory(memory)}
+        used = used_elsewhere(self.scope, texts, self._leaving, self.made.touched)
+        self._erase_vectors(texts - used)
+        for batch in _batched(memories, BATCH // 2):
+            transact(self.scope.ports, partial(self._delete, [memory.id for memory in batch]))
+        # also about those that an earlier worker deleted before it died
+        self._forget_answers(f"memories/{i}" for i in ids)
+        self.receipt.memories += len(memories)
+
+    def _delete(self, ids: Sequence[str]) -> None:
+        """The stream takes their passages out of the index."""
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.head, *map(keys.memory, ids)])
+        head = rows.read_head(found.pop(keys.head, None))
+        still_there(head, self.incarnation)
+        ops: list[WriteOp] = []
+        memories = [rows.read_memory(item) for item in found.values()]
+        for memory in memories:
+            ops += [
+                Delete(keys.memory(memory.id), Version(memory.version)),
+                rows.put_deleted_memory(keys, memory, self.retraction.id),
+                Delete(keys.tokens_of(memory.id)),
+            ]
+        ops += self._left_places(memories)
+        if ops:
+            self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+
+    def _left_places(self, memories: Sequence[Memory]) -> list[WriteOp]:
+        """A place is named by a hash of what was said there."""
+        facts = {self.scope.keys.fingerprint(one.fingerprint): one.id for one in memories if one.kind is Kind.FACT}
+        places = self.scope.ports.table.get_many(list(facts)) if facts else {}
+        own = {memory.id for memory in memories}
+        return [Delete(key, Version(row["version"])) for key, row in places.items() if row["memory_id"] in own]
+
+    def _forget_answers(self, paths: Iterator[str]) -> None:
+        """What calls about them were answered, which is kept for a day."""
+        table, keys = self.scope.ports.table, self.scope.keys
+        for path in paths:
+            for method in ("PATCH", "POST"):
+                prefix = keys.answers_below(method, path)
+                delete_rows(table, [key_of(item) for item in all_rows(table, keys.answers, prefix=prefix)])
+
+    # --- summaries ------------------------------------------------------------------------------
+
+    def _erase_summaries(self) -> None:
+        """Those of the epochs before, which no prompt shows any more, and what their jobs say of them."""
+        table, keys = self.scope.ports.table, self.scope.keys
+        found = [item for prefix in keys.summaries for item in all_rows(table, keys.partition, prefix=prefix)]
+        old = [item for item in found if item["epoch"] < self.retraction.epoch]
+        for job_id in {item["job_id"] for item in old if is_summary_key(item["sk"]) and "job_id" in item}:
+            transact(self.scope.ports, partial(self._without_summary, job_id))
+        self._forget_answers(iter([f"sessions/{self.scope.session}/compact"]))
+        self.receipt.summaries += delete_rows(table, [key_of(item) for item in old])
+
+    def _without_summary(self, job_id: str) -> None:
+        item = self.scope.ports.table.get(self.scope.keys.job(job_id))
+        job = rows.read_job(item) if item else None
+        if job and "summary" in job.result:
+            left = {name: value for name, value in job.result.items() if name != "summary"}
+            self.scope.ports.table.write([rows.put_job(self.scope.keys, replace(job, result=left))])
+
+    # --- packs ----------------------------------------------------------------------------------
+
+    def _erase_packs(self) -> None:
+        """Of any session of the user. They are built anew when what is left of the touched rows has been written."""
+        if self.made.touched or self.made.kept or self.made.revisions:
+            self.receipt.packs += len(purge_packs_with(self.scope, self.made.is_in))
+
+
+def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    left = iter(items)
+    while part := list(islice(left, size)):
+        yield part

@@ -1,0 +1,62 @@
+"""The bytes of revisions of documents that hold what was deleted (docs/rules/retract.md#erase)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from neve.domain.indexing.document_passages import indexed_texts
+from neve.domain.memories.text import fingerprint
+from neve.domain.records import Document, Retraction
+from neve.ports import Item, key_of
+from neve.scope import SessionScope, UserScope
+from neve.store.delete_rows import delete_rows
+from neve.store.documents import read_document, text_of
+from neve.store.partitions import all_rows
+from neve.usecases.retract.still_used import used_elsewhere
+
+READ_TOGETHER = 25
+"""Revisions of 300 KB at most."""
+
+
+def erase_vectors_of(
+    scope: SessionScope, retraction: Retraction, revisions: Sequence[tuple[str, int]], memories: Collection[str]
+) -> int:
+    """Of what these revisions, by id and rev, say and nothing else that the user has: how many. ``memories``: ids of
+    those that are about to be erased with them. Raises StoreUnavailable."""
+    texts: set[str] = set()
+    for revision in map(read_document, stored_revisions(scope, revisions)):
+        texts |= texts_of_revision(scope, revision)
+
+    def leaving(session: str, seq: int) -> bool:
+        return session == scope.session and retraction.seq_from <= seq <= retraction.seq_to
+
+    return erase_vectors(scope, texts - used_elsewhere(scope, texts, leaving, memories, frozenset(revisions)))
+
+
+def texts_of_revision(scope: UserScope, revision: Document) -> set[str]:
+    whole = replace(revision, text=text_of(scope.ports.objects, revision))
+    return set(map(fingerprint, indexed_texts(whole)))
+
+
+def erase_revisions(scope: UserScope, revisions: Sequence[tuple[str, int]]) -> None:
+    """Their rows and their long texts; none of them is in force. What is gone already is no error."""
+    for item in list(stored_revisions(scope, revisions)):
+        if "text_object" in item:
+            scope.ports.objects.delete(item["text_object"])
+        delete_rows(scope.ports.table, [key_of(item)])
+
+
+def erase_vectors(scope: UserScope, texts: Collection[str]) -> int:
+    """``texts``: fingerprints of passages."""
+    table, keys = scope.ports.table, scope.keys
+    found = [
+        key_of(item) for one in sorted(texts) for item in all_rows(table, keys.vectors, prefix=keys.vectors_of(one))
+    ]
+    return delete_rows(table, found)
+
+
+def stored_revisions(scope: UserScope, revisions: Iterable[tuple[str, int]]) -> Iterator[Item]:
+    keys = [scope.keys.document_rev(document_id, rev) for document_id, rev in revisions]
+    for start in range(0, len(keys), READ_TOGETHER):
+        yield from scope.ports.table.get_many(keys[start : start + READ_TOGETHER]).values()

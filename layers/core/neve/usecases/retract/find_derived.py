@@ -1,0 +1,179 @@
+"""What becomes of a user's memories when a part of a log is taken back: the rows that
+``domain/retract/derived.py`` needs for it (docs/rules/retract.md#derived)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from neve.domain.memories.said_again import MOST_RETOLD, first_statement, range_of, statements_of
+from neve.domain.records import Kind, Memory, Retraction, SessionHead, SessionMarker, Spans, Statement
+from neve.domain.retract.derived import Consequences, Elsewhere, consequences, is_touched, unknown_sources
+from neve.domain.sessions.transcript import event_text
+from neve.domain.times import parse
+from neve.domain.words import content_words
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
+from neve.store.keys import MEMORY
+from neve.store.memories import memories_of
+from neve.store.partitions import all_rows
+from neve.usecases.reflect.candidates import READ_TOGETHER
+
+SKEW = timedelta(hours=1)
+"""A memory's id holds the time of the worker that made it, the session's start that of whoever opened it."""
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """``touched``: ids of everything that may hold words of what is to be erased; ``kept``: facts of which an erasure
+    leaves something, as it leaves them; ``heirs``: facts that replaced others which it takes away, as they name what
+    those had replaced. ``memories``: the rows as they were read, by id. ``sessions``: by id, those in
+    whose logs something was said."""
+
+    outcome: Consequences
+    touched: frozenset[str]
+    kept: tuple[Memory, ...]
+    heirs: tuple[Memory, ...]
+    memories: Mapping[str, Memory]
+    sessions: Mapping[str, SessionHead]
+
+
+def find_derived(scope: SessionScope, incarnation: int, retraction: Retraction) -> Weighed:
+    """Everything that is taken back of the session is looked at, by whichever of its retractions: a job that finds
+    nothing left to do does nothing. Raises UserErased."""
+    keys = scope.keys
+    found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker])
+    head = rows.read_head(found.get(keys.head))
+    still_there(head, incarnation)
+    if keys.session_head not in found or keys.marker not in found:
+        raise UserErased
+    weighing = _Weighing(scope, rows.read_session(found[keys.session_head]), head.gen)
+    weighing.read(rows.read_marker(found[keys.marker]))
+    return weighing.weighed(retraction)
+
+
+@dataclass
+class _Weighing:
+    """``known``: the rows that were read. ``heads``: of sessions, this one's included; one that is not there has
+    taken nothing back."""
+
+    scope: SessionScope
+    session: SessionHead
+    gen: int
+    known: dict[str, Memory] = field(default_factory=dict)
+    heads: dict[str, SessionHead] = field(default_factory=dict)
+    unsaid: frozenset[tuple[str, Statement]] = frozenset()
+
+    def read(self, marker: SessionMarker) -> None:
+        """The user's rows since the session began: none that is older was made of it, but for the facts that the
+        marker names, though it may be what such a row had replaced."""
+        table, keys = self.scope.ports.table, self.scope.keys
+        since = self.scope.ports.ids.ulid(parse(self.session.started_at) - SKEW)[:10]
+        if len(marker.retold) < MOST_RETOLD:
+            found = all_rows(table, keys.partition, between=keys.memories_since(since))
+        else:
+            found = all_rows(table, keys.partition, prefix=MEMORY)
+        self._add(map(rows.read_memory, found))
+        self._add(by_ids(self.scope, [i for i in marker.retold if i not in self.known]))
+        self.heads = {self.session.session_id: self.session}
+
+    def weighed(self, retraction: Retraction) -> Weighed:
+        asked: set[str] = set()
+        self.unsaid = frozenset(self._unsaid())
+        while True:
+            outcome = self._outcome(self.session.retracted)
+            missing = sorted(unknown_sources({i: self.known[i] for i in outcome.touched}) - self.known.keys() - asked)
+            missing = missing or sorted(_said_since(self.scope, outcome) - self.known.keys() - asked)
+            others = sorted(outcome.asked - self.heads.keys())
+            if not missing and not others:
+                break
+            asked |= set(missing)
+            self._add(by_ids(self.scope, missing))
+            self._read_heads(others)
+        if not retraction.erases:
+            return Weighed(outcome, frozenset(), (), (), self.known, self.heads)
+        touched = self._outcome((retraction.span,)).touched
+        kept = tuple(fact for fact in outcome.kept if fact.id in touched)
+        gone = {i: self.known[i] for i in touched if self.known[i].kind is Kind.FACT}
+        return Weighed(outcome, touched, kept, tuple(self._heirs(gone)), self.known, self.heads)
+
+    def _heirs(self, gone: Mapping[str, Memory]) -> Iterator[Memory]:
+        for fact in self.known.values():
+            if fact.kind is Kind.FACT and fact.id not in gone:
+                before = [i for one in fact.supersedes if one in gone for i in gone[one].supersedes]
+                named = tuple(dict.fromkeys((*fact.supersedes, *before)))
+                if named != fact.supersedes:
+                    yield replace(fact, supersedes=named)
+
+    def _outcome(self, spans: Spans) -> Consequences:
+        return consequences(self.known.values(), self.scope.session, spans, self.gen, self._elsewhere())
+
+    def _elsewhere(self) -> Elsewhere:
+        return Elsewhere({name: head.retracted for name, head in self.heads.items()}, self.unsaid)
+
+    def _add(self, memories: Iterable[Memory]) -> None:
+        self.known |= {memory.id: memory for memory in memories}
+
+    def _read_heads(self, sessions: Sequence[str]) -> None:
+        for start in range(0, len(sessions), READ_TOGETHER):
+            named = {self.scope.keys.of_session(one).session_head: one for one in sessions[start:][:READ_TOGETHER]}
+            found = self.scope.ports.table.get_many(list(named))
+            for key, session in named.items():
+                there = rows.read_session(found[key]) if key in found else SessionHead(session, "closed", "")
+                self.heads[session] = there
+
+    # --- whose words they are -------------------------------------------------------------------
+
+    def _unsaid(self) -> Iterator[tuple[str, Statement]]:
+        """Statements of facts whose words are those of a deleted message: what that one said and the statement does not
+        say has to go. Facts that came back of such a one without having been looked at like this are among them."""
+        if not self.session.erased:
+            return
+        for fact in self.known.values():
+            if fact.kind is Kind.FACT and is_touched(fact, self.session.session_id, self.session.erased):
+                deleted = self._words(first_statement(fact))
+                for one in self._in_the_same_words(fact):
+                    yield from self._not_saying(one, fact, deleted)
+
+    def _in_the_same_words(self, fact: Memory) -> list[Memory]:
+        """The fact, what came back of it, and what came back of that."""
+        found = {fact.id: fact}
+        size = 0
+        while size < len(found):
+            size = len(found)
+            copies = (one for one in self.known.values() if one.text == fact.text)
+            found |= {one.id: one for one in copies if found.keys() & set(one.supersedes)}
+        return list(found.values())
+
+    def _not_saying(self, fact: Memory, source: Memory, deleted: frozenset[str]) -> Iterator[tuple[str, Statement]]:
+        for said in statements_of(fact):
+            if fact.id == source.id and said == first_statement(source):
+                continue
+            held = content_words(said.text or fact.text) & deleted
+            if range_of(said) is not None and held - self._words(said):
+                yield fact.id, said
+
+    def _words(self, said: Statement) -> frozenset[str]:
+        """Of the events in its range."""
+        place = range_of(said)
+        if place is None:
+            return frozenset()
+        session, (first, last) = place
+        keys = self.scope.keys.of_session(session)
+        log = all_rows(self.scope.ports.table, keys.log, between=keys.events(first, last))
+        return content_words(" ".join(event_text(rows.read_event(item)) for item in log))
+
+
+def _said_since(scope: SessionScope, outcome: Consequences) -> set[str]:
+    """Ids of the facts that are in the places of those that are to come back: one that is older may have been edited
+    since to say the same."""
+    places = [scope.keys.fingerprint(fact.fingerprint) for fact in outcome.facts_back]
+    found = scope.ports.table.get_many(places) if places else {}
+    return {str(item["memory_id"]) for item in found.values()}
+
+
+def by_ids(scope: SessionScope, ids: Sequence[str]) -> Iterable[Memory]:
+    for start in range(0, len(ids), READ_TOGETHER):
+        yield from memories_of(scope.ports.table, scope.keys, ids[start : start + READ_TOGETHER])

@@ -1,0 +1,261 @@
+"""Read again what is left of observations that were touched by a retraction (docs/rules/retract.md#again).
+
+A pass that is bounded to the range of one of them: marker and offers stay where they are, and what is still to be read
+is in the job, which moves on with every commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from neve.domain.observe.facts import facts_with_room, said_facts
+from neve.domain.observe.lines import room_for
+from neve.domain.records import Event, Job, LiveRow, Memory, SessionMarker, Spans
+from neve.domain.sessions.rendered_blocks import strip_event
+from neve.domain.sessions.spans import holds, meets, without
+from neve.domain.sessions.transcript import images_of, plan_pass
+from neve.observing import Observed, PassInput, SecondsLeft
+from neve.ports import ContentRefused, WriteOp
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
+from neve.store.memories import memories_of
+from neve.store.partitions import all_rows
+from neve.usecases.memories.fact_writes import FactWrites
+from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
+from neve.usecases.observe.images import Pictured, with_room
+from neve.usecases.observe.lease import release_lease, take_lease
+from neve.usecases.observe.observe_session import OutOfTime, done_justice, held_by
+from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
+from neve.usecases.observe.refusals import noted, without_images
+from neve.usecases.observe.report import ObservationReport
+from neve.usecases.privacy.screen_observed import screen_observed
+from neve.usecases.reflect.replace_rows import in_place, seqs_of
+from neve.usecases.retract.retract_job import note, read
+
+
+@dataclass(frozen=True)
+class Left:
+    """What of the observation ``memory_id`` is still to be read."""
+
+    memory_id: str
+    first: int
+    last: int
+
+
+def first_left(job: Job) -> Left | None:
+    again = job.state.get("again", ())
+    return Left(*again[0]) if again else None
+
+
+def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written: str | None = None) -> Job:
+    """The job once ``left`` was read up to a seq. ``new``: what was not observed of it."""
+    again = [one for one in job.state.get("again", ()) if one[0] != left.memory_id]
+    if read_to < left.last:
+        again.insert(0, [left.memory_id, read_to + 1, left.last])
+    ids = [*job.result.get("written", ()), *([written] if written else [])]
+    so_far = ObservationReport.going_on(job.result)
+    so_far.also_left_out(new)
+    told = so_far.left_out() | ({"redacted": so_far.redacted} if so_far.redacted else {})
+    return replace(job, state={**job.state, "again": again}, result={**job.result, "written": ids, **told})
+
+
+def observe_remainder(
+    scope: SessionScope, incarnation: int, job_id: str, report: ObservationReport, seconds_left: SecondsLeft
+) -> None:
+    """Until nothing of the job's is left to read. ``report`` hears what was not observed, which is in the job's result,
+    too. Raises OutOfTime before an answer that the worker's time would not do for, LeaseHeld, LeaseLost, UserErased,
+    ModelUnavailable, ModelRefused, StoreUnavailable; what was committed stays, and the job knows the rest."""
+    if first_left(read(scope, job_id)) is None:
+        return
+    token = take_lease(scope).lease_token
+    try:
+        while (left := first_left(read(scope, job_id))) is not None:
+            _Again(scope, incarnation, token, job_id, left, report, seconds_left).run()
+    finally:
+        release_lease(scope, token)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """``spans``: what is left, and to be read; ``pictured``: ``events`` as the observer is shown them; ``ends``: they
+    are all that can be read of it."""
+
+    marker: SessionMarker
+    spans: Spans
+    events: Sequence[Event]
+    pictured: Pictured
+    ends: bool
+
+    @property
+    def last(self) -> int:
+        return self.spans[-1][1] if self.ends else self.events[-1].seq
+
+
+@dataclass
+class _Again:
+    """``most``: events of a pass, once more of them were refused; ``refused``: those that were refused alone; ``new``:
+    what the job's row does not say yet of what was not observed."""
+
+    scope: SessionScope
+    incarnation: int
+    token: int
+    job_id: str
+    left: Left
+    report: ObservationReport
+    seconds_left: SecondsLeft
+    most: int | None = None
+    refused: set[int] = field(default_factory=set)
+    new: ObservationReport = field(default_factory=ObservationReport)
+
+    def __post_init__(self) -> None:
+        self.whole = (self.left.first, self.left.last)
+
+    def run(self) -> None:
+        """Consecutive passes over what is left of one observation."""
+        while self.left.first <= self.left.last:
+            shown = self._read()
+            if not shown.events:
+                self._nothing_left()
+                return
+            self._need_time()
+            try:
+                read_to = self._pass(shown)
+            except ContentRefused as refusal:
+                self._narrow(shown.events, refusal)
+            except InputRetracted:
+                continue
+            else:
+                self.left = replace(self.left, first=read_to + 1)
+
+    def _need_time(self) -> None:
+        """For one more answer of the observer. Raises OutOfTime."""
+        if self.seconds_left() < self.scope.ports.observer.longest_s:
+            raise OutOfTime
+
+    def _nothing_left(self) -> None:
+        note(self.scope, self.job_id, lambda job: moved_on(job, self.left, self.left.last, self.new))
+        self._noted()
+
+    def _noted(self) -> None:
+        """The job's row says what is new; the worker is to say it, too."""
+        self.report.also_left_out(self.new)
+        self.new = ObservationReport()
+
+    def _narrow(self, events: Sequence[Event], refusal: ContentRefused) -> None:
+        if len(events) > 1:
+            self.most = len(events) // 2
+        else:
+            refused = noted(events[0], refusal)
+            self.refused.add(refused.seq)
+            self.new.unobservable.append({"seq": refused.seq, "reason": refused.reason})
+            self.most = None
+
+    def _read(self) -> _Shown:
+        """What the observer is shown, at most as much as a pass may hold."""
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.head, keys.marker])
+        still_there(rows.read_head(found.get(keys.head)), self.incarnation)
+        if keys.marker not in found:
+            raise UserErased
+        marker = rows.read_marker(found[keys.marker])
+        spans = tuple(without((self.left.first, self.left.last), marker.retracted))
+        between = keys.events(self.left.first, self.left.last)
+        log = map(rows.read_event, all_rows(self.scope.ports.table, keys.log, between=between))
+        meant = (e for e in log if holds(spans, e.seq) and e.seq not in self.refused)
+        stripped = [event for event in map(strip_event, meant) if event is not None]
+        plan = plan_pass(stripped, self.scope.policy.observer_transcript_cap, self.scope.count)
+        pictured = with_room(self.scope.ports.objects, plan.events[: self.most], stripped)
+        events = plan.events[: len(pictured.events)]
+        return _Shown(marker, spans, events, pictured, ends=len(events) == len(stripped))
+
+    def _pass(self, shown: _Shown) -> int:
+        """One answer and its commit; up to where it did justice to the events."""
+        given = self._input(shown)
+        observed, new = self._ask(given)
+        read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given))
+        room = facts_with_room(said_facts(observed.facts, shown.events), shown.events[0].seq)
+        observed, read = done_justice(observed, read, room)
+        new.images_left_out = new.images_left_out or list(shown.pictured.left_out)
+        new.facts_left_out, new.facts_not_read = room.left_out, observed.facts_not_read
+        new.also_left_out(self.new)
+        read_to = self.left.last if shown.ends and read.covered_to == shown.last else read.covered_to
+        commit = _Commit(
+            self.scope,
+            self.incarnation,
+            self.token,
+            observed,
+            read,
+            job_id=self.job_id,
+            left=self.left,
+            read_to=read_to,
+            new=new,
+        )
+        commit.write()
+        self.new = new
+        self._noted()
+        return read_to
+
+    def _ask(self, given: PassInput) -> tuple[Observed, ObservationReport]:
+        """The answer, without what the gate takes out, and what was not observed for it. Raises ContentRefused for what
+        is refused without its images, too."""
+        new = ObservationReport()
+        try:
+            answer = self.scope.ports.observer.observe(given)
+        except ContentRefused:
+            new.images_left_out = [event.seq for event in given.events if images_of(event)]
+            if not new.images_left_out:
+                raise
+            self._need_time()
+            answer = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
+        observed, found = screen_observed(self.scope, answer)
+        new.redacted = dict(found.removed)
+        return observed, new
+
+    def _input(self, shown: _Shown) -> PassInput:
+        found = self.scope.ports.table.get(self.scope.keys.session_head)
+        if found is None:
+            raise UserErased
+        # what was made of the same events is no reason to keep silent about them
+        prior = prior_memories(self.scope, shown.marker, shown.events, facts_elsewhere(self.scope))
+        return PassInput(
+            session_id=self.scope.session,
+            events=shown.pictured.events,
+            prior=[one for one in prior if one.span is None or not meets([self.whole], one.span)],
+            timezone=rows.read_session(found).user_meta.get("timezone", "UTC"),
+            output_cap=self.scope.policy.observer_output_cap,
+            max_lines=room_for(shown.events),
+            seconds_left=self.seconds_left,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Commit(PassCommit):
+    """Of a bounded pass: the marker stays, and the row stands where its events do."""
+
+    job_id: str
+    left: Left
+    read_to: int
+    new: ObservationReport
+
+    @property
+    def _counts(self) -> bool:
+        return False
+
+    def _beside(self, memory: Memory | None) -> list[WriteOp]:
+        job = read(self.scope, self.job_id)
+        job = moved_on(job, self.left, self.read_to, self.new, memory.id if memory else None)
+        return [rows.put_job(self.scope.keys, job)]
+
+    def _memory(self, memory_id: str, observed: Observed, timezone: str) -> Memory | None:
+        memory = super()._memory(memory_id, observed, timezone)
+        return replace(memory, supersedes=(self.left.memory_id,)) if memory else None
+
+    def _moved(self, marker: SessionMarker, memory: Memory | None, facts: FactWrites) -> SessionMarker:
+        live = marker.live
+        if memory is not None:
+            known = memories_of(self.scope.ports.table, self.scope.keys, [row.id for row in live])
+            row = LiveRow(memory.id, memory.kind, memory.tokens)
+            live = in_place(live, row, seqs_of([memory, *known]))
+        live = facts.live(self.scope.session, live)
+        return replace(marker, live=live, retold=facts.retold_with(marker.retold))

@@ -1,0 +1,228 @@
+"""What was made of events that are taken back leaves in one replacement, and what it had replaced comes back as copies
+(docs/rules/retract.md#derived)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from neve.domain.memories.said_again import said_once_more, with_room_for, without_retracted
+from neve.domain.memories.text import observed_date, time_of_day
+from neve.domain.records import EmbeddingState, Job, Kind, Memory, Retraction, Scope, Status
+from neve.domain.retract.derived import named_by
+from neve.domain.times import iso
+from neve.ports import Delete, WriteOp
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.incarnation import still_there
+from neve.store.memories import memories_of
+from neve.store.transact import Rounds, transact
+from neve.usecases.memories.fact_place import holds
+from neve.usecases.reflect.replace_rows import (
+    BATCH,
+    Replacement,
+    ReplacementBusy,
+    SourcesReplaced,
+    replace_rows,
+    seqs_of,
+)
+from neve.usecases.retract.find_derived import Weighed, by_ids, find_derived
+from neve.usecases.retract.retract_job import REPLACED, after, is_done, note, read
+
+BUSY_S, BUSY_TIMES = 1.0, 5
+"""How long another replacement of the user is waited for: one takes a second, and words stay visible meanwhile."""
+
+
+def replace_derived(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> Job:
+    """The job once readers see nothing any more of what was made of the events. ``state.again`` holds what is to be
+    read again, as id, first and last seq.
+
+    Raises UserErased, ReplacementBusy, StoreUnavailable, and 409 ``conflict`` where others change the rows each time.
+    """
+    busy, rounds = 0, Rounds(scope.ports)
+    while True:
+        rounds.begin()
+        job = read(scope, job_id)
+        if is_done(job, REPLACED):
+            return job
+        seen = find_derived(scope, incarnation, retraction)
+        if seen.outcome.changed:
+            _change_statements(scope, incarnation, seen)
+            continue
+        if seen.kept or seen.heirs:
+            _keep(scope, incarnation, job_id, seen)
+            continue
+        if not seen.outcome.leave:
+            return note(scope, job_id, partial(_noted, seen, retraction, restored=0))
+        try:
+            _replace(scope, incarnation, retraction, job_id, seen)
+        except SourcesReplaced:
+            continue
+        except ReplacementBusy:
+            busy += 1
+            if busy > BUSY_TIMES:
+                raise
+            scope.ports.clock.sleep(BUSY_S)
+        else:
+            rounds = Rounds(scope.ports)  # there may be more than one replacement holds
+
+
+def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: Weighed) -> None:
+    now = scope.ports.clock.now()
+    sources = [_as_said(scope, source, seen) for source in seen.outcome.back]
+    copies = [_copy(source, f"mem_{scope.ports.ids.ulid(now)}", iso(now)) for source in sources]
+
+    def beside() -> list[WriteOp]:
+        noted = rows.put_job(scope.keys, _noted(seen, retraction, read(scope, job_id), restored=len(copies)))
+        return [noted, *_places(scope, copies)]
+
+    wanted = Replacement(
+        tuple(copies),
+        seen.outcome.leave,
+        f"taken back ({retraction.reason})",
+        scope.session,
+        beside,
+        _order(scope, copies),
+    )
+    replace_rows(scope, incarnation, wanted)
+
+
+def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) -> Job:
+    """With what was done before where it takes more than one replacement."""
+    outcome = seen.outcome
+    again = [[m.id, m.provenance.seq_from, m.provenance.seq_to] for m in outcome.again]
+    superseded = job.result.get("superseded", 0) + len(outcome.leave)
+    result = {"superseded": superseded, "restored": job.result.get("restored", 0) + restored}
+    state = {"again": [*job.state.get("again", ()), *again], "flipped": superseded > 0}
+    if outcome.more:
+        return replace(job, status="running", state=job.state | state, result=job.result | result)
+    kept = {"touched": sorted(seen.touched)} if retraction.erases else {}
+    return after(job, REPLACED, result, **state, **kept)
+
+
+# --- statements -----------------------------------------------------------------------------------
+
+
+def _change_statements(scope: SessionScope, incarnation: int, seen: Weighed) -> None:
+    """Of facts that stay: what is taken back leaves their lists, in place, and what another one knew joins them, and
+    what that one had replaced. Readers see a count and names. Raises UserErased."""
+    own = {scope.session: seen.sessions[scope.session].retracted}
+
+    def changed(memory: Memory) -> Memory:
+        left = without_retracted(memory, own)
+        for said in with_room_for(left, seen.outcome.changed[memory.id], memory.text):
+            left = said_once_more(left, said)
+        inherited = (i for i in seen.outcome.inherited.get(memory.id, ()) if i not in left.supersedes)
+        return replace(left, supersedes=(*left.supersedes, *inherited))
+
+    ids = list(seen.outcome.changed)
+    for start in range(0, len(ids), BATCH):
+        transact(scope.ports, partial(_rewrite, scope, incarnation, ids[start : start + BATCH], changed))
+
+
+def _keep(scope: SessionScope, incarnation: int, job_id: str, seen: Weighed) -> None:
+    """What is to be erased of a fact that something else has replaced, and that was said elsewhere, too, is all but
+    what was said there: should what replaced it be taken back, it holds again, and so does what a fact had replaced
+    that is erased as a whole. The job knows it first, because packs may hold the words as they were. Raises
+    UserErased."""
+    now = iso(scope.ports.clock.now())
+    kept = {one.id: _as_said(scope, one, seen) for one in seen.kept}
+    heirs = {one.id: one for one in seen.heirs}
+
+    def noted(job: Job) -> Job:
+        return replace(job, state={**job.state, "kept": sorted({*job.state.get("kept", ()), *kept})})
+
+    def changed(memory: Memory) -> Memory:
+        if memory != seen.memories[memory.id]:
+            return memory  # everything is looked at again
+        if memory.id not in kept:
+            return heirs[memory.id]
+        one = replace(kept[memory.id], embedding_state=EmbeddingState.PENDING)
+        return replace(one, rev=memory.rev + 1, rev_at=now, words_at=None)
+
+    note(scope, job_id, noted)
+    ids = [*kept, *(i for i in heirs if i not in kept)]
+    for start in range(0, len(ids), BATCH):
+        transact(scope.ports, partial(_rewrite, scope, incarnation, ids[start : start + BATCH], changed))
+
+
+def _rewrite(scope: SessionScope, incarnation: int, ids: Sequence[str], change: Callable[[Memory], Memory]) -> None:
+    """Raises Conflict, UserErased."""
+    head = rows.read_head(scope.ports.table.get(scope.keys.head))
+    still_there(head, incarnation)
+    ops: list[WriteOp] = []
+    for memory in memories_of(scope.ports.table, scope.keys, ids):
+        changed = change(memory)
+        if changed != memory:
+            ops.append(rows.put_memory(scope.keys, changed))
+        if changed.rev != memory.rev:
+            ops.append(Delete(scope.keys.tokens_of(memory.id)))
+    if ops:
+        scope.ports.table.write([rows.check_head(scope.keys, head), *ops])
+
+
+# --- copies ---------------------------------------------------------------------------------------
+
+
+def _as_said(scope: SessionScope, memory: Memory, seen: Weighed) -> Memory:
+    """With its tokens and its day, where it stands by another statement than before."""
+    if memory.provenance == seen.memories[memory.id].provenance:
+        return memory
+    session = seen.sessions.get(memory.session_id or "")
+    timezone = session.user_meta.get("timezone", "UTC") if session else "UTC"
+    return replace(
+        memory,
+        tokens=scope.count(memory.text),
+        observed_date=observed_date(memory.observed_at, timezone),
+        time_of_day=time_of_day(memory.observed_at, timezone),
+    )
+
+
+def _copy(source: Memory, identifier: str, now: str) -> Memory:
+    """As it was before it was replaced, under an id of its own: what was replaced stays so."""
+    return replace(
+        source,
+        id=identifier,
+        supersedes=named_by(source),
+        status=source.status if source.status in (Status.INBOX, Status.RESOLVED) else Status.ACTIVE,
+        superseded_by=None,
+        superseded_at=None,
+        superseded_reason=None,
+        embedding_state=EmbeddingState.PENDING,
+        embedding_model=None,
+        embed_queued_at=None,
+        born_gen=0,
+        died_gen=None,
+        rev=1,
+        rev_at=now,
+        words_at=None,
+        write_id=None,
+        version=0,
+    )
+
+
+def _places(scope: SessionScope, copies: Sequence[Memory]) -> list[WriteOp]:
+    """That what is said again is counted on the copies of facts. Raises SourcesReplaced where somebody has said the
+    same meanwhile: then it stands elsewhere."""
+    table, keys, ops = scope.ports.table, scope.keys, list[WriteOp]()
+    facts = {keys.fingerprint(copy.fingerprint): copy for copy in copies if copy.kind is Kind.FACT}
+    places = table.get_many(list(facts)) if facts else {}
+    holders = {memory.id: memory for memory in by_ids(scope, [str(item["memory_id"]) for item in places.values()])}
+    for key, copy in facts.items():
+        place = places.get(key)
+        holder = holders.get(str(place["memory_id"])) if place else None
+        if holder is None or not holds(holder, copy.fingerprint):
+            ops.append(rows.put_fingerprint(keys, copy, place))
+        elif holder.id != copy.id:
+            raise SourcesReplaced
+    return ops
+
+
+def _order(scope: SessionScope, copies: Sequence[Memory]) -> Mapping[str, int]:
+    """Where copies and the rows of the live lists that they join stand in their conversations."""
+    sessions = dict.fromkeys(m.session_id for m in copies if m.scope is Scope.SESSION and m.session_id is not None)
+    markers = [scope.keys.of_session(session).marker for session in sessions]
+    found = scope.ports.table.get_many(markers) if markers else {}
+    live = [row.id for item in found.values() for row in rows.read_marker(item).live]
+    return seqs_of([*copies, *by_ids(scope, live)])

@@ -1,0 +1,317 @@
+"""What a librarian wrote of events that are taken back goes, and what is left of the session is filed again
+(docs/rules/retract.md#documents).
+
+What is to be done is noted before any of it is: whoever repeats it finds documents that are right already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from neve.domain.documents.change import DocumentChange
+from neve.domain.errors import NeveError
+from neve.domain.librarian.filing import Filing
+from neve.domain.records import Document, Job, Retraction, Spans
+from neve.domain.retract.derived import is_touched
+from neve.domain.retract.revisions import lost_with, newest_untouched, put_back, touched_revisions
+from neve.domain.sessions.spans import holds
+from neve.domain.times import iso
+from neve.ports import Delete, Item, Key, QueueName, WriteOp, key_of
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.delete_rows import delete_rows
+from neve.store.documents import read_document, text_of
+from neve.store.filings import put_filing, read_filing, read_proposal
+from neve.store.incarnation import UserErased, still_there
+from neve.store.keys import DOCUMENT_REV, PROPOSAL
+from neve.store.partitions import all_rows
+from neve.store.transact import transact
+from neve.usecases.documents.delete_document import delete_document
+from neve.usecases.documents.document_writes import WantedWrite, with_text, writes_of
+from neve.usecases.jobs.messages.filing import filing_message, refiling_job
+from neve.usecases.retract.erase_revisions import erase_revisions, erase_vectors_of
+from neve.usecases.retract.retract_job import REVERTED, after, is_done, note, read
+
+
+def revert_documents(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str) -> None:
+    """Idempotent; nothing where no librarian has read the events. Raises UserErased, StoreUnavailable."""
+    if not is_done(read(scope, job_id), REVERTED):
+        try:
+            _Reverting(scope, incarnation, retraction, job_id).run()
+        except NeveError as error:
+            if error.code != "erasing":
+                raise
+            raise UserErased from error
+    _file_again(scope, incarnation, retraction, read(scope, job_id))
+
+
+def _file_again(scope: SessionScope, incarnation: int, retraction: Retraction, job: Job) -> None:
+    """May be repeated: a librarian finds its cursor moved, and its job done."""
+    logs = [scope.of_session(session) for session in job.state.get("file_again", ())]
+    jobs = [(log.keys, refiling_job(log, retraction.id)) for log in logs]
+    messages = [filing_message(keys, incarnation, one.id, one.kind) for keys, one in jobs]
+    messages += [filing_message(scope.keys, incarnation, *one) for one in job.state.get("waiting", ())]
+    if messages:
+        scope.ports.queue.send(QueueName.LIBRARIAN, messages)
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """A document whose text in force is touched. ``left``: whether an earlier one is not."""
+
+    id: str
+    path: str
+    rev: int
+    left: bool
+
+
+@dataclass
+class _Plan:
+    """``revisions``: what is to be erased, as id and rev. ``sessions``: others, whose words were written onto what
+    goes."""
+
+    documents: list[_Touched] = field(default_factory=list)
+    revisions: set[tuple[str, int]] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)
+
+    @property
+    def emptied(self) -> set[str]:
+        return {one.id for one in self.documents if not one.left}
+
+    def noted(self, job: Job) -> Job:
+        """With what an earlier worker has found: its part may be done. Once the step is done nothing is noted any more:
+        nobody would carry out what goes with it."""
+        if is_done(job, REVERTED):
+            return job
+        state = dict(job.state)
+        state["revisions"] = sorted({*map(tuple, state.get("revisions", ())), *self.revisions})
+        state["sessions"] = sorted({*state.get("sessions", ()), *self.sessions})
+        state["emptied"] = sorted({*state.get("emptied", ()), *self.emptied})
+        return replace(job, status="running", state=state)
+
+
+def _unread(job: Job) -> Job:
+    """Of a session that no librarian has read so far, unless another worker came later and has found something."""
+    return job if "emptied" in job.state or is_done(job, REVERTED) else after(job, REVERTED)
+
+
+def _counted(revisions: int, vectors: int, job: Job) -> Job:
+    counted = {"revisions": revisions, "document_vectors": vectors}
+    return replace(job, state={**job.state, "counted": counted})
+
+
+@dataclass
+class _Reverting:
+    scope: SessionScope
+    incarnation: int
+    retraction: Retraction
+    job_id: str
+    replaced: int = 0
+    deleted: int = 0
+
+    def run(self) -> None:
+        while not self._is_reverted():
+            pass
+
+    def _is_reverted(self) -> bool:
+        """False where somebody has written meanwhile, or taken more back: then all is looked at again."""
+        filing, spans = self._read()
+        if filing.read_to < self.retraction.seq_from and is_done(note(self.scope, self.job_id, _unread), REVERTED):
+            return True
+        if not self._round(spans):
+            return False
+        job = read(self.scope, self.job_id)
+        if is_done(job, REVERTED):
+            return True
+        for session in job.state["sessions"]:
+            self._withdraw(session)
+            transact(self.scope.ports, partial(self._move_back, session, spans))
+        self._withdraw(self.scope.session)
+        return transact(self.scope.ports, partial(self._done, spans))
+
+    def _round(self, spans: Spans) -> bool:
+        """False where somebody has written meanwhile; nothing is done once another worker has ended the step. Vectors
+        are found by the texts, so they go first."""
+        plan = self._plan(spans)
+        job = note(self.scope, self.job_id, plan.noted)
+        if is_done(job, REVERTED):
+            return True
+        if not all(self._put_back(one, spans) for one in plan.documents if one.left):
+            return False
+        erased = [(str(i), int(rev)) for i, rev in job.state["revisions"]]
+        vectors = erase_vectors_of(self.scope, self.retraction, erased, job.state.get("touched", ())) if erased else 0
+        if not all(self._delete(one) for one in plan.documents if not one.left):
+            return False
+        erase_revisions(self.scope, erased)
+        if erased:
+            note(self.scope, self.job_id, partial(_counted, len(erased), vectors))
+        return True
+
+    def _read(self) -> tuple[Filing, Spans]:
+        keys = self.scope.keys
+        found = self.scope.ports.table.get_many([keys.head, keys.session_head, keys.filing])
+        still_there(rows.read_head(found.get(keys.head)), self.incarnation)
+        if keys.session_head not in found:
+            raise UserErased
+        spans = rows.read_session(found[keys.session_head]).retracted
+        return read_filing(self.scope.session, found.get(keys.filing)), spans
+
+    # --- documents --------------------------------------------------------------------------------
+
+    def _plan(self, spans: Spans) -> _Plan:
+        plan, session = _Plan(), self.scope.session
+        for revisions in self._histories():
+            document_id, head = str(revisions[0].id), revisions[-1]
+            touched = touched_revisions(revisions, session, spans)
+            if self.retraction.erases:
+                erased = touched_revisions(revisions, session, [self.retraction.span])
+                plan.revisions |= {(document_id, rev) for rev in erased}
+            if head.rev not in touched:
+                continue
+            left = newest_untouched(revisions, touched) is not None
+            plan.documents.append(_Touched(document_id, head.path, head.rev, left))
+            others = (one.provenance.session_id for one in lost_with(revisions, touched))
+            plan.sessions |= {one for one in others if one is not None and one != session}
+        return plan
+
+    def _histories(self) -> Iterator[list[Document]]:
+        """The revisions of each document, oldest first, without their texts."""
+        items = all_rows(self.scope.ports.table, self.scope.keys.partition, prefix=DOCUMENT_REV)
+        for _, of_one in groupby(items, lambda item: item["id"]):
+            yield [replace(read_document(item), text="") for item in of_one]
+
+    def _put_back(self, seen: _Touched, spans: Spans) -> bool:
+        """False where it is not what it was."""
+        write_id = self.scope.ports.ids.token()
+        done = transact(self.scope.ports, partial(self._attempt, seen, spans, write_id))
+        self.replaced += int(done)
+        return done
+
+    def _attempt(self, seen: _Touched, spans: Spans, write_id: str) -> bool:
+        """Raises Conflict."""
+        scope, head = self.scope, self._head(seen.id)
+        if head is not None and head.write_id == write_id:  # our own commit, whose response was lost
+            return True
+        if head is None or head.rev != seen.rev:
+            return False
+        prefix = scope.keys.document_revs(seen.id)
+        found = all_rows(scope.ports.table, scope.keys.partition, prefix=prefix)
+        revisions = [read_document(item) for item in found]
+        left = newest_untouched(revisions, touched_revisions(revisions, scope.session, spans))
+        if left is None:
+            return False
+        user = rows.read_head(scope.ports.table.get(scope.keys.head))
+        still_there(user, self.incarnation)
+        before = with_text(scope, head)
+        left = replace(left, text=text_of(scope.ports.objects, left))
+        restored = put_back(before, left, iso(scope.ports.clock.now()))
+        wanted = WantedWrite(head.path, DocumentChange(), (head.rev,), write_id=write_id)
+        ops = writes_of(scope, wanted, before, restored).ops
+        scope.ports.table.write([rows.check_head(scope.keys, user), *ops, Delete(scope.keys.tokens_of(seen.id))])
+        return True
+
+    def _delete(self, seen: _Touched) -> bool:
+        """False where it is not what it was."""
+        try:
+            delete_document(self.scope, seen.path, (seen.rev,), seen.id)
+        except NeveError as error:
+            if error.code in ("precondition_failed", "document_not_found"):
+                return False
+            raise
+        self.deleted += 1
+        return True
+
+    def _head(self, document_id: str) -> Document | None:
+        table, keys = self.scope.ports.table, self.scope.keys
+        place = table.get(keys.document_place(document_id))
+        item = table.get(keys.document(place["path"])) if place else None
+        head = read_document(item) if item else None
+        return head if head is not None and head.id == document_id else None
+
+    # --- filings ----------------------------------------------------------------------------------
+
+    def _withdraw(self, session: str) -> None:
+        """What waits of a session that is filed again is asked for again. A deletion leaves nothing either of what was
+        decided about its events."""
+        table, keys, gone = self.scope.ports.table, self.scope.keys, []
+        for item in all_rows(table, keys.partition, prefix=PROPOSAL):
+            proposal = read_proposal(item)
+            of_erased = self.retraction.erases and session == self.scope.session
+            rests = any(holds([self.retraction.span], seq) for seq in proposal.action.seqs)
+            if proposal.session_id == session and (proposal.status == "inbox" or (of_erased and rests)):
+                gone.append(key_of(item))
+        delete_rows(table, gone)
+
+    def _move_back(self, session: str, spans: Spans) -> None:
+        found, keys = self._found(session), self.scope.of_session(session).keys
+        moved = self._moved_back(session, spans, found)
+        if moved is not None:
+            user = rows.read_head(found[keys.head])
+            self.scope.ports.table.write([rows.check_head(keys, user), put_filing(keys, moved)])
+
+    def _done(self, spans: Spans) -> bool:
+        """The cursor of the session itself, with the note that all is done, and of the jobs that wait for it. False
+        where more was taken back since: another worker of the job may have seen it, and be about to delete documents
+        that the row of filings would go on to name. It has noted so by now, or notes nothing any more."""
+        scope, session = self.scope, self.scope.session
+        found, job = self._found(session), read(self.scope, self.job_id)
+        if is_done(job, REVERTED):  # our own commit, whose response was lost, or another worker's
+            return True
+        if self._read()[1] != spans:
+            return False
+        filing = read_filing(session, found.get(scope.keys.filing))
+        # the retraction of another session may have moved it back meanwhile, which kept the place of a missing document
+        moved = self._moved_back(session, spans, found)
+        if moved is not None and moved.document_id == filing.document_id and not filing.holds_any(spans):
+            moved = None
+        freed = replace(moved or filing, waiting=())
+        ops: list[WriteOp] = [] if freed == filing else [put_filing(scope.keys, freed)]
+        again, told = set(job.state["sessions"]), dict[str, Any]()
+        if moved is not None:
+            refiling = refiling_job(scope, self.retraction.id)
+            again, told = {*again, session}, {"librarian_job_id": refiling.id}
+            ops.append(rows.put_job(scope.keys, refiling))
+        counted = {"documents_replaced": self.replaced, "documents_deleted": self.deleted}
+        told |= {name: count for name, count in counted.items() if count}
+        flipped = bool(job.state.get("flipped") or self.replaced or self.deleted)
+        done = after(job, REVERTED, told, file_again=sorted(again), flipped=flipped, waiting=filing.waiting)
+        scope.ports.table.write(
+            [rows.check_head(scope.keys, rows.read_head(found[scope.keys.head])), *ops, rows.put_job(scope.keys, done)]
+        )
+        return True
+
+    def _found(self, session: str) -> dict[Key, Item]:
+        """What a session's row of filings is decided on. Raises UserErased."""
+        keys = self.scope.of_session(session).keys
+        found = self.scope.ports.table.get_many([keys.head, keys.filing])
+        still_there(rows.read_head(found.get(keys.head)), self.incarnation)
+        filing = read_filing(session, found.get(keys.filing))
+        beside = [keys.memory(filing.memory_id)] if filing.memory_id else []
+        beside += [keys.document_place(filing.document_id)] if filing.document_id else []
+        beside += [keys.document(filing.document_path)] if filing.document_path else []
+        return found | (self.scope.ports.table.get_many(beside) if beside else {})
+
+    def _moved_back(self, session: str, spans: Spans, found: dict[Key, Item]) -> Filing | None:
+        """To the start of the session: its account is of all of it. A summary that left is written anew; one that a
+        person deleted is not. None for a session that was never filed."""
+        keys = self.scope.of_session(session).keys
+        if keys.filing not in found:
+            return None
+        filing = read_filing(session, found[keys.filing])
+        moved = replace(filing, filed_seq=0, account=None, left_out=(), last_filing=None, result={})
+        item = found.get(keys.memory(filing.memory_id)) if filing.memory_id else None
+        if item and session == self.scope.session and is_touched(rows.read_memory(item), session, spans):
+            moved = replace(moved, memory_id=None, memory_fingerprint=None)
+        if filing.document_id is None:
+            return moved
+        if keys.document_place(filing.document_id) not in found:
+            emptied = filing.document_id in read(self.scope, self.job_id).state["emptied"]
+            return replace(moved, document_id=None, document_path=None, document_rev=None) if emptied else moved
+        item = found.get(keys.document(str(filing.document_path)))
+        head = read_document(item) if item else None
+        if head is None or head.id != filing.document_id or head.provenance.by != "assistant":
+            return moved
+        return replace(moved, document_rev=head.rev)

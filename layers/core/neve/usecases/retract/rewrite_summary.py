@@ -1,0 +1,126 @@
+"""Write the summary of a session anew when some of what it covers was taken back (docs/rules/retract.md#summary). What
+is covered stays covered; until then an extract of what is left stands in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from neve.domain.compact.render import render_summary
+from neve.domain.records import Event, EventType, SessionEpoch, Spans, Summary
+from neve.domain.sessions.spans import holds
+from neve.domain.times import iso
+from neve.observing import SecondsLeft
+from neve.ports import WriteOp
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.incarnation import UserErased, still_there
+from neve.store.partitions import all_rows
+from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
+from neve.usecases.compact.summarise import Written, request_of, summarise
+from neve.usecases.retract.retract_events import covers_any
+from neve.usecases.tenants.usage import usage_put
+
+REWRITTEN = {"summary": "rewritten"}
+
+
+class _Overtaken(Exception):
+    """The epoch has moved while the summary was written."""
+
+
+def rewrite_summary(
+    scope: SessionScope, incarnation: int, fresh: Spans, job_id: str, seconds_left: SecondsLeft
+) -> dict[str, Any]:
+    """What the job's result says of a summary that was written: why no model wrote it although one was asked, and what
+    that was not shown. None is written where a compaction has been faster, whose summary has not seen the events
+    either; what a prompt made stands in only. Raises UserErased, NoTimeToSummarise, ModelUnavailable, ModelRefused,
+    StoreUnavailable, and 409 ``conflict`` where others move the epoch each time."""
+    work = _Rewriting(scope, incarnation, job_id, seconds_left)
+    rounds = Rounds(scope.ports, ROUNDS_OF_A_MODEL)
+    while True:
+        rounds.begin()
+        epoch, summary = work.read()
+        if not covers_any(epoch, fresh) or epoch.compacted_by == job_id:
+            return REWRITTEN if epoch.compacted_by == job_id else {}
+        if summary is not None and summary.job_id is not None:
+            return {}
+        written = work.write(epoch)
+        try:
+            transact(scope.ports, partial(work.commit, epoch, written))
+        except _Overtaken:
+            continue
+        return {**REWRITTEN, **written.told}
+
+
+@dataclass(frozen=True)
+class _Rewriting:
+    scope: SessionScope
+    incarnation: int
+    job_id: str
+    seconds_left: SecondsLeft
+
+    def read(self) -> tuple[SessionEpoch, Summary | None]:
+        """The epoch and its summary; one that was in force when something was taken back is not among them."""
+        keys = self.scope.keys
+        item = self.scope.ports.table.get(keys.epoch)
+        if item is None:
+            raise UserErased
+        epoch = rows.read_epoch(item)
+        found = self.scope.ports.table.get(keys.summary(epoch.epoch))
+        return epoch, rows.read_summary(found) if found else None
+
+    def write(self, epoch: SessionEpoch) -> Written:
+        first, last = epoch.covers_from or 1, epoch.covers_to or 0
+        keys = self.scope.keys
+        log = all_rows(self.scope.ports.table, keys.log, between=keys.events(first, last + 1))
+        meant = [e for e in map(rows.read_event, log) if not holds(epoch.retracted, e.seq)]
+        covered = [event for event in meant if event.seq <= last]
+        asked = request_of(covered, None) if _goes_on(meant, last) else None
+        verbosity = self.scope.policy.summary_verbosity
+        return summarise(self.scope, covered, None, verbosity, asked=asked, seconds_left=self.seconds_left)
+
+    def commit(self, seen: SessionEpoch, written: Written) -> None:
+        """The summary comes with an epoch of its own: inside one a prompt begins as the one before it. Raises
+        _Overtaken."""
+        keys, now = self.scope.keys, self.scope.ports.clock.now()
+        found = self.scope.ports.table.get_many([keys.head, keys.epoch, keys.usage])
+        head = rows.read_head(found.get(keys.head))
+        still_there(head, self.incarnation)
+        epoch = rows.read_epoch(found[keys.epoch])
+        if epoch.compacted_by == self.job_id:  # our own commit, whose response was lost
+            return
+        if epoch.epoch != seen.epoch:
+            raise _Overtaken
+        moved = replace(epoch, epoch=epoch.epoch + 1, compacted_by=self.job_id)
+        summary = Summary(
+            session_id=self.scope.session,
+            epoch=moved.epoch,
+            covers_from=epoch.covers_from or 0,
+            covers_to=epoch.covers_to or 0,
+            verbosity=written.verbosity,
+            by="model" if written.by_model else "extract",
+            model=written.model,
+            prompt_version=written.prompt_version,
+            job_id=self.job_id,
+            tokens=self.scope.count(render_summary(written.text)),
+            created_at=iso(now),
+            decisions=written.text.decisions,
+            action_items=written.text.action_items,
+            insights=written.text.insights,
+            preferences=written.text.preferences,
+        )
+        ops: list[WriteOp] = [
+            rows.check_head(keys, head),
+            rows.put_epoch(keys, moved, now),
+            rows.put_summary(keys, summary),
+        ]
+        if written.cost:
+            ops.append(usage_put(keys, found.get(keys.usage), written.cost))
+        self.scope.ports.table.write(ops)
+
+
+def _goes_on(events: list[Event], last: int) -> bool:
+    """Whether the covered part ends inside a turn, whose message its summary then names."""
+    behind = next((event for event in events if event.seq > last), None)
+    return behind is not None and behind.event_type is not EventType.USER_MESSAGE

@@ -1,0 +1,146 @@
+"""The worker of a retraction: what was made of the events follows them (docs/rules/retract.md#job).
+
+Every step may be repeated, and is noted when it is done: a message that is delivered again goes on where the last
+worker stopped."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+from neve.domain.records import Job, Retraction
+from neve.observing import SecondsLeft, for_ever
+from neve.ports import ModelRefused, StoreUnavailable
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.incarnation import UserErased
+from neve.usecases.compact.summarise import NoTimeToSummarise
+from neve.usecases.jobs.finish_job import finish_job
+from neve.usecases.lag.memory_lag import leave_if_caught_up
+from neve.usecases.observe.extract_session import refused
+from neve.usecases.observe.observe_session import OutOfTime
+from neve.usecases.observe.report import ObservationReport
+from neve.usecases.pack.build_anew import build_anew, served_with
+from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.retract.erase_retracted import MadeOfIt, erase_retracted
+from neve.usecases.retract.observe_remainder import observe_remainder
+from neve.usecases.retract.replace_derived import replace_derived
+from neve.usecases.retract.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
+from neve.usecases.retract.revert_documents import revert_documents
+from neve.usecases.retract.rewrite_summary import rewrite_summary
+
+ERASE_S = 30.0
+"""Of a worker's time, for an erasure to begin (*chosen*): one that is cut off begins anew, with what is left."""
+
+
+def run_retraction(
+    scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft = for_ever
+) -> ObservationReport | None:
+    """One message of the compact queue; None for a user who was erased. Where the report says ``left_off_at``, the
+    message is to be sent again. Raises LeaseHeld and ReplacementBusy, which postpone it, and what a retry may cure."""
+    report = ObservationReport()
+    work = _Retracting(scope, body["incarnation"], body["job_id"], report, seconds_left)
+    try:
+        work.go_on(body["retraction"])
+    except UserErased:
+        return None
+    except JobEnded:
+        pass
+    return report
+
+
+@dataclass(frozen=True)
+class _Retracting:
+    scope: SessionScope
+    incarnation: int
+    job_id: str
+    report: ObservationReport
+    seconds_left: SecondsLeft
+
+    def go_on(self, retraction_id: str) -> None:
+        """Raises UserErased, JobEnded."""
+        read(self.scope, self.job_id)
+        try:
+            self._run(self._retraction(retraction_id))
+        except ModelRefused as refusal:
+            result = read(self.scope, self.job_id).result | refused(refusal)
+            finish_job(self.scope, self.job_id, KIND, "failed", result)
+        except (OutOfTime, NoTimeToSummarise):
+            job = read(self.scope, self.job_id)
+            self.report.left_off_at = f"{len(job.state.get('done', ()))}.{job.state.get('again', [])[:1]}"
+
+    def _retraction(self, retraction_id: str) -> Retraction:
+        """Raises UserErased."""
+        item = self.scope.ports.table.get(self.scope.keys.retraction(retraction_id))
+        if item is None:
+            raise UserErased
+        return rows.read_retraction(item)
+
+    def _run(self, retraction: Retraction) -> None:
+        """What must go goes first; no model is needed for it."""
+        replace_derived(self.scope, self.incarnation, retraction, self.job_id)
+        revert_documents(self.scope, self.incarnation, retraction, self.job_id)
+        if retraction.erases:
+            self._erase(retraction)
+        try:
+            observe_remainder(self.scope, self.incarnation, self.job_id, self.report, self.seconds_left)
+            leave_if_caught_up(self.scope.ports, self.scope.keys, self.scope.ports.clock.now())
+            self._summary(retraction)
+        except ModelRefused:
+            self._packs()
+            raise
+        self._packs()
+        result = {"reason": retraction.reason, **read(self.scope, self.job_id).result}
+        finish_job(self.scope, self.job_id, KIND, "done", result)
+
+    def _summary(self, retraction: Retraction) -> None:
+        if is_done(read(self.scope, self.job_id), SUMMARY):
+            return
+        rewritten = rewrite_summary(self.scope, self.incarnation, retraction.fresh, self.job_id, self.seconds_left)
+        self._note(SUMMARY, rewritten)
+        self.report.summary_refused = "summary_reason" in rewritten
+
+    def _erase(self, retraction: Retraction) -> None:
+        job = read(self.scope, self.job_id)
+        if is_done(job, ERASED):
+            return
+        if self.seconds_left() < ERASE_S:
+            raise OutOfTime
+        state = job.state
+        revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
+        made = MadeOfIt(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
+        self._note_served(made)
+        receipt = erase_retracted(self.scope, self.incarnation, retraction, made)
+        counted = state.get("counted", {})
+        receipt.revisions += counted.get("revisions", 0)
+        receipt.vectors += counted.get("document_vectors", 0)
+        self._note(ERASED, {"erased": receipt.told()})
+
+    def _note_served(self, made: MadeOfIt) -> None:
+        """Before they are purged, and on top of what a worker before noted: afterwards nobody finds them."""
+        served = served_with(self.scope, made.is_in)
+
+        def noted(job: Job) -> Job:
+            both = dict.fromkeys([*job.state.get("purged", ()), *served])
+            return replace(job, status="running", state={**job.state, "purged": list(both)}) if served else job
+
+        note(self.scope, self.job_id, noted)
+
+    def _packs(self) -> None:
+        """Of this session, and of those whose packs a deletion purged: others keep their bytes until a trigger of their
+        own. Behind all that is written, also where a reader has built a pack since the purge."""
+        job = read(self.scope, self.job_id)
+        if is_done(job, PACK):
+            return
+        result: dict[str, Any] = {}
+        if purged := job.state.get("purged"):
+            rebuilt = build_anew(self.scope, purged, job.result.get("written", ()))
+            result = {"erased": {**job.result.get("erased", {}), "rebuilt_packs": rebuilt}}
+        if job.state.get("flipped") or job.result.get("written"):
+            with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
+                build_pack(self.scope, "reflection")
+        self._note(PACK, result)
+
+    def _note(self, step: str, result: dict[str, Any] | None = None) -> None:
+        note(self.scope, self.job_id, lambda job: after(job, step, result))

@@ -1,0 +1,80 @@
+"""What the librarian without a model writes on documents (docs/rules/librarian.md#extractive)."""
+
+from __future__ import annotations
+
+import pytest
+
+from neve.domain.librarian.filing import ShownDocument
+from neve.domain.records import Event, EventType
+from neve.observers.extractive.filing import actions_of
+from neve.observing import FilingInput
+from tests.unit.domain_rows import event
+
+IDENTITY = "/profile/identity"
+
+
+def chat(*messages: str) -> tuple[Event, ...]:
+    log: list[Event] = []
+    for message in messages:
+        log.append(event(len(log) + 1, message))
+        log.append(event(len(log) + 1, "Noted.", event_type=EventType.ASSISTANT_RESPONSE))
+    return tuple(log)
+
+
+def filed(*messages: str, documents: tuple[ShownDocument, ...] = ()) -> dict[str, str]:
+    """Texts by path."""
+    given = FilingInput("s1", chat(*messages), documents, "UTC")
+    return {action.path: action.text for action in actions_of(given)}
+
+
+@pytest.mark.parametrize(
+    ("messages", "path", "line"),
+    [
+        (
+            ["My daughter Emma is 7. Sorry, 8, she had her birthday on Sunday."],
+            "/profile/people/emma",
+            'Correction of "User\'s daughter Emma is 7": 8, she had her birthday on Sunday',
+        ),
+        (
+            ["My sister Ana lives in Berlin. No wait, Bonn."],
+            "/profile/people/ana",
+            'Correction of "User\'s sister Ana lives in Berlin": Bonn',
+        ),
+        (
+            ["My sister Ana lives in Berlin.", "No wait, Bonn."],
+            "/profile/people/ana",
+            'Correction of "User\'s sister Ana lives in Berlin": Bonn',
+        ),
+        (["I'm 34. I mean 43."], IDENTITY, 'Correction of "User is 34": I mean 43'),
+        (
+            ["My birthday is 12 May 1990. Actually 21 May, typo."],
+            IDENTITY,
+            'Correction of "User\'s birthday is 12 May 1990": 21 May, typo',
+        ),
+    ],
+)
+def test_a_statement_is_filed_as_it_was_corrected(messages: list[str], path: str, line: str) -> None:
+    title = path.rpartition("/")[2].capitalize()
+    assert filed(*messages) == {path: f"# {title}\n\n- {line} (2026-03-10)"}
+
+
+def test_a_correction_rests_on_both_messages() -> None:
+    [action] = actions_of(FilingInput("s1", chat("My sister Ana lives in Berlin.", "No wait, Bonn."), (), "UTC"))
+    assert action.seqs == (1, 3)
+
+
+def test_what_was_filed_before_and_is_corrected_stands_among_the_earlier() -> None:
+    text = "# Emma\n\n- User's daughter Emma is 7 (2026-03-09)\n- User's daughter Emma likes horses"
+    before = ShownDocument("/profile/people/emma", 1, text)
+    texts = filed("My daughter Emma is 7. Sorry, 8.", documents=(before,))
+    current, _, earlier = texts["/profile/people/emma"].partition("## Earlier")
+    assert 'Correction of "User\'s daughter Emma is 7": 8' in current and "likes horses" in current
+    assert "- User's daughter Emma is 7 (2026-03-09)" in earlier
+
+
+def test_nothing_of_a_scene_is_filed() -> None:
+    assert filed("Let's role-play. I am Kael, the knight.", "I am Kael; I have never lost a duel!") == {}
+
+
+def test_nothing_is_filed_that_is_not_to_be_remembered() -> None:
+    assert filed("My sister Ana lives in Bonn. Don't remember that.", "Between us: my boss Tom is ill.") == {}

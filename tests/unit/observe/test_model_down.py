@@ -1,0 +1,93 @@
+"""While the language model gives no answer, health and the chat path say that what is said waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from neve import observability
+from neve.domain.times import parse
+from neve.ports import ModelUnavailable
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.keys import leg_health
+from neve.store.tenants.leg_health import OBSERVER
+from neve.usecases.compile.reads import start_reads
+from neve.usecases.observe.model_down import NOTED_EVERY, QUEUED, queued_of
+from neve.usecases.observe.observe_session import observe_session
+from neve.usecases.sessions.open_session import OpenSession, open_session
+from tests.unit.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    world.open()
+    with closing(world.table):
+        yield world
+
+
+def scope_of(world: World) -> SessionScope:
+    return world.user().of_session("s1")
+
+
+def fails(world: World) -> None:
+    world.observer.answers.append(ModelUnavailable("status 529"))
+    with pytest.raises(ModelUnavailable):
+        observe_session(scope_of(world), 1)
+
+
+def said(world: World) -> list[bool]:
+    """Whether E1, E3 and E8 say so."""
+    opened = open_session(world.user(), OpenSession("s1"))
+    return [QUEUED in given for given in (opened.degraded, queued_of(scope_of(world)), compiled(world))]
+
+
+def compiled(world: World) -> tuple[str, ...]:
+    return start_reads(scope_of(world)).collect().degraded
+
+
+def failed_at(world: World) -> str | None:
+    item = world.table.get(scope_of(world).keys.marker)
+    assert item is not None
+    return rows.read_marker(item).model_failed_at
+
+
+def health_row(world: World) -> bool:
+    item = world.table.get(leg_health(OBSERVER))
+    return item is not None and "reason" in item
+
+
+def test_what_waits_for_a_model_is_said_until_it_has_answered(world: World) -> None:
+    world.say("one", "two")
+    assert said(world) == [False] * 3
+    fails(world)
+    assert said(world) == [True] * 3
+    [trouble] = world.user().ports.caches.troubles.standing()
+    assert (trouble.what, trouble.kind, trouble.reason) == ("observer", "failing", "status 529")
+    assert health_row(world)
+    observe_session(scope_of(world), 1)
+    assert said(world) == [False] * 3
+    assert (failed_at(world), world.user().ports.caches.troubles.standing()) == (None, ())
+    assert not health_row(world)
+
+
+def test_a_marker_is_not_written_with_every_failure(world: World) -> None:
+    world.say("one", "two")
+    fails(world)
+    first = failed_at(world)
+    world.clock.move(seconds=60)
+    fails(world)
+    assert failed_at(world) == first is not None
+    world.clock.move(seconds=NOTED_EVERY.total_seconds())
+    fails(world)
+    assert parse(str(failed_at(world))) > parse(str(first))
+
+
+def test_the_log_names_the_job_that_failed(caplog: pytest.LogCaptureFixture) -> None:
+    observability.failed("extract", "c1", ModelUnavailable("status 529"), "job_1")
+    [record] = [one for one in caplog.records if one.message == "failed"]
+    assert (vars(record)["job_id"], vars(record)["reason"]) == ("job_1", "status 529")

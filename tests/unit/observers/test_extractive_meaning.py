@@ -1,0 +1,153 @@
+"""The observer without a model does not turn round, garble or date wrongly what was said."""
+
+from __future__ import annotations
+
+import pytest
+
+from neve.domain.records import Event, EventType, Kind
+from neve.observers.extractive.observer import ExtractiveObserver
+from neve.observing import Observed, PassInput, PriorMemory
+
+WEDNESDAY = "2026-11-25T09:00:00.000Z"
+
+
+def observed(text: str, *prior: str) -> Observed:
+    shown = tuple(PriorMemory(f"mem_{n}", fact, local=False, kind=Kind.FACT) for n, fact in enumerate(prior))
+    events = (Event(1, EventType.USER_MESSAGE, text, 1, WEDNESDAY),)
+    return ExtractiveObserver().observe(PassInput("s", events, shown, "UTC", 8_000))
+
+
+def lines(text: str) -> list[str]:
+    return [line.text.split(" ", 1)[1] for line in observed(text).lines]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("No nuts please, I'm allergic.", ["User said: No nuts please, I'm allergic"]),
+        ("No alcohol for me, I'm pregnant.", ["User said: No alcohol for me, I'm pregnant"]),
+        ("Hi there, no wheat for me: I'm celiac", ["User said: No wheat for me: I'm celiac"]),
+        ("No peanuts in my recipes", ["User's standing wish: No peanuts in my recipes"]),
+        ("No problem, I live in Bonn", ["User lives in Bonn"]),
+        ("No thanks, I'm vegan", ["User is vegan"]),
+        ("No, I live in Bonn", ["Correction: User lives in Bonn"]),
+    ],
+)
+def test_a_no_that_asks_stays(said: str, kept: list[str]) -> None:
+    assert lines(said) == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("My name is Olga and I live in Riga.", "User's name is Olga and they live in Riga"),
+        ("Hi, my name is Tom and I'm a nurse from Leeds.", "User's name is Tom and they are a nurse from Leeds"),
+        ("My son is four and I work nights", "User's son is four and they work nights"),
+        ("My back hurts and I can't sit", "User's back hurts and they can't sit"),
+        ("My wife Ana and I moved to Oslo", "User and their wife Ana moved to Oslo"),
+    ],
+)
+def test_only_people_are_joined_with_the_user(said: str, kept: str) -> None:
+    assert lines(said) == [kept]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "I hate mushrooms, don't put them in any recipe.",
+            ["User hates mushrooms", "User said: I hate mushrooms, don't put them in any recipe"],
+        ),
+        ("I'm dyslexic, keep sentences short.", ["User is dyslexic", "User's standing wish: Keep sentences short"]),
+        (
+            "I have asthma, avoid suggesting smoky bars.",
+            ["User has asthma", "User's standing wish: Avoid suggesting smoky bars"],
+        ),
+        (
+            "I'm interviewing at Bosch on Friday at 3pm, don't tell anyone lol",
+            ["User is interviewing at Bosch on Friday (meaning 2026-11-27) at 3pm"],
+        ),
+        ("I live in Bergen, work at the port, and sing.", ["User lives in Bergen, works at the port, and sings"]),
+        ("I eat fish, but don't eat meat", ["User eats fish, but doesn't eat meat"]),
+        ("I have two cats, please remember that.", ["User has two cats"]),
+    ],
+)
+def test_what_the_listener_is_told_to_do_is_not_what_the_user_does(said: str, kept: list[str]) -> None:
+    assert lines(said) == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "meaning"),
+    [
+        ("I booked a table at Roma on Friday.", "2026-11-27"),
+        ("I've booked the dentist on Monday.", "2026-11-30"),
+        ("I promised to call my mom on Sunday", "2026-11-29"),
+        ("I signed up for the race on Saturday", "2026-11-28"),
+        ("I decided to move to Bergen in May", "2027-05"),
+        ("I got an appointment at the clinic on Friday.", "2026-11-27"),
+        ("I visited Roma on Friday.", "2026-11-20"),
+        ("I booked a table and went there on Friday.", "2026-11-20"),
+    ],
+)
+def test_what_was_arranged_is_to_come(said: str, meaning: str) -> None:
+    assert any(f"(meaning {meaning})" in line for line in lines(said))
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("It turns out I'm not allergic to penicillin, the test came back negative.", "User is allergic to penicillin"),
+        ("Apparently I'm not allergic to nuts", "User is allergic to nuts"),
+        ("The doctor says I'm not allergic to milk after all, my results were fine", "User is allergic to milk"),
+        ("Actually the doctor says I don't have celiac after all", "User has celiac"),
+    ],
+)
+def test_what_turns_out_not_to_be_so_is_taken_back(said: str, fact: str) -> None:
+    [found] = observed(said, fact).facts
+    assert (found.relation, found.target_id) == ("contradicts", "mem_0")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I am allergic to nuts. Just kidding, I'm not.",
+        "I'm a vegan. I'm joking.",
+        "Don't remember this: I have HIV.",
+        "I have HIV. Don't remember that.",
+        "I'm pregnant, but please keep this between us.",
+        "My SSN is [removed].",
+        "My card number is [removed] and PIN 9921",
+        "I live at [removed] in Bonn.",
+        "Ich arbeite als Arzt in Bonn.",
+        "Je suis allergique aux noix.",
+        "Soy vegano y vivo en Madrid.",
+        "Return self.queryset.filter(owner=request.user)",
+        "Explain to me in detail how photosynthesis works in France",
+        "My friend says I am allergic to work",
+    ],
+)
+def test_what_is_not_to_be_kept_is_not(said: str) -> None:
+    assert (lines(said), observed(said).facts) == ([], ())
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Rufus died last week.", "Rufus died last week (meaning 2026-11-16 to 2026-11-22)"),
+        ("Rex died yesterday", "Rex died yesterday (meaning 2026-11-24)"),
+        ("Google fired me yesterday", "Google fired User yesterday (meaning 2026-11-24)"),
+        ("Zoe can't have dairy.", "Zoe can't have dairy"),
+        ("Type 1 diabetic, on a pump.", "User is type 1 diabetic, on a pump"),
+        ("Vegan here btw.", "User is vegan"),
+        ("We have 4 ovens, and all of them work.", "User said: We have 4 ovens, and all of them work"),
+        ("I wanna be a pilot some day", "User wants to be a pilot some day"),
+        ("I ain't vegan", "User isn't vegan"),
+        ("Note to self: buy insulin", "Buy insulin (asked to remember this)"),
+        (
+            "Can you remember that the staging DB is at db.internal?",
+            "The staging DB is at db.internal (asked to remember this)",
+        ),
+    ],
+)
+def test_what_is_said_shortly_is_kept(said: str, kept: str) -> None:
+    assert lines(said) == [kept]
