@@ -24,7 +24,9 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, bool]:
         passed = True
     except Exception as error:
         observability.failed("pre_traffic", event["DeploymentId"], error)
-        observability.logger.error("T0", extra={"reason": str(error), "correlation_id": event["DeploymentId"]})
+        observability.logger.error(
+            "pre-traffic check failed", extra={"reason": str(error), "correlation_id": event["DeploymentId"]}
+        )
         passed = False
     connected.report(event, passed=passed)
     return {"passed": passed}

@@ -26,76 +26,78 @@ calls."""
 def answered(operation: str, request_id: str, status: int, code: str | None, elapsed_ms: float) -> None:
     """One line a call."""
     fields = {"operation": operation, "correlation_id": request_id, "status": status, "elapsed_ms": elapsed_ms}
-    logger.info("answered", extra=fields | ({"code": code} if code else {}))
+    logger.info("request completed", extra=fields | ({"code": code} if code else {}))
 
 
 def worked(queue: str, correlation_id: str) -> None:
     """A message has been handled."""
-    logger.info("worked", extra={"where": queue, "correlation_id": correlation_id})
+    logger.info("message processed", extra={"component": queue, "correlation_id": correlation_id})
 
 
 def postponed(queue: str, correlation_id: str, held: Exception) -> None:
     """A message has been sent to its queue again because its session or its user is ``held`` by another worker."""
-    fields = {"where": queue, "correlation_id": correlation_id, "held": type(held).__name__}
-    logger.info("postponed", extra=fields)
+    fields = {"component": queue, "correlation_id": correlation_id, "blocked_by": type(held).__name__}
+    logger.info("message postponed", extra=fields)
 
 
 def unobservable(queue: str, correlation_id: str, seq: int, reason: str) -> None:
     """An event that the observer would not read, and its session's passes go on without."""
-    fields = {"where": queue, "correlation_id": correlation_id, "seq": seq, "reason": reason}
-    logger.warning("unobservable", extra=fields)
+    fields = {"component": queue, "correlation_id": correlation_id, "seq": seq, "reason": reason}
+    logger.warning("event unobservable", extra=fields)
 
 
 def images_left_out(queue: str, correlation_id: str, seqs: Sequence[int]) -> None:
     """Events that the observer read without their images, which it had refused."""
-    logger.warning("images left out", extra={"where": queue, "correlation_id": correlation_id, "seqs": list(seqs)})
+    logger.warning("images left out", extra={"component": queue, "correlation_id": correlation_id, "seqs": list(seqs)})
 
 
 def facts_left_out(queue: str, correlation_id: str, count: int) -> None:
     """Facts of one event for which their pass had no room; its lines have what they say."""
-    logger.warning("facts left out", extra={"where": queue, "correlation_id": correlation_id, "count": count})
+    logger.warning("facts left out", extra={"component": queue, "correlation_id": correlation_id, "count": count})
 
 
 def facts_not_read(queue: str, correlation_id: str, count: int) -> None:
     """Facts of an observer's answer that were not of the form."""
-    logger.warning("facts not read", extra={"where": queue, "correlation_id": correlation_id, "count": count})
+    logger.warning(
+        "malformed facts dropped", extra={"component": queue, "correlation_id": correlation_id, "count": count}
+    )
 
 
 def summary_refused(queue: str, correlation_id: str) -> None:
     """A compaction whose summary is an extract, because the model would not read what it covers."""
-    logger.warning("summary refused", extra={"where": queue, "correlation_id": correlation_id})
+    logger.warning("summary refused", extra={"component": queue, "correlation_id": correlation_id})
 
 
 def not_reflected(queue: str, correlation_id: str, reason: str) -> None:
     """The reflection of a session is due: its worker went on without, and a later pass tries again."""
-    logger.warning("not reflected", extra={"where": queue, "correlation_id": correlation_id, "reason": reason})
+    logger.warning("reflection skipped", extra={"component": queue, "correlation_id": correlation_id, "reason": reason})
 
 
 def reflection_left_out(queue: str, correlation_id: str, count: int, cut: int | None = None) -> None:
     """Rows of a reflection that its target has no room for as a whole; what they were made of is replaced. ``cut``: of
     how many of them a part is kept, where that is known."""
-    fields = {"where": queue, "correlation_id": correlation_id, "count": count}
+    fields = {"component": queue, "correlation_id": correlation_id, "count": count}
     logger.warning("reflection left out", extra=fields | ({} if cut is None else {"cut": cut}))
 
 
 def documents_not_shown(queue: str, correlation_id: str, count: int) -> None:
     """Documents that a librarian had no room to read beside the others."""
-    logger.warning("documents not shown", extra={"where": queue, "correlation_id": correlation_id, "count": count})
+    logger.warning("documents not shown", extra={"component": queue, "correlation_id": correlation_id, "count": count})
 
 
 def answer_not_used(queue: str, correlation_id: str, rejected: Mapping[str, int]) -> None:
     """Parts of a librarian's answer that were not applied, by reason."""
-    fields = {"where": queue, "correlation_id": correlation_id, "rejected": dict(rejected)}
-    logger.warning("answer not used", extra=fields)
+    fields = {"component": queue, "correlation_id": correlation_id, "rejected": dict(rejected)}
+    logger.warning("librarian actions rejected", extra=fields)
 
 
 def failed(where: str, correlation_id: str, error: BaseException, job_id: str | None = None) -> None:
     """The type of an error and the way to it; ``job_id``: whose work failed. Its message is left out: it may quote what
     a person wrote. That of an error with ``text_is_logged`` is our own, such as why a model gave no answer."""
     frames = traceback.extract_tb(error.__traceback__)
-    path = [f"{frame.filename.rpartition('/neve/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
+    stack = [f"{frame.filename.rpartition('/neve/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     kind = f"{type(error).__module__}.{type(error).__qualname__}"
-    fields: dict[str, Any] = {"where": where, "correlation_id": correlation_id, "error": kind, "path": path}
+    fields: dict[str, Any] = {"component": where, "correlation_id": correlation_id, "error": kind, "stack": stack}
     if job_id is not None:
         fields["job_id"] = job_id
     if getattr(error, "text_is_logged", False):
@@ -105,7 +107,7 @@ def failed(where: str, correlation_id: str, error: BaseException, job_id: str | 
 
 def troubled(trouble: Trouble) -> None:
     """Something beneath the process fails again and again, or is damaged."""
-    logger.warning("trouble", extra={"where": trouble.what, "kind": trouble.kind, "reason": trouble.reason})
+    logger.warning("health issue", extra={"component": trouble.what, "kind": trouble.kind, "reason": trouble.reason})
 
 
 def measured(function: str, values: Mapping[str, float]) -> None:

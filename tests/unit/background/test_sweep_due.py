@@ -124,4 +124,4 @@ def test_the_worker_of_a_sweep_tells_what_failed(
     world.table.write([rows.put_epoch(keys, epoch, world.clock.now())])
     assert sweep(world, None)["failed"] == 1
     assert '"WorkFailed":[1.0]' in capsys.readouterr().out
-    assert [vars(record)["where"] for record in caplog.records if record.message == "failed"] == ["sweep rebuild"]
+    assert [vars(record)["component"] for record in caplog.records if record.message == "failed"] == ["sweep rebuild"]

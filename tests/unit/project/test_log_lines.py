@@ -30,11 +30,11 @@ def test_a_failure_is_told_by_its_type_and_place_only(written: io.StringIO) -> N
         observability.failed("embed", "01J", error)
     line = json.loads(written.getvalue())
     assert WORDS not in written.getvalue()
-    assert (line["message"], line["error"], line["where"], line["correlation_id"]) == (
+    assert (line["message"], line["error"], line["component"], line["correlation_id"]) == (
         *("failed", "builtins.ValueError"),
         *("embed", "01J"),
     )
-    assert "test_log_lines.py" in line["path"][-1]
+    assert "test_log_lines.py" in line["stack"][-1]
     assert "reason" not in line
 
 
@@ -48,8 +48,8 @@ def test_a_models_failure_says_why(written: io.StringIO, error: Exception) -> No
 def test_an_event_that_is_not_read_is_told_by_its_seq_and_the_reason_only(written: io.StringIO) -> None:
     observability.unobservable("extract", "01J", 3, "status 400 (invalid_request_error)")
     line = json.loads(written.getvalue())
-    assert (line["level"], line["message"], line["seq"]) == ("WARNING", "unobservable", 3)
-    own = {"where", "correlation_id", "seq", "reason"}
+    assert (line["level"], line["message"], line["seq"]) == ("WARNING", "event unobservable", 3)
+    own = {"component", "correlation_id", "seq", "reason"}
     assert own <= set(line) <= own | {"level", "message", "timestamp", "service", "location", "xray_trace_id"}
 
 
@@ -62,13 +62,13 @@ def test_images_that_were_left_out_are_told_by_their_events_only(written: io.Str
 def test_a_summary_that_was_refused_is_told_without_a_word_of_it(written: io.StringIO) -> None:
     observability.summary_refused("compact", "01J")
     line = json.loads(written.getvalue())
-    assert (line["level"], line["message"], line["where"]) == ("WARNING", "summary refused", "compact")
+    assert (line["level"], line["message"], line["component"]) == ("WARNING", "summary refused", "compact")
 
 
 def test_a_reflection_that_was_not_done_is_told_with_the_reason(written: io.StringIO) -> None:
     observability.not_reflected("compact", "01J", "rows of the user are being replaced")
     line = json.loads(written.getvalue())
-    assert (line["level"], line["message"], line["where"]) == ("WARNING", "not reflected", "compact")
+    assert (line["level"], line["message"], line["component"]) == ("WARNING", "reflection skipped", "compact")
     assert line["reason"] == "rows of the user are being replaced"
 
 
@@ -77,7 +77,7 @@ def test_what_had_no_room_or_no_form_is_told_by_its_number(written: io.StringIO)
     observability.reflection_left_out("reflect", "01J", 3, 1)
     observability.facts_not_read("extract", "01J", 2)
     lines = [json.loads(line) for line in written.getvalue().splitlines()]
-    told = [("reflection left out", 3, None), ("reflection left out", 3, 1), ("facts not read", 2, None)]
+    told = [("reflection left out", 3, None), ("reflection left out", 3, 1), ("malformed facts dropped", 2, None)]
     assert [(line["message"], line["count"], line.get("cut")) for line in lines] == told
     assert {line["level"] for line in lines} == {"WARNING"}
 
