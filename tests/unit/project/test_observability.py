@@ -158,7 +158,7 @@ def test_a_failed_pass_is_counted_and_logged_with_the_id_of_its_call(
         "attributes": {},
     }
     logged: list[tuple[str, str]] = []
-    monkeypatch.setattr(observability, "failed", lambda where, identifier, _: logged.append((where, identifier)))
+    monkeypatch.setattr(observability, "failed", lambda where, identifier, *_: logged.append((where, identifier)))
 
     def breaks(scope: SessionScope, body: dict[str, object], seconds_left: SecondsLeft) -> None:
         raise StoreUnavailable("table", "down")
