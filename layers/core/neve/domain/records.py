@@ -265,7 +265,8 @@ class SessionHead:
     the last event of the last complete turn. ``behind``: the appends since index, vectors and marker were last up to
     the log, as (last seq, epoch second); empty while they are (``usecases/sessions/memory_lag.py``). ``previous_at``:
     when the user's session that was opened before this one had its last event. ``retracted``: what was taken back (also
-    on the two rows below), ``erased``: the part of it that was deleted."""
+    on the two rows below), ``erased``: the part of it that was deleted. ``unwatched``: it was opened, or goes on after
+    its end, and nobody has seen since then that somebody will look whether it is idle."""
 
     session_id: str
     status: Literal["open", "closed", "extracted"]
@@ -283,6 +284,7 @@ class SessionHead:
     previous_at: str | None = None
     retracted: Spans = ()
     erased: Spans = ()
+    unwatched: bool = False
     write_id: str = ""
     version: int = 0
 

@@ -173,7 +173,7 @@ def put_session(keys: UserKeys, session: SessionHead) -> Put:
     so does all that the index projects: DynamoDB charges the index for entering and leaving only."""
     own = keys.of_session(session.session_id)
     attributes = _session.dump_python(session, mode="json", exclude_none=True)
-    item = _item(own.session_head, "session", _unless_nothing(attributes, retracted=[], erased=[]))
+    item = _item(own.session_head, "session", _unless_nothing(attributes, retracted=[], erased=[], unwatched=False))
     item |= {"tenant_id": keys.tenant, "user_id": keys.user}
     if session.behind:
         item |= {"due_pk": due_partition("behind", due_shard(keys)), "due_sk": behind_key(own)}
