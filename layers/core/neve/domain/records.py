@@ -548,7 +548,9 @@ class ReflectDue:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of asynchronous work that a caller may poll. ``result`` is what the API shows."""
+    """A piece of asynchronous work that a caller may poll. ``result`` is what the API shows. ``due_at``: of a job whose
+    row is its message, when the sweep sends it again unless it has ended; ``incarnation``: of its user, as that message
+    names it."""
 
     id: str
     kind: str
@@ -559,4 +561,6 @@ class Job:
     finished_at: str | None = None
     result: dict[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
+    due_at: str | None = None
+    incarnation: int | None = None
     version: int = 0

@@ -11,13 +11,14 @@ from typing import Any
 
 from neve.domain.records import Retraction
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import ModelRefused, StoreUnavailable
+from neve.ports import ModelRefused, QueueName, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compact.rewrite_summary import rewrite_summary
 from neve.usecases.compact.summarise import NoTimeToSummarise
 from neve.usecases.erase.erase_taken_back import MadeOfIt, erase_taken_back
 from neve.usecases.erase.incarnation import UserErased
+from neve.usecases.indexing.messages import retraction_message
 from neve.usecases.jobs.finish_job import finish_job
 from neve.usecases.librarian.unfile import unfile
 from neve.usecases.observe.extract_session import refused
@@ -82,6 +83,7 @@ class _TakingBack:
         unfile(self.scope, self.incarnation, retraction, self.job_id)
         if retraction.erases:
             self._erase(retraction)
+        self._leave_index(retraction.id)
         try:
             observe_again(self.scope, self.incarnation, self.job_id, self.report, self.seconds_left)
             leave_if_caught_up(self.scope.ports, self.scope.keys, self.scope.ports.clock.now())
@@ -92,6 +94,13 @@ class _TakingBack:
         self._pack()
         result = {"reason": retraction.reason, **read(self.scope, self.job_id).result}
         finish_job(self.scope, self.job_id, KIND, "done", result)
+
+    def _leave_index(self, retraction_id: str) -> None:
+        """The outbox has told the index worker of the retraction, or has given up the batch that says so: where the
+        events are still in the index, it is told once more."""
+        if not self._retraction(retraction_id).forgotten:
+            told = retraction_message(self.scope.keys, self.incarnation, retraction_id)
+            self.scope.ports.queue.send(QueueName.INDEX, [told])
 
     def _summary(self, retraction: Retraction) -> None:
         if is_done(read(self.scope, self.job_id), SUMMARY):
