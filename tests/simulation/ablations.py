@@ -30,7 +30,7 @@ from neve.usecases.compact import artifacts, move_horizon
 from neve.usecases.compile import compile_context
 from neve.usecases.documents import commit_document, delete_document, document_writes
 from neve.usecases.erase import erase_user, erasure_job
-from neve.usecases.indexing import forget_events, index_events, index_memories
+from neve.usecases.indexing import forget_events, index_events, index_memories, requeue
 from neve.usecases.librarian import commit_filing, file_session
 from neve.usecases.memories import (
     create_memory,
@@ -48,7 +48,7 @@ from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
 from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import messages, night_job, reflect_user, replace_rows, replace_taken_back, run
-from neve.usecases.sessions import append_events, event_images, memory_lag
+from neve.usecases.sessions import append_events, event_images, memory_lag, take_back
 from tests.simulation import filing_ablations, recall_ablations
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
@@ -666,6 +666,41 @@ ABLATIONS = _by_name(
             "erasures",
             20,
             lambda: [(erasure_job.Erasing, "settled", property(lambda _: True))],
+        ),
+        Ablation(
+            "lost jobs",
+            "sending jobs whose batch the outbox has given up",
+            "outbox",
+            60,
+            lambda: [(sweep_due, "send_lost", lambda *_, **__: False)],
+        ),
+        Ablation(
+            "lost deletions",
+            "telling the search index of deletions whose batch the outbox has given up",
+            "outbox",
+            100,
+            lambda: [(sweep_due, "tell_leaving", lambda *_: False)],
+        ),
+        Ablation(
+            "lost retractions",
+            "telling the search index of a retraction before its job ends",
+            "outbox",
+            60,
+            lambda: [(take_back._TakingBack, "_leave_index", _nothing)],
+        ),
+        Ablation(
+            "lost nights",
+            "noting for whom there is a night where the outbox has given their rows up",
+            "outbox",
+            100,
+            lambda: [(requeue, "_note_due", _nothing)],
+        ),
+        Ablation(
+            "unwatched",
+            "seeing that a session which is up to date is looked at when it may be idle",
+            "outbox",
+            60,
+            lambda: [(memory_lag, "_see_that_it_is_watched", _nothing)],
         ),
         Ablation(
             "erasure swept",
