@@ -32,7 +32,7 @@ from neve.usecases.compile import compile_context
 from neve.usecases.documents import commit_document, delete_document, document_writes
 from neve.usecases.erase import erase_user, erasure_job
 from neve.usecases.images import event_images
-from neve.usecases.indexing import forget_events, index_events, index_memories
+from neve.usecases.indexing import forget_events, index_events, index_memories, requeue
 from neve.usecases.jobs.messages import reflection
 from neve.usecases.lag import memory_lag
 from neve.usecases.librarian import commit_filing, file_session
@@ -693,6 +693,41 @@ ABLATIONS = _by_name(
             "erasures",
             20,
             lambda: [(erasure_job.Erasing, "settled", property(lambda _: True))],
+        ),
+        Ablation(
+            "lost jobs",
+            "sending jobs whose batch the outbox has given up",
+            "outbox",
+            60,
+            lambda: [(sweep_due, "send_lost", lambda *_, **__: False)],
+        ),
+        Ablation(
+            "lost deletions",
+            "telling the search index of deletions whose batch the outbox has given up",
+            "outbox",
+            100,
+            lambda: [(sweep_due, "tell_leaving", lambda *_: False)],
+        ),
+        Ablation(
+            "lost retractions",
+            "telling the search index of a retraction before its job ends",
+            "outbox",
+            60,
+            lambda: [(run_retraction._Retracting, "_leave_index", _nothing)],
+        ),
+        Ablation(
+            "lost nights",
+            "noting for whom there is a night where the outbox has given their rows up",
+            "outbox",
+            100,
+            lambda: [(requeue, "_note_due", _nothing)],
+        ),
+        Ablation(
+            "unwatched",
+            "seeing that a session which is up to date is looked at when it may be idle",
+            "outbox",
+            60,
+            lambda: [(memory_lag, "_see_that_it_is_watched", _nothing)],
         ),
         Ablation(
             "erasure swept",

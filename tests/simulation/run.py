@@ -156,7 +156,7 @@ class Run:
             yield f"{cloud.busy} at work"
         if self.operating:
             yield f"{self.operating} operators"
-        if cloud.dead_changes or cloud.untold():
+        if cloud.untold():
             yield "stream"
         for name in QUEUES:
             yield from (f"{name}: {waiting.body}" for waiting in cloud.queues.waiting(name))
@@ -181,10 +181,7 @@ class Run:
 
     def _ask_again(self, ports: SimPorts) -> None:
         cloud = self.cloud
-        dead, cloud.dead_changes = cloud.dead_changes, []
         try:
-            for seq in dead:
-                self.functions.changes(ports, [cloud.change(seq)])
             for tenant in self.workload.tenants:
                 if nights.plan in self.workload.more:
                     nights.look_at_runs(ports, tenant)

@@ -451,9 +451,35 @@ PROMPTS = Workload(
     more=(pinning.edit, pinning.edit_too),
 )
 
+OUTBOX = Workload(
+    "outbox",
+    {
+        "append": 8,
+        "retract": 3,
+        "end": 2,
+        "compact": 1,
+        "observe": 1,
+        "create": 3,
+        "delete": 3,
+        "update": 1,
+        "list": 1,
+        "recall": 1,
+        "read_pack": 1,
+    },
+    _of_nights_and_compactions,
+    clients=(2, 3),
+    steps=(6, 12),
+    tenants=("t1",),
+    temper=Temper(
+        harsh=(0.0, 0.0, 0.4), model_s=(0.5, 3.0, 30.0), think_s=(0.05, 1.0, 20.0), often={"stream_gives_up": 0.25}
+    ),
+    more=(shelving.shelve, shelving.carry_too),
+)
+"""What the outbox gives up is found again without anybody's help."""
+
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
-    *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED),
+    *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -461,7 +487,7 @@ WORKLOADS = {workload.name: workload for workload in _ALL}
 ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
-    *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED),
+    *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -40,6 +40,11 @@ def postponed(queue: str, correlation_id: str, held: Exception) -> None:
     logger.info("message postponed", extra=fields)
 
 
+def sent_again(where: str, kind: str, job_id: str, since: str) -> None:
+    """A job that was asked for at ``since`` has not ended, and may never have come to its queue."""
+    logger.warning("job sent again", extra={"where": where, "kind": kind, "job_id": job_id, "since": since})
+
+
 def unobservable(queue: str, correlation_id: str, seq: int, reason: str) -> None:
     """An event that the observer would not read, and its session's passes go on without."""
     fields = {"component": queue, "correlation_id": correlation_id, "seq": seq, "reason": reason}

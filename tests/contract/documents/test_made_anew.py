@@ -10,6 +10,7 @@ import pytest
 
 from neve.domain.documents.change import DocumentChange, changed_document, new_document
 from neve.domain.records import Document
+from neve.domain.times import parse
 from neve.ports import Conflict, Item, Table, WriteOp
 from neve.store.documents import deleted_ops, put_head, read_document, written_ops
 from neve.store.keys import UserKeys
@@ -41,7 +42,7 @@ def moved_away_and_back(table: Table, seen: Document) -> None:
 
 
 def deleted_and_another_one_written(table: Table, seen: Document) -> None:
-    table.write(deleted_ops(KEYS, seen, "deletion"))
+    table.write(deleted_ops(KEYS, seen, "deletion", parse(NOW)))
     write(table, None, made("doc_2", "Another."))
 
 
@@ -58,7 +59,7 @@ def a_move(seen: Document) -> Sequence[WriteOp]:
 
 
 def a_deletion(seen: Document) -> Sequence[WriteOp]:
-    return deleted_ops(KEYS, seen, "stale")
+    return deleted_ops(KEYS, seen, "stale", parse(NOW))
 
 
 def a_note_of_the_index(seen: Document) -> Sequence[WriteOp]:

@@ -121,6 +121,26 @@ def test_d30_the_end_of_a_session_compacts_and_closes_it(small: Person) -> None:
     assert small.call("POST", "/sessions/s1/end", {}).json()["id"] != job["id"]
 
 
+@pytest.mark.controls
+def test_d30_an_end_that_the_stream_gave_up_is_found_by_the_sweep(user: Person, controls: Controls) -> None:
+    """What was answered with 202 is done without anybody's help, and asking again is the same job."""
+    user.open_without_pack("s1")
+    user.append("s1", said("I prefer the window seat."), answered("Noted."))
+    user.settle()
+    controls.freeze("2026-06-01T12:00:00Z")
+    controls.fault("queue", "error")
+    job = user.expect(202, "POST", "/sessions/s1/end", {})
+    controls.drain()
+    controls.faults()
+    controls.advance(21 * 60)
+    assert user.expect(200, "GET", f"/jobs/{job['id']}")["status"] == "queued"
+    assert user.expect(202, "POST", "/sessions/s1/end", {})["id"] == job["id"]
+    controls.run("sweep")
+    controls.drain()
+    assert user.expect(200, "GET", f"/jobs/{job['id']}")["status"] == "done"
+    assert user.session("s1")["status"] == "extracted"
+
+
 @pytest.mark.live
 def test_d31_a_compaction_that_somebody_asks_for(small: Person) -> None:
     """Twelve turns of 200 tokens. The log has outgrown its trigger, so one was queued before, and ran first."""

@@ -243,6 +243,45 @@ def test_e03_a_branch_goes_on_from_where_it_left(user: Person) -> None:
 
 
 @pytest.mark.controls
+def test_e02_a_deletion_that_the_stream_gave_up_is_found_by_the_sweep(user: Person, controls: Controls) -> None:
+    """What was answered with 200 is done without anybody's help: by its job, and in the search index."""
+    marker = f"zq{user.id[-12:]}xv"
+    user.open_without_pack("s1")
+    user.append("s1", said(f"I am called {marker}."), answered("Noted."))
+    user.observe("s1")
+    user.settle()
+    controls.freeze("2026-06-01T12:00:00Z")
+    controls.fault("queue", "error")
+    answer = retract(user, "s1", 1, 2, "deleted")
+    controls.drain()
+    controls.faults()
+    assert user.expect(200, "GET", f"/jobs/{answer['job_id']}")["status"] == "queued"
+    for minutes in (9, 11):
+        controls.advance(minutes * 60)
+        controls.run("sweep")
+        controls.drain()
+    assert done(user, answer)["erased"]["verified"]
+    assert user.memories(status="active") == []
+    assert marker not in words(user.recall(marker, sources=["event"]))
+
+
+@pytest.mark.controls
+def test_e02_a_deleted_memory_that_the_stream_gave_up_leaves_the_index(user: Person, controls: Controls) -> None:
+    marker = f"zq{user.id[-12:]}xv"
+    memory = user.remember(f"I am called {marker}.")
+    user.settle()
+    controls.freeze("2026-06-01T12:00:00Z")
+    controls.fault("queue", "error")
+    user.expect(200, "DELETE", f"/memories/{memory['id']}")
+    controls.drain()
+    controls.faults()
+    assert controls.stored(marker) != []
+    controls.advance(31 * 60)
+    controls.run("sweep")
+    assert controls.stored(marker) == []
+
+
+@pytest.mark.controls
 def test_e04_a_pass_under_way_writes_nothing_of_what_is_taken_back(user: Person, controls: Controls) -> None:
     user.open_without_pack("s1")
     controls.hold("extract")

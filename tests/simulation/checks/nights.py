@@ -90,6 +90,17 @@ def _memories(run: Run, keys: UserKeys) -> Iterator[Memory]:
     return map(rows.read_memory, rows_of(run, keys.partition, MEMORY))
 
 
+def who_has_rows_for_a_night_is_due(run: Run) -> Found:
+    """Of users whom no night has looked at yet."""
+    seen = {keys for keys, _ in _user_jobs(run)}
+    for keys in run.history.users():
+        if keys in seen or keys.reflect_due in run.cloud.table.rows:
+            continue
+        for item in rows_of(run, keys.partition, MEMORY):
+            if item["status"] == Status.ACTIVE and is_candidate(item["kind"], item["scope"]):
+                yield f"{keys.user}: {item['id']} could be condensed, and no night knows of it"
+
+
 def _replacements(run: Run) -> list[tuple[UserKeys, Job]]:
     """Of nights: those that belong to no session."""
     return [(keys, job) for keys, job in _jobs(run, "replace") if job.session_id is None]
@@ -115,4 +126,5 @@ INVARIANTS = (
     a_run_ends_each_user_once,
     nobody_is_left_with_a_worker,
     what_was_condensed_is_told_of_once,
+    who_has_rows_for_a_night_is_due,
 )

@@ -108,6 +108,16 @@ def every_job_ends(run: Run) -> Found:
             yield f"{did.value.id} is nowhere"
 
 
+def a_session_that_is_not_over_is_looked_at(run: Run) -> Found:
+    """Who said something and never ended the session is not waited for."""
+    table = run.cloud.table.rows
+    for keys in run.history.sessions():
+        item = table.get(keys.session_head)
+        head = rows.read_session(item) if item else None
+        if head and head.last_seq and head.status != "extracted" and keys.open_session not in table:
+            yield f"{keys.log} is {head.status}, and nobody will look whether it is idle"
+
+
 INVARIANTS = (
     spans_of_passes_are_apart_and_leave_no_gap,
     no_event_is_observed_twice,
@@ -115,4 +125,5 @@ INVARIANTS = (
     a_complete_turn_is_read,
     the_horizon_never_goes_back,
     every_job_ends,
+    a_session_that_is_not_over_is_looked_at,
 )

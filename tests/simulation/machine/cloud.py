@@ -60,7 +60,6 @@ class Cloud:
         self.unforeseen: list[str] = []
         self.gathered: list[Any] = []
         self.shown: list[tuple[str, bytes]] = []
-        self.dead_changes: list[int] = []
         self.positions = [0] * SHARDS
         lag_s = self.settings.index_lag_s
         self.table = MemoryTable(lambda: self.scheduler.now_s, lambda: self.chaos.up_to(lag_s), copies=False)

@@ -123,7 +123,9 @@ def test_nothing_of_a_deleted_document_is_left(world: World) -> None:
     with pytest.raises(NeveError, match="precondition_failed"):
         delete_document(world.user(), PATH, {1})
     assert delete_document(world.user(), PATH, {2}).rev == 2
-    assert kinds_stored(world) == ["announced_text", "deleted_document", "user"], "the sweep takes the announcement"
+    assert kinds_stored(world) == ["announced_text", "deleted_document", "leaving", "user"], (
+        "the sweep takes the announcement"
+    )
     assert world.objects.list("documents/") == []
     with pytest.raises(NeveError, match="document_not_found"):
         delete_document(world.user(), PATH, None)
@@ -134,7 +136,7 @@ def test_a_long_history_goes_as_well(world: World) -> None:
     for n in range(102):
         put(world, f"Text {n}.")
     delete_document(world.user(), PATH, {102})
-    assert kinds_stored(world) == ["deleted_document", "user"]
+    assert kinds_stored(world) == ["deleted_document", "leaving", "user"]
 
 
 def test_a_prefix_is_deleted_in_whole_segments(world: World) -> None:

@@ -265,7 +265,8 @@ class SessionHead:
     the last event of the last complete turn. ``behind``: the appends since index, vectors and marker were last up to
     the log, as (last seq, epoch second); empty while they are (``usecases/lag/memory_lag.py``). ``previous_at``:
     when the user's session that was opened before this one had its last event. ``retracted``: what was taken back (also
-    on the two rows below), ``erased``: the part of it that was deleted."""
+    on the two rows below), ``erased``: the part of it that was deleted. ``unwatched``: it was opened, or goes on after
+    its end, and nobody has seen since then that somebody will look whether it is idle."""
 
     session_id: str
     status: Literal["open", "closed", "extracted"]
@@ -283,6 +284,7 @@ class SessionHead:
     previous_at: str | None = None
     retracted: Spans = ()
     erased: Spans = ()
+    unwatched: bool = False
     write_id: str = ""
     version: int = 0
 
@@ -549,7 +551,9 @@ class ReflectDue:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of asynchronous work that a caller may poll. ``result`` is what the API shows."""
+    """A piece of asynchronous work that a caller may poll. ``result`` is what the API shows. ``due_at``: of a job whose
+    row is its message, when the sweep sends it again unless it has ended; ``incarnation``: of its user, as that message
+    names it."""
 
     id: str
     kind: str
@@ -560,4 +564,6 @@ class Job:
     finished_at: str | None = None
     result: dict[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
+    due_at: str | None = None
+    incarnation: int | None = None
     version: int = 0

@@ -15,7 +15,7 @@ from neve.domain.records import Document, EmbeddingState
 from neve.ports import Delete, Expect, Item, Key, ObjectStore, Put, StoreUnavailable, Version, WriteOp
 from neve.store.keys import UserKeys, recent_key
 from neve.store.pins import pin_ops
-from neve.store.rows import due_keys, expectation, version_of
+from neve.store.rows import due_keys, expectation, put_leaving, version_of
 
 LONGEST_ROW_TEXT = 300 * 1024
 """Bytes of a text in UTF-8 that a row holds; a row has at most 400 KB (*limit*, DynamoDB). Longer ones are objects."""
@@ -100,14 +100,15 @@ def written_ops(keys: UserKeys, before: Document | None, after: Document, source
     return ops + pin_ops(keys, before, after)
 
 
-def deleted_ops(keys: UserKeys, document: Document, write_id: str) -> list[WriteOp]:
-    """Everything of a document but its revisions, at most six operations. What is left is its last rev, which the
+def deleted_ops(keys: UserKeys, document: Document, write_id: str, now: datetime) -> list[WriteOp]:
+    """Everything of a document but its revisions, at most seven operations. What is left is its last rev, which the
     search index knows its deletion by, and the id of the call that deleted it (ADR 4)."""
     ops: list[WriteOp] = [Delete(keys.document(document.path), Version(document.version))]
     if document.id is None:
         return ops
     left = keys.deleted_document(document.id)
     ops.append(Put({"pk": left.pk, "sk": left.sk, "type": DELETED, "rev": document.rev, "write_id": write_id}))
+    ops.append(put_leaving(keys, "document", document.id, document.rev, now))
     ops += [Delete(keys.document_place(document.id)), Delete(keys.tokens_of(document.id))]
     ops += pin_ops(keys, document, None)
     source = source_of(keys, document)

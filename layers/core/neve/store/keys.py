@@ -42,6 +42,7 @@ FINGERPRINT = "FP#"
 FILING = "SESF#"
 PROPOSAL = "PRP#"
 OPEN_SESSION = "SESO#"
+LEAVING = "LVG#"
 PIN = "PIN#"
 
 _AFTER_EVERY_KEY = "~"
@@ -84,8 +85,8 @@ def api_key_row(key_id: str) -> Key:
 
 
 def due_partition(kind: str, shard: int) -> str:
-    """Index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text, and behind, whose sort keys are
-    ``behind_key``."""
+    """Index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text | job | leave, and behind,
+    whose sort keys are ``behind_key``."""
     return f"DUE#{kind}#{shard}"
 
 
@@ -541,6 +542,10 @@ class UserKeys(Keys):
     def deleted_document(self, document_id: str) -> Key:
         """The last rev of a document that was deleted."""
         return Key(self.partition, f"{DELETED_DOCUMENT}{document_id.removeprefix(_DOCUMENT_ID)}")
+
+    def leaving(self, kind: str, identifier: str) -> Key:
+        """That the search index is to be told of a deletion. ``kind``: memory | document."""
+        return Key(self.partition, f"{LEAVING}{kind}#{identifier}")
 
     def document_source(self, source_type: str, source_id: str) -> Key:
         """Which document holds what an outside system calls by that id."""

@@ -173,7 +173,7 @@ def put_session(keys: UserKeys, session: SessionHead) -> Put:
     so does all that the index projects: DynamoDB charges the index for entering and leaving only."""
     own = keys.of_session(session.session_id)
     attributes = _session.dump_python(session, mode="json", exclude_none=True)
-    item = _item(own.session_head, "session", _unless_nothing(attributes, retracted=[], erased=[]))
+    item = _item(own.session_head, "session", _unless_nothing(attributes, retracted=[], erased=[], unwatched=False))
     item |= {"tenant_id": keys.tenant, "user_id": keys.user}
     if session.behind:
         item |= {"due_pk": due_partition("behind", due_shard(keys)), "due_sk": behind_key(own)}
@@ -318,6 +318,10 @@ def put_retraction(keys: SessionKeys, retraction: Retraction, incarnation: int) 
     return Put(item, expectation(retraction.version))
 
 
+SENT_WITHIN = timedelta(minutes=10)
+"""What the outbox has not sent by then has been given up with its batch (docs/rules/jobs.md#lost)."""
+
+
 # --- memories -----------------------------------------------------------------------------------
 
 
@@ -358,6 +362,18 @@ def put_deleted_memory(keys: UserKeys, memory: Memory, write_id: str) -> Put:
     the call that deleted it (ADR 4)."""
     attributes = {"rev": memory.rev, "write_id": write_id}
     return Put(_item(keys.deleted_memory(memory.id), "deleted_memory", attributes))
+
+
+LEAVE = "leave"
+"""Kind of due work: a deletion that the search index has not been told of."""
+
+
+def put_leaving(keys: UserKeys, kind: str, identifier: str, rev: int, now: datetime) -> Put:
+    """Written with a deletion, and taken away by the index worker. In the index ``due`` (leave) so long: where the
+    outbox has given up the batch that tells of the deletion, the sweep finds it, ten minutes later at the earliest."""
+    named = {"id": identifier, "kind": kind, "rev": rev, "tenant_id": keys.tenant, "user_id": keys.user}
+    item = _item(keys.leaving(kind, identifier), "leaving", dict(named))
+    return Put(item | due_keys(LEAVE, keys, identifier, now + 2 * SENT_WITHIN))
 
 
 def put_memory_place(keys: UserKeys, memory: Memory) -> Put:
@@ -439,22 +455,31 @@ def read_job(item: Item) -> Job:
 
 
 def put_job(keys: Keys, job: Job) -> Put:
+    """A job with ``due_at`` is in the index ``due`` until it has ended. What the index projects stays the same
+    meanwhile: DynamoDB charges it for entering and leaving only."""
     attributes = _job.dump_python(job, mode="json", exclude_none=True)
     attributes |= {name: stored_json(attributes[name]) for name in ("result", "state")}
     expires = datetime.fromisoformat(job.created_at) + timedelta(days=JOB_DAYS)
     attributes["expires_at"] = int(expires.timestamp())
-    return Put(_item(keys.job(job.id), "job", attributes), expectation(job.version))
+    item = _item(keys.job(job.id), "job", attributes)
+    if job.due_at is not None and job.user_id is not None and job.status in ("queued", "running"):
+        user, at = UserKeys(keys.tenant, job.user_id), datetime.fromisoformat(job.due_at)
+        item |= {"type": QUEUED_JOB, "tenant_id": keys.tenant} | due_keys(QUEUED, user, job.id, at)
+    return Put(item, expectation(job.version))
 
 
 QUEUED_JOB = "queued_job"
 """The type of a job's row that the outbox is to send."""
+QUEUED = "job"
+"""Kind of due work: such a job, until it has ended."""
 
 
 def put_queued_job(keys: SessionKeys, job: Job, incarnation: int) -> Put:
-    """A new job whose message is sent when the table's stream tells of this row."""
-    put = put_job(keys, job)
-    to_send = {"type": QUEUED_JOB, "tenant_id": keys.tenant, "incarnation": incarnation}
-    return Put(carried(dict(put.item) | to_send), Expect.ABSENT)
+    """A new job whose message is sent when the table's stream tells of this row, and again by the sweep when that has
+    not led to its end."""
+    due_at = iso(datetime.fromisoformat(job.created_at) + SENT_WITHIN)
+    put = put_job(keys, replace(job, due_at=due_at, incarnation=incarnation))
+    return Put(carried(dict(put.item)), Expect.ABSENT)
 
 
 # --- due work -----------------------------------------------------------------------------------

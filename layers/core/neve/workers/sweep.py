@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neve import observability
+from neve.domain.records import Job
 from neve.observing import time_of
 from neve.ports import Ports
 from neve.usecases.background.sweep_due import sweep_due
@@ -16,16 +17,19 @@ TOLD = {
     "orphans": "OrphansEnded",
     "idle_failed": "SessionsNotEnded",
     "idle_left": "SessionsLeft",
+    "lost": "LostJobsSent",
+    "deletions": "LostDeletionsTold",
     "left": "WorkLeft",
 }
 """Counts of the sweep that are told when they are not 0. ``failed``: packs, replacements and jobs that the next one
-tries again. ``idle_left``: more sessions were due than one sweep looks at. ``left``: kinds of work that had no time for
-all that was due."""
+tries again. ``lost``: jobs that had not ended in ten minutes, and were sent again.
+``deletions``: those that the search index had not been told of by then. ``idle_left``: more sessions were
+due than one sweep looks at. ``left``: kinds of work that had no time for all that was due."""
 
 
 def sweep(ports: Ports, context: Any) -> dict[str, int]:
     """The counts. ``context``: Lambda's, which knows how long the function may still run. Raises StoreUnavailable."""
-    done = sweep_due(ports, time_of(context), _failed)
+    done = sweep_due(ports, time_of(context), _failed, _lost)
     told = {"LastSuccess": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}
     told |= {metric: float(done[name]) for name, metric in TOLD.items() if done[name]}
     observability.measured("sweep", told)
@@ -34,3 +38,7 @@ def sweep(ports: Ports, context: Any) -> dict[str, int]:
 
 def _failed(kind: str, error: Exception) -> None:
     observability.failed(f"sweep {kind}", "", error)
+
+
+def _lost(job: Job) -> None:
+    observability.sent_again("sweep", job.kind, job.id, job.created_at)

@@ -30,13 +30,16 @@ from neve.usecases.sessions.note_open import note_open
 
 
 def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
-    """Queue what the changes ask for, then note which users a night has rows of, which sessions were opened, and which
-    memories were answered with. Raises StoreUnavailable, in which case some of it may be done already and all of it can
-    be repeated."""
+    """Note which users a night has rows of and which sessions were opened, then queue what the changes ask for, then
+    note which memories were answered with. In this order: the sweep makes up for a batch that was given up, and sees
+    by what lacks its messages that nothing was noted either. Raises StoreUnavailable, in which case some of it may be
+    done already and all of it can be repeated."""
     logs, candidates = _appended(changes), new_candidates(changes)
     latest = _latest(changes)
     wanted = {keys.head for keys, _, _ in latest} | rows_of_due(candidates)
     found = ports.table.get_many(sorted(wanted)) if wanted else {}
+    note_due(ports, candidates, found)
+    note_open(ports, changes)
     to_index = [*_index_messages(latest, found), *(log.index_message() for log in logs), *_retractions(changes)]
     if to_index:
         ports.queue.send(QueueName.INDEX, to_index)
@@ -48,8 +51,6 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
         ports.queue.send(QueueName.EXTRACT, observe)
     for queue, messages in _queued_jobs(changes).items():
         ports.queue.send(queue, messages)
-    note_due(ports, candidates, found)
-    note_open(ports, changes)
     accessed = _accessed(changes)
     if accessed:
         note_access(ports, accessed)

@@ -14,6 +14,7 @@ from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.store.partitions import due_rows
 from neve.usecases.background.end_idle import Failed, end_idle, nobody_told
+from neve.usecases.background.send_lost import Lost, nobody_hears, send_lost, tell_leaving
 from neve.usecases.documents.unmade_documents import clear_unmade
 from neve.usecases.indexing.requeue import (
     MAX_ROWS,
@@ -38,7 +39,7 @@ SPARE_S = 30.0
 """Kept of the worker's time for the last piece of work of each kind, and for the messages of what was found."""
 COUNTS = (
     *("rebuilt", "replacements", "jobs", "busy", "failed", "closed", "orphans", "idle_failed", "idle_left"),
-    *("embeddings", "passes", "retained", "texts", "left"),
+    *("embeddings", "passes", "retained", "texts", "lost", "deletions", "left"),
 )
 
 BUSY = (Conflict, ReplacementBusy)
@@ -47,17 +48,22 @@ BUSY = (Conflict, ReplacementBusy)
 Counts = dict[str, int]
 
 
-def sweep_due(ports: Ports, seconds_left: SecondsLeft = for_ever, told: Failed = nobody_told) -> Counts:
+def sweep_due(
+    ports: Ports, seconds_left: SecondsLeft = for_ever, told: Failed = nobody_told, lost: Lost = nobody_hears
+) -> Counts:
     """Counts by kind of work: packs rebuilt, replacements resolved, erasures and exports that go on, sessions closed
     and ended, embeddings and passes queued again, sessions with events whose time is over, long texts that were
-    announced an hour ago, and what was ``busy`` or ``failed``, which stays due and is tried again by the next sweep.
-    ``left``: kinds of which more was due than their share of the time allowed. Neither a row that nothing can be done
-    with nor a kind whose store fails keeps any other waiting; ``told`` hears of them. Raises StoreUnavailable behind
-    the last kind when a store failed one."""
+    announced an hour ago, what the outbox had given up (jobs ``lost``, of each of which ``lost`` hears, and
+    ``deletions``), and what was ``busy`` or ``failed``, which stays due and is tried again by the next sweep. ``left``:
+    kinds of which more was due than their share of the time allowed. Neither a row that nothing can be done with nor a
+    kind whose store fails keeps any other waiting; ``told`` hears of them. Raises StoreUnavailable behind the last kind
+    when a store failed one."""
     kinds: list[Callable[[TimeShare], Counts]] = [
         partial(_due, ports, "rebuild", "rebuilt", _rebuild, told),
         partial(_due, ports, "replace", "replacements", resolve_due, told),
         *(partial(_due, ports, kind, "jobs", send_again, told) for kind in KINDS),
+        partial(_due, ports, rows.QUEUED, "lost", partial(send_lost, lost=lost), told),
+        partial(_due, ports, rows.LEAVE, "deletions", tell_leaving, told),
         partial(end_idle, ports, told=told),
         partial(_unindexed, ports),
         partial(_behind, ports),
@@ -80,17 +86,20 @@ def sweep_due(ports: Ports, seconds_left: SecondsLeft = for_ever, told: Failed =
 def _due(
     ports: Ports, kind: str, count: str, work: Callable[[Ports, Item], object], told: Failed, share: TimeShare
 ) -> Counts:
+    """``work`` answers False where there was nothing to do. What was asked for a moment ago is on its way:
+    nobody reads it."""
     done: Counter[str] = Counter()
-    for item in share.of(due_rows(ports.table, kind)):
+    until = ports.clock.now() if kind in (rows.QUEUED, rows.LEAVE) else None
+    for item in share.of(due_rows(ports.table, kind, until)):
         try:
-            work(ports, item)
+            counts = work(ports, item) is not False
         except BUSY:
             done["busy"] += 1
         except Exception as error:
             told(kind, error)
             done["failed"] += 1
         else:
-            done[count] += 1
+            done[count] += counts
     return done
 
 

@@ -11,6 +11,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.transact import transact
 from neve.usecases.jobs.messages.compaction import compaction_job
+from neve.usecases.jobs.note_lost import note_lost
 from neve.usecases.jobs.read_jobs import find_job
 
 
@@ -29,12 +30,14 @@ def end_session(scope: SessionScope, outcome: Outcome | None = None) -> Job:
         rows.writable(user)
         job = find_job(scope, _job_id(scope, user.incarnation, head))
         if job is not None and outcome in (None, head.outcome) and head.status != "open":
+            note_lost(scope, job)
             return job
         closed = replace(head, status="closed", outcome=outcome or head.outcome)
         if job is not None and closed.outcome != head.outcome and job.status != "queued":
             closed, job = replace(closed, corrected=(head.corrected or 0) + 1), None
         if job is not None:
             ports.table.write([rows.check_head(keys, user), rows.put_session(keys, closed)])
+            note_lost(scope, job)
             return job
         job = compaction_job(scope, "end", None, _job_id(scope, user.incarnation, closed))
         queued = rows.put_queued_job(keys, job, user.incarnation)

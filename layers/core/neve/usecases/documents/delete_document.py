@@ -17,7 +17,7 @@ from neve.store.transact import transact
 from neve.usecases.documents.document_writes import check_rev
 from neve.usecases.documents.list_documents import heads_below
 
-OPS_BESIDE = 7
+OPS_BESIDE = 8
 """Of the transaction that takes the head: the user's head, the head, the place, what is left of it, the outside source,
 the token vectors, the pin."""
 MOST_DELETED = 100
@@ -109,7 +109,8 @@ class _Delete:
         self._delete_before(guard, document, oldest)
         ops = [Delete(key_of(item), Expect.ANY) for item in revisions[len(oldest) :]]
         self.tried = document
-        scope.ports.table.write([*guard, *deleted_ops(keys, document, self.write_id), *ops])
+        gone = deleted_ops(keys, document, self.write_id, scope.ports.clock.now())
+        scope.ports.table.write([*guard, *gone, *ops])
         return document
 
     def _revisions(self, document: Document) -> list[Item]:

@@ -9,7 +9,7 @@ from typing import Any, Generic
 
 from neve.domain.records import EmbeddingState, Status, UserHead
 from neve.domain.times import iso
-from neve.ports import Conflict, IndexingPorts, Passage, SearchIndex, WordsPorts
+from neve.ports import Conflict, Delete, IndexingPorts, Passage, SearchIndex, WordsPorts
 from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.keys import UserKeys
@@ -94,12 +94,19 @@ class _Words(Generic[R]):
         _forget(self.ports.search, self.keys, gone, self.revs)
         for identifier in gone:
             self.shelf.clear_away(self.ports, self.keys, identifier)
+        self._has_left(gone)
         lacking = [row for row in found.values() if row.rev_at is not None and row.words_at is None]
         texts = self.shelf.whole(self.ports, self.keys, [row for row in lacking if row.status not in NEVER_RECALLED])
         to_index = {i: self.shelf.passages(row) for i, row in texts.items()}
         _write(self.ports.search, self.keys, lacking, self._with_known_vectors(lacking, to_index))
         noted = [row for row in lacking if self._note(row)]
         return [row for row in found.values() if row.rev_at is not None] if self.again else noted
+
+    def _has_left(self, gone: Sequence[str]) -> None:
+        """Nobody has to tell of these deletions any more."""
+        places = [self.keys.leaving(self.shelf.kind, identifier) for identifier in gone]
+        for place in self.ports.table.get_many(places) if places else ():
+            self.ports.table.write([Delete(place)])
 
     def _with_known_vectors(
         self, found: Sequence[R], to_index: Mapping[str, Sequence[Passage]]

@@ -32,6 +32,7 @@ from neve.usecases.indexing.by_kind import SHELVES
 from neve.usecases.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.lag.memory_lag import Progress, progress_of
+from neve.usecases.reflect.note_due import candidates_of, note_due, rows_of_due
 
 T = TypeVar("T")
 
@@ -182,12 +183,13 @@ def _lacks_something(row: Memory | Document) -> bool:
 
 
 def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory | Document]], share: TimeShare) -> int:
-    """Stamp each row, then queue it: as many as the share has time for. A row that somebody changes at the same time is
-    left to the change's own message."""
+    """Stamp each row, note for whom there is a night, then queue it: as many as the share has time for. A row that
+    somebody changes at the same time is left to the change's own message."""
     now = ports.clock.now()
     by_importance = sorted(waiting, key=lambda one: (_served(one[1]), str(one[1].id)))
     in_time = share.of(by_importance)
     stamped = [(_owner_of(item), item["type"], one) for item, one in in_time if _stamp(ports, item, one, now)]
+    _note_due(ports, ((keys, one) for keys, _, one in stamped))
     incarnations = _incarnations(ports.table, {keys for keys, _, _ in stamped})
     for queue, has_words in ((QueueName.INDEX, False), (QueueName.EMBED, True)):
         messages = [
@@ -198,6 +200,13 @@ def requeue(ports: Ports, waiting: Iterable[tuple[Item, Memory | Document]], sha
         if messages:
             ports.queue.send(queue, messages)
     return len(stamped)
+
+
+def _note_due(ports: Ports, pending: Iterable[tuple[UserKeys, Memory | Document]]) -> None:
+    """The outbox notes for whom there is a night before it sends, so a row that lost its message may not be noted."""
+    users = candidates_of((keys, one) for keys, one in pending if isinstance(one, Memory) and one.rev_at is not None)
+    if users:
+        note_due(ports, users, ports.table.get_many(sorted(rows_of_due(users))))
 
 
 def _served(row: Memory | Document) -> int:

@@ -12,10 +12,12 @@ from itertools import islice
 from typing import Protocol
 
 from neve.domain.records import SessionHead, SessionMarker
+from neve.domain.sessions.idle import looked_at_next
 from neve.domain.times import parse
 from neve.ports import Conflict, Index, Item, Key, Table
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.filings import put_open_session
 from neve.store.keys import (
     NO_WORDS,
     SessionKeys,
@@ -210,7 +212,15 @@ def leave(ports: _Ports, keys: SessionKeys, progress: Progress) -> None:
     """An append that wins against this is another that has to be caught up with. Raises StoreUnavailable."""
     if not progress.head.behind:
         return
+    _see_that_it_is_watched(ports, keys, progress.head)
     try:
-        ports.table.write([rows.put_session(keys, replace(progress.head, behind=()))])
+        ports.table.write([rows.put_session(keys, replace(progress.head, behind=(), unwatched=False))])
     except Conflict:
         return
+
+
+def _see_that_it_is_watched(ports: _Ports, keys: SessionKeys, head: SessionHead) -> None:
+    """The outbox has noted the session among those that are looked at when they may be idle, or has given up the batch
+    that says so. One read for each time that a session is opened or goes on after its end."""
+    if head.unwatched and head.status != "extracted" and ports.table.get(keys.open_session) is None:
+        ports.table.write([put_open_session(keys, looked_at_next(head))])

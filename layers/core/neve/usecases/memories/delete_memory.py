@@ -113,10 +113,12 @@ class _Delete:
         if self.tried and self._is_done():
             return self.tried
         head, memory = memory_to_change(scope, self.memory_id, self.if_match)
+        now = scope.ports.clock.now()
         ops: list[WriteOp] = [
-            rows.guard_user(keys, head, scope.ports.clock.now()),
+            rows.guard_user(keys, head, now),
             Delete(keys.memory(self.memory_id), Version(memory.version)),
             rows.put_deleted_memory(keys, memory, self.write_id),
+            rows.put_leaving(keys, "memory", memory.id, memory.rev, now),
             Delete(keys.tokens_of(self.memory_id)),
             *leave_place(scope, memory),
         ]

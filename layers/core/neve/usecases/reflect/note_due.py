@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from neve.domain.records import ReflectDue, Status
+from neve.domain.records import Memory, ReflectDue, Status
 from neve.domain.reflect.nightly import is_candidate
 from neve.ports import Item, Key, Ports
 from neve.store import rows
@@ -17,16 +17,37 @@ from neve.store.transact import transact
 
 def new_candidates(changes: Sequence[Change]) -> dict[UserKeys, str]:
     """When the oldest new row of each user was created that a night may condense."""
+    new = (change.new for change in changes if change.new is not None and _may_be_untold(change))
+    memories = (item for item in new if item.get("type") == "memory" and _is_candidate(item))
+    return _oldest((UserKeys(item["tenant_id"], item["user_id"]), item["created_at"]) for item in memories)
+
+
+def candidates_of(memories: Iterable[tuple[UserKeys, Memory]]) -> dict[UserKeys, str]:
+    """The same of rows that were read."""
+    return _oldest((keys, m.created_at) for keys, m in memories if _may_be_condensed(m.status, m.kind, m.scope))
+
+
+def _oldest(created: Iterable[tuple[UserKeys, str]]) -> dict[UserKeys, str]:
     oldest: dict[UserKeys, str] = {}
-    for item in (change.new for change in changes if change.old is None and change.new is not None):
-        if item.get("type") == "memory" and _is_candidate(item):
-            keys = UserKeys(item["tenant_id"], item["user_id"])
-            oldest[keys] = min(item["created_at"], oldest.get(keys, item["created_at"]))
+    for keys, at in created:
+        oldest[keys] = min(at, oldest.get(keys, at))
     return oldest
 
 
+def _may_be_untold(change: Change) -> bool:
+    """A new row; and one whose rev moves before the index had it: the batch that told of it may have been given up, and
+    when the index has it behind this one, the sweep does not find it."""
+    if change.old is None or change.new is None:
+        return change.old is None
+    return "rev_at" in change.old and change.old.get("rev") != change.new.get("rev")
+
+
 def _is_candidate(item: Item) -> bool:
-    return item["status"] == Status.ACTIVE and is_candidate(item["kind"], item["scope"])
+    return _may_be_condensed(item["status"], item["kind"], item["scope"])
+
+
+def _may_be_condensed(status: str, kind: str, scope: str) -> bool:
+    return status == Status.ACTIVE and is_candidate(kind, scope)
 
 
 def rows_of_due(users: Mapping[UserKeys, str]) -> set[Key]:

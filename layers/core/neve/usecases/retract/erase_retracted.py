@@ -31,6 +31,8 @@ ROUND = 500
 """Events whose texts and images are looked for in everything else that the user has, at once."""
 BATCH = 40
 """Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
+DELETED = 16
+"""Memories of one transaction: each takes up to five actions."""
 IMAGES_AT_ONCE = 50
 """*Chosen*: each takes five calls of the object store one after the other, some ten seconds together, and each part two
 readings of all the user's events."""
@@ -160,7 +162,7 @@ class _Erasing:
         texts = {text for memory in memories for text in texts_of_memory(memory)}
         used = used_elsewhere(self.scope, texts, self._leaving, self.made.touched)
         self._erase_vectors(texts - used)
-        for batch in _batched(memories, BATCH // 2):
+        for batch in _batched(memories, DELETED):
             transact(self.scope.ports, partial(self._delete, [memory.id for memory in batch]))
         # also about those that an earlier worker deleted before it died
         self._forget_answers(f"memories/{i}" for i in ids)
@@ -178,6 +180,7 @@ class _Erasing:
             ops += [
                 Delete(keys.memory(memory.id), Version(memory.version)),
                 rows.put_deleted_memory(keys, memory, self.retraction.id),
+                rows.put_leaving(keys, "memory", memory.id, memory.rev, self.scope.ports.clock.now()),
                 Delete(keys.tokens_of(memory.id)),
             ]
         ops += self._left_places(memories)

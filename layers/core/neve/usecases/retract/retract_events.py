@@ -28,6 +28,8 @@ from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.transact import transact
 from neve.usecases.jobs.messages.compaction import new_job_id
+from neve.usecases.jobs.note_lost import note_lost
+from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.retract.retract_job import KIND
 
 
@@ -58,7 +60,10 @@ def retract_events(scope: SessionScope, wanted: Retract, idempotency_key: Idempo
     if wanted.to_seq is not None and wanted.to_seq < wanted.from_seq:
         raise invalid("to_seq", f"is before from_seq ({wanted.from_seq})")
     retract = _Retract(scope, wanted, idempotency_key, new_job_id(scope.ports))
-    return transact(scope.ports, retract.attempt)
+    answer = transact(scope.ports, retract.attempt)
+    if answer.job_id != retract.job_id:
+        note_lost(scope, find_job(scope, answer.job_id))
+    return answer
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from typing import Any
 
 from neve.domain.records import Job, Retraction
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import ModelRefused, StoreUnavailable
+from neve.ports import ModelRefused, QueueName, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.usecases.compact.summarise import NoTimeToSummarise
 from neve.usecases.jobs.finish_job import finish_job
+from neve.usecases.jobs.messages.indexing import retraction_message
 from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.observe.observe_session import OutOfTime
@@ -83,6 +84,7 @@ class _Retracting:
         revert_documents(self.scope, self.incarnation, retraction, self.job_id)
         if retraction.erases:
             self._erase(retraction)
+        self._leave_index(retraction.id)
         try:
             observe_remainder(self.scope, self.incarnation, self.job_id, self.report, self.seconds_left)
             leave_if_caught_up(self.scope.ports, self.scope.keys, self.scope.ports.clock.now())
@@ -93,6 +95,13 @@ class _Retracting:
         self._packs()
         result = {"reason": retraction.reason, **read(self.scope, self.job_id).result}
         finish_job(self.scope, self.job_id, KIND, "done", result)
+
+    def _leave_index(self, retraction_id: str) -> None:
+        """The outbox has told the index worker of the retraction, or has given up the batch that says so: where the
+        events are still in the index, it is told once more."""
+        if not self._retraction(retraction_id).forgotten:
+            told = retraction_message(self.scope.keys, self.incarnation, retraction_id)
+            self.scope.ports.queue.send(QueueName.INDEX, [told])
 
     def _summary(self, retraction: Retraction) -> None:
         if is_done(read(self.scope, self.job_id), SUMMARY):

@@ -232,6 +232,7 @@ class _Append:
         return replace(
             head,
             status="open",
+            unwatched=head.unwatched or head.status != "open",
             outcome=None,
             last_seq=new[-1][0],
             last_event_at=iso(now),

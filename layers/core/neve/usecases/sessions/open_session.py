@@ -138,6 +138,12 @@ def _ended_at(scope: UserScope, newest: Item | None) -> str | None:
 
 def _new_view(session: str, wanted: OpenSession, now: str, previous_at: str | None) -> SessionView:
     head = SessionHead(
-        session, "open", started_at=now, title=wanted.title, user_meta=wanted.user_meta, previous_at=previous_at
+        session,
+        "open",
+        started_at=now,
+        title=wanted.title,
+        user_meta=wanted.user_meta,
+        previous_at=previous_at,
+        unwatched=True,
     )
     return SessionView(head, SessionMarker(session), SessionEpoch(session), indexed_seq=0, lag=MemoryLag())

@@ -1,0 +1,62 @@
+"""What the outbox has not sent, because it gave the batch up that told of it, is sent by the sweep: jobs and deletions
+(docs/rules/jobs.md#lost)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from neve.domain.records import Job
+from neve.domain.times import iso, parse
+from neve.ports import Check, Conflict, Delete, Item, Ports, Version, key_of
+from neve.store import rows
+from neve.store.keys import UserKeys
+from neve.store.stream_records import Change
+from neve.usecases.background.dispatch_changes import dispatch_changes
+
+Lost = Callable[[Job], object]
+"""Told of each job that is sent."""
+
+
+def nobody_hears(_: Job) -> None:
+    """For who asks for the counts alone."""
+
+
+def send_lost(ports: Ports, item: Item, lost: Lost = nobody_hears) -> bool:
+    """A job of the index ``due``: its row goes through the outbox once more, as the change that made it. False where it
+    has ended, or has time left: the index lags, and its buckets are coarse. Until its end the job is sent after ten
+    minutes, twenty, forty and so on: one whose worker fails each time is in the way of no other. Raises
+    StoreUnavailable; then it stays due."""
+    now, row = ports.clock.now(), ports.table.get(key_of(item))
+    job = rows.read_job(row) if row is not None and row["type"] == rows.QUEUED_JOB else None
+    if row is None or job is None or job.due_at is None or job.due_at > iso(now) or job.user_id is None:
+        return False
+    keys = UserKeys(row["tenant_id"], job.user_id)
+    dispatch_changes(ports, [Change("", None, row)])
+    with contextlib.suppress(Conflict):  # a worker is at it
+        ports.table.write([rows.put_job(keys, replace(job, due_at=iso(_next_time(job, now))))])
+    lost(job)
+    return True
+
+
+def _next_time(job: Job, now: datetime) -> datetime:
+    return now + max(rows.SENT_WITHIN, now - parse(job.created_at))
+
+
+def tell_leaving(ports: Ports, item: Item) -> bool:
+    """A deletion of the index ``due`` goes through the outbox once more. False where the search index knows of it, and
+    where a memory of that id has been imported since, which tells of itself. Raises Conflict, StoreUnavailable; then it
+    stays due."""
+    row = ports.table.get(key_of(item))
+    if row is None:
+        return False
+    keys = UserKeys(row["tenant_id"], row["user_id"])
+    live = ports.table.get(keys.memory(row["id"])) if row["kind"] == "memory" else None
+    if live is not None:
+        ports.table.write([Delete(key_of(row)), Check(key_of(live), Version(live["version"]))])
+        return False
+    gone = {name: row[name] for name in ("id", "rev", "tenant_id", "user_id")} | {"type": row["kind"]}
+    dispatch_changes(ports, [Change("", gone, None)])
+    return True

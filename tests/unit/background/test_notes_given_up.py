@@ -1,0 +1,81 @@
+"""What the outbox notes, and has given up, is noted by whoever comes behind it: for whom there is a night
+(docs/rules/reflect.md#due), and which sessions may be idle (docs/rules/librarian.md#idle)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.records import Kind, Scope
+from neve.ports import QueueName
+from neve.store import rows
+from neve.store.partitions import all_rows
+from neve.store.stream_records import Change
+from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.lag.memory_lag import leave_if_caught_up
+from tests.unit.recall_world import RecallWorld
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    """A session of which nobody has told the workers anything."""
+    made = RecallWorld.make(tmp_path)
+    made.open()
+    made.say("I moved to Oslo.", "Noted.")
+    yield made
+    made.close()
+
+
+def session(world: RecallWorld) -> Any:
+    return world.user().of_session("s1")
+
+
+def observed(world: RecallWorld) -> str:
+    """A row that a night may condense."""
+    memory_id = world.remember("Ann likes trains.")
+    world.change(memory_id, kind=Kind.OBSERVATION, scope=Scope.SESSION)
+    return memory_id
+
+
+def test_who_has_rows_for_a_night_is_noted_with_the_message_that_was_lost(world: RecallWorld) -> None:
+    memory_id = observed(world)
+    assert world.rows.get(world.user().keys.reflect_due) is None
+    world.clock.move(minutes=25)
+    assert sweep_due(world)["embeddings"] >= 1
+    noted = rows.read_reflect_due(world.rows.get(world.user().keys.reflect_due))
+    assert noted is not None
+    assert noted.since == world.memory(memory_id).created_at
+
+
+def test_and_with_a_change_that_brings_the_row_into_the_index(world: RecallWorld) -> None:
+    """Behind it the sweep finds nothing that it lacks."""
+    memory_id = observed(world)
+    before = world.rows.get(world.user().keys.memory(memory_id))
+    world.change(memory_id, text="Ann likes ferries.", rev=2)
+    after = world.rows.get(world.user().keys.memory(memory_id))
+    dispatch_changes(world, [Change("", before, after)])
+    assert world.rows.get(world.user().keys.reflect_due) is not None
+
+
+def test_a_session_that_is_up_to_date_is_looked_at_when_it_may_be_idle(world: RecallWorld) -> None:
+    world.with_policy()
+    keys = session(world).keys
+    head = rows.read_session(world.rows.get(keys.session_head) or {})
+    assert (head.unwatched, world.rows.get(keys.open_session)) == (True, None)
+    events = all_rows(world.rows, keys.log, prefix="EVT#")
+    dispatch_changes(world, [Change("", None, item) for item in events])
+    world.words(world.taken(QueueName.INDEX))
+    world.embed(world.taken(QueueName.EMBED))
+    marker = rows.read_marker(world.rows.get(keys.marker) or {})
+    world.rows.write([rows.put_marker(keys, replace(marker, observed_seq=2))])
+    leave_if_caught_up(world, keys, world.clock.now())
+    head = rows.read_session(world.rows.get(keys.session_head) or {})
+    assert (head.behind, head.unwatched) == ((), False)
+    assert (world.rows.get(keys.open_session) or {})["due_sk"] > "2026"
+    world.clock.move(minutes=61)
+    assert sweep_due(world)["orphans"] == 1

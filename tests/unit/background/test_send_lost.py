@@ -1,0 +1,207 @@
+"""Jobs and deletions that the outbox has given up are sent by the sweep (docs/rules/jobs.md#lost)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neve.domain.records import Job, Kind
+from neve.ports import Item, Put, QueueName, StoreUnavailable, Version
+from neve.store import rows
+from neve.store.partitions import due_rows
+from neve.store.stream_records import Change
+from neve.usecases.background.dispatch_changes import dispatch_changes
+from neve.usecases.background.sweep_due import sweep_due
+from neve.usecases.compact.end_session import end_session
+from neve.usecases.jobs.finish_job import carry_on_job, finish_job
+from neve.usecases.jobs.read_jobs import find_job
+from neve.usecases.memories.delete_memory import delete_memory
+from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.retract.retract_events import Retract, retract_events
+from neve.usecases.retract.run_retraction import run_retraction
+from neve.workers.sweep import sweep
+from tests.unit.recall_world import RecallWorld
+
+Ask = Callable[[RecallWorld], str]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    """A session of which nobody has told the workers anything."""
+    made = RecallWorld.make(tmp_path)
+    made.open()
+    made.say("I moved to Oslo.", "Noted.")
+    yield made
+    made.close()
+
+
+def session(world: RecallWorld) -> Any:
+    return world.user().of_session("s1")
+
+
+def end(world: RecallWorld) -> str:
+    return end_session(session(world)).id
+
+
+def delete_events(world: RecallWorld) -> str:
+    return retract_events(session(world), Retract(1, 2, "deleted")).job_id
+
+
+def job_of(world: RecallWorld, job_id: str) -> Job:
+    job = find_job(world.scope, job_id)
+    assert job is not None
+    return job
+
+
+def row_of(world: RecallWorld, job_id: str) -> Item:
+    return world.rows.get(world.scope.keys.job(job_id)) or {}
+
+
+def sent(world: RecallWorld, queue: QueueName) -> list[dict[str, Any]]:
+    return [dict(message.body) for message in world.taken(queue)]
+
+
+def sweep_after(world: RecallWorld, minutes: float) -> list[dict[str, Any]]:
+    """The jobs that it sends."""
+    world.clock.move(minutes=minutes)
+    sweep_due(world)
+    return sent(world, QueueName.COMPACT)
+
+
+# --- jobs -----------------------------------------------------------------------------------------
+
+for_both = pytest.mark.parametrize(("ask", "work"), [(end, "compact"), (delete_events, "retract")])
+
+
+@for_both
+def test_a_job_that_nobody_sent_is_sent_by_the_sweep(world: RecallWorld, ask: Ask, work: str) -> None:
+    job_id = ask(world)
+    assert sweep_after(world, 9) == []
+    assert [(one["work"], one["job_id"]) for one in sweep_after(world, 11)] == [(work, job_id)]
+    assert job_of(world, job_id).status == "queued"
+
+
+@for_both
+def test_its_message_is_that_of_the_outbox(world: RecallWorld, ask: Ask, work: str) -> None:
+    job_id = ask(world)
+    dispatch_changes(world, [Change("", None, row_of(world, job_id))])
+    [first] = sent(world, QueueName.COMPACT)
+    assert sweep_after(world, 20) == [first]
+    assert first["work"] == work
+
+
+def test_it_is_sent_more_and_more_seldom_until_it_ends(world: RecallWorld) -> None:
+    """After a quarter of an hour, and when as much time has gone by again as it had waited."""
+    job_id = end(world)
+    times = []
+    for minute in range(10, 200, 10):
+        times += [minute for _ in sweep_after(world, 10)]
+    assert times == [10, 20, 40, 80, 160]
+    carry_on_job(session(world), job_id, "compact", {"passes": 1})
+    assert row_of(world, job_id)["type"] == rows.QUEUED_JOB, "who works on may die as well"
+    finish_job(session(world), job_id, "compact", "done", {})
+    assert list(due_rows(world.rows, rows.QUEUED)) == []
+    assert sweep_after(world, 1_000) == []
+
+
+def test_while_it_is_at_work_the_index_is_not_charged(world: RecallWorld) -> None:
+    job_id = end(world)
+    [before] = due_rows(world.rows, rows.QUEUED)
+    carry_on_job(session(world), job_id, "compact", {"passes": 1})
+    [after] = due_rows(world.rows, rows.QUEUED)
+    projected = ("type", "id", "tenant_id", "user_id", "session_id", "due_pk", "due_sk")
+    assert [before[name] for name in projected] == [after[name] for name in projected]
+
+
+def test_a_queue_that_fails_leaves_it_due(world: RecallWorld) -> None:
+    end(world)
+    world.clock.move(minutes=20)
+    told: list[tuple[str, Exception]] = []
+
+    def refuse(*_: object) -> None:
+        raise StoreUnavailable("queue", "down")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(world.queue, "send", refuse)
+        with pytest.raises(StoreUnavailable):
+            sweep_due(world, told=lambda kind, error: told.append((kind, error)))
+    assert [kind for kind, _ in told] == [rows.QUEUED]
+    assert len(sweep_after(world, 0)) == 1
+
+
+def test_a_job_from_before_it_was_due_is_sent_when_it_is_asked_for_again(world: RecallWorld) -> None:
+    for ask in (end, delete_events):
+        job_id = ask(world)
+        old = {name: value for name, value in row_of(world, job_id).items() if not name.startswith("due_")}
+        world.rows.write([Put(old, Version(old["version"]))])
+        assert sweep_after(world, 5) == []
+        assert ask(world) == job_id
+        assert sweep_after(world, 0) == [], "its message may be on its way"
+        world.clock.move(minutes=5)
+        assert ask(world) == job_id
+        assert [one["job_id"] for one in sweep_after(world, 0)] == [job_id]
+        finish_job(session(world), job_id, job_of(world, job_id).kind, "done", {})
+        assert ask(world) == job_id
+        assert sweep_after(world, 60) == []
+
+
+def test_the_sweep_counts_and_names_it(
+    world: RecallWorld, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    job_id = end(world)
+    world.clock.move(minutes=20)
+    assert sweep(world, None)["lost"] == 1
+    assert '"LostJobsSent":[1.0]' in capsys.readouterr().out
+    [line] = [vars(record) for record in caplog.records if record.message == "job sent again"]
+    assert (line["where"], line["kind"], line["job_id"]) == ("sweep", "compact", job_id)
+
+
+# --- what goes with a job, or behind it -----------------------------------------------------------
+
+
+def test_a_retraction_tells_the_index_itself_where_nobody_has(world: RecallWorld) -> None:
+    """Its row and that of its job are in different shards of the stream: the batch of one may be lost, and not the
+    other's."""
+    delete_events(world)
+    [body] = sweep_after(world, 20)
+    run_retraction(session(world), body)
+    told = [one for one in sent(world, QueueName.INDEX) if one["kind"] == "retraction"]
+    assert [one["id"] for one in told] == [body["retraction"]]
+
+
+def test_it_tells_nobody_twice(world: RecallWorld) -> None:
+    delete_events(world)
+    [body] = sweep_after(world, 20)
+    keys = session(world).keys
+    retraction = rows.read_retraction(world.rows.get(keys.retraction(body["retraction"])) or {})
+    world.rows.write([rows.put_retraction(keys, replace(retraction, forgotten=True), 1)])
+    run_retraction(session(world), body)
+    assert [one for one in sent(world, QueueName.INDEX) if one["kind"] == "retraction"] == []
+
+
+def test_a_deletion_that_the_index_was_not_told_of_is_told(world: RecallWorld) -> None:
+    memory_id = world.remember("Ann likes trains.")
+    world.pump()
+    delete_memory(world.user(), memory_id, None)
+    world.clock.move(minutes=31)
+    assert sweep_due(world)["deletions"] == 1
+    told = world.taken(QueueName.INDEX)
+    assert [message.body["id"] for message in told if message.body["kind"] == "memory"] == [memory_id]
+    world.words(told)
+    assert list(due_rows(world.rows, rows.LEAVE)) == []
+    world.clock.move(minutes=60)
+    assert sweep_due(world)["deletions"] == 0
+
+
+def test_a_memory_that_came_back_tells_of_itself(world: RecallWorld) -> None:
+    memory_id = world.remember("Ann likes trains.")
+    delete_memory(world.user(), memory_id, None)
+    import_memories(world.user(), [ImportedRow("Ann likes trains.", Kind.NOTE, id=memory_id)])
+    world.clock.move(minutes=31)
+    assert sweep_due(world)["deletions"] == 0
+    assert list(due_rows(world.rows, rows.LEAVE)) == []
+    assert world.memory(memory_id).status == "active"
