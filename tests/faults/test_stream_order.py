@@ -70,8 +70,8 @@ def index_is_as_the_rows(world: RecallWorld, *memories: Memory) -> None:
     for memory in memories:
         assert world.memory(memory.id).rev_at is None, "the row waits for the index"
     expected = sorted((memory.id, memory.text) for memory in memories)
-    utterances = [(f"evt:s1:{n}", text) for n, text in enumerate(("a kayak again", "Noted."), start=1)]
-    assert found(world, "kayak tent canoe noted") == sorted([*expected, *utterances])
+    utterances = [(f"evt:s1:{n}", text) for n, text in enumerate(("a kayak again", "Noted, a dinghy."), start=1)]
+    assert found(world, "kayak tent canoe dinghy") == sorted([*expected, *utterances])
     assert world.index.count(Owner(world.tenant.id, "ann")) == len(expected) + len(utterances)
 
 
@@ -80,7 +80,7 @@ def lives_of_three_memories(world: RecallWorld) -> tuple[str, str, str]:
     world.open()
     edited, deleted, kept = (world.remember(f"a kayak {word}") for word in ("red", "green", "blue"))
     edit(world, edited, "a tent")
-    world.say("a kayak again", "Noted.")
+    world.say("a kayak again", "Noted, a dinghy.")
     delete_memory(world.user("ann"), deleted, None)
     edit(world, edited, "a canoe")
     return edited, deleted, kept
@@ -132,7 +132,7 @@ def test_workers_between_the_changes(data: st.DataObject) -> None:
                 late.append(message)
 
         world.open()
-        world.say("a kayak again", "Noted.")
+        world.say("a kayak again", "Noted, a dinghy.")
         edited, deleted, kept = (world.remember(f"a kayak {word}") for word in ("red", "green", "blue"))
         work()
         edit(world, edited, "a tent")

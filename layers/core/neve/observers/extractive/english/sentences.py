@@ -82,7 +82,7 @@ _TAKES_BACK = re.compile(
     re.IGNORECASE,
 )
 _DENIAL = re.compile(
-    r"^(?:(?:nope|actually)\b[\s,:.!-]+|no\b\s*[,:.!;–—-]+\s*|no\s+(?=(?:i|i'm|i've|it|it's|that's|he's|she's|we|they)\b))(?=\w)",
+    r"^(?:(?:nope|actually)\b[\s,:.!-]+|no\b\s*[,:.!;–—-]+\s*|no\s+(?=(?:wait|sorry|actually|i|i'm|i've|it|it's|that's|he's|she's|we|they)\b))(?=\w)",
     re.IGNORECASE,
 )
 """``No nuts, please`` asks for something: "no" takes back only before a mark or a clause."""
