@@ -432,7 +432,7 @@ ABLATIONS = _by_name(
             "access",
             "the expected version of a note that a memory was answered with",
             "facts",
-            150,
+            1_000,
             lambda: [(note_access, "Version", _any_version)],
         ),
         Ablation(
@@ -576,7 +576,7 @@ ABLATIONS = _by_name(
             "waiting filing",
             "noting which jobs wait for a retraction",
             "recanted",
-            300,
+            1_000,
             lambda: [(file_session, "wait_for_retraction", lambda *_: True)],
         ),
         Ablation(

@@ -42,7 +42,7 @@ def postponed(queue: str, correlation_id: str, held: Exception) -> None:
 
 def sent_again(where: str, kind: str, job_id: str, since: str) -> None:
     """A job that was asked for at ``since`` has not ended, and may never have come to its queue."""
-    logger.warning("job sent again", extra={"where": where, "kind": kind, "job_id": job_id, "since": since})
+    logger.warning("job sent again", extra={"component": where, "kind": kind, "job_id": job_id, "since": since})
 
 
 def unobservable(queue: str, correlation_id: str, seq: int, reason: str) -> None:

@@ -31,7 +31,7 @@ DUE_SHARDS = 2
 SILENT = (
     *("answered", "worked", "unobservable", "images_left_out", "summary_refused", "troubled", "measured"),
     *("answer_not_used", "documents_not_shown", "facts_left_out", "facts_not_read", "not_reflected"),
-    "reflection_left_out",
+    *("reflection_left_out", "sent_again"),
 )
 
 

@@ -157,7 +157,7 @@ def test_the_sweep_counts_and_names_it(
     assert sweep(world, None)["lost"] == 1
     assert '"LostJobsSent":[1.0]' in capsys.readouterr().out
     [line] = [vars(record) for record in caplog.records if record.message == "job sent again"]
-    assert (line["where"], line["kind"], line["job_id"]) == ("sweep", "compact", job_id)
+    assert (line["component"], line["kind"], line["job_id"]) == ("sweep", "compact", job_id)
 
 
 # --- what goes with a job, or behind it -----------------------------------------------------------

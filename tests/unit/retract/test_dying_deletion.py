@@ -22,7 +22,7 @@ from tests.unit.dying import Dead, die_behind
 from tests.unit.world import World, kept
 
 MARKER = b"zqmarker"
-WRITES = 31
+WRITES = 32
 """One more than the job has."""
 
 

@@ -24,6 +24,7 @@ from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_anew import build_anew, served_with
 from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.pack.purge_versions import purge_packs_with
 from neve.usecases.retract.erase_retracted import MadeOfIt, erase_retracted
 from neve.usecases.retract.observe_remainder import observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
@@ -116,12 +117,10 @@ class _Retracting:
             return
         if self.seconds_left() < ERASE_S:
             raise OutOfTime
-        state = job.state
-        revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
-        made = MadeOfIt(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
+        made = _made_of_it(job)
         self._note_served(made)
         receipt = erase_retracted(self.scope, self.incarnation, retraction, made)
-        counted = state.get("counted", {})
+        counted = job.state.get("counted", {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)
         self._note(ERASED, {"erased": receipt.told()})
@@ -138,11 +137,14 @@ class _Retracting:
 
     def _packs(self) -> None:
         """Of this session, and of those whose packs a deletion purged: others keep their bytes until a trigger of their
-        own. Behind all that is written, also where a reader has built a pack since the purge."""
+        own. Behind all that is written, also where a reader has built a pack since the purge. What a build has stored
+        since then that had read the deleted goes first: it can point to it no more."""
         job = read(self.scope, self.job_id)
         if is_done(job, PACK):
             return
         result: dict[str, Any] = {}
+        if is_done(job, ERASED):
+            purge_packs_with(self.scope, _made_of_it(job).is_in)
         if purged := job.state.get("purged"):
             rebuilt = build_anew(self.scope, purged, job.result.get("written", ()))
             result = {"erased": {**job.result.get("erased", {}), "rebuilt_packs": rebuilt}}
@@ -153,3 +155,9 @@ class _Retracting:
 
     def _note(self, step: str, result: dict[str, Any] | None = None) -> None:
         note(self.scope, self.job_id, lambda job: after(job, step, result))
+
+
+def _made_of_it(job: Job) -> MadeOfIt:
+    state = job.state
+    revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
+    return MadeOfIt(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
