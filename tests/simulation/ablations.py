@@ -614,7 +614,7 @@ ABLATIONS = _by_name(
             "overtaken",
             "looking whether another compaction has moved the epoch meanwhile",
             "races",
-            100,
+            1_000,
             lambda: [(move_horizon, "_moved_since", lambda *_: False)],
         ),
         Ablation(
@@ -676,7 +676,7 @@ ABLATIONS = _by_name(
             "taken away",
             "taking away what an append stored that is refused",
             "images",
-            150,
+            1_000,
             lambda: [(event_images.StoredImages, "take_away", _nothing)],
         ),
         Ablation(

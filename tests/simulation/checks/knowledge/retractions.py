@@ -162,7 +162,7 @@ def a_pack_built_anew_holds_what_is_left(run: Run) -> Found:
             then.pop(written.key, None)
             continue
         then[written.key] = written.new
-        if written.new["type"] == "job" and written.new["kind"] == retract_job.KIND:
+        if written.new["type"] in ("job", rows.QUEUED_JOB) and written.new["kind"] == retract_job.KIND:
             job, before = rows.read_job(written.new), rows.read_job(written.old) if written.old else None
             if before is not None and retract_job.is_done(job, PACKED) and not retract_job.is_done(before, PACKED):
                 for keys in run.history.sessions():
