@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,18 +105,10 @@ def test_a_prior_multiplies_the_odds() -> None:
 
 
 def test_a_memory_lifts_what_it_was_made_from_and_takes_no_place() -> None:
-    memory = MEMORY._replace(made_from=Range("s1", 19, 20), bm25=3.0)
+    memory = MEMORY._replace(made_from=Range("s1", 19, 20))
     assert order("q", PLAIN, OTHER) == "ab"
     assert order("q", PLAIN, OTHER, memory) == "ba"
-
-
-def test_a_memory_lends_no_more_than_half_of_what_it_matches_better() -> None:
-    memory = MEMORY._replace(made_from=Range("s1", 19, 20))
-    better, other = PLAIN._replace(bm25=2.6), OTHER._replace(bm25=2.0)
-    assert order("q", PLAIN, OTHER, memory) == "ab", "it says what its utterance says"
-    assert order("q", better, other, memory._replace(bm25=3.0)) == "ab"
-    assert order("q", better, other, memory._replace(bm25=3.4)) == "ba"
-    assert order("q", better, OTHER, memory._replace(bm25=None, cosine=None)) == "ab"
+    assert order("q", PLAIN, OTHER, memory._replace(bm25=None)) == "ab"
 
 
 def test_the_only_utterance_is_as_similar_as_it_is_beside_memories() -> None:
@@ -145,14 +138,6 @@ def test_a_late_score_fades_with_length() -> None:
     short = rerank_scores("q", given, FLOOR)
     long = rerank_scores("q", [one._replace(length=LONG) for one in given], FLOOR)
     assert short["b"] - short["a"] > 10 * abs(long["b"] - long["a"])
-
-
-def test_where_half_are_pages_the_order_is_that_of_linear() -> None:
-    lines = [PLAIN._replace(id=f"l{n}", place=("s1", 2 * n), cosine=n / 20) for n in range(8)]
-    pages = [PLAIN._replace(id=f"p{n}", place=("s2", 2 * n), length=LONG) for n in range(9)]
-    late = [line._replace(late=(8 - n) / 20) for n, line in enumerate(lines)]
-    assert rerank_scores("q", [*late, *pages], FLOOR) == rerank_scores("q", [*lines, *pages], FLOOR)
-    assert rerank_scores("q", late, FLOOR) != rerank_scores("q", lines, FLOOR)
 
 
 def test_words_stand_in_for_the_late_score_of_what_has_none_yet() -> None:
