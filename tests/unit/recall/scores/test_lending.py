@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from neve.domain.recall.lending import Range, lenders, lent_to_each
+from neve.domain.recall.lending import Range, best_lent, lenders
 
 SAID = {"u1": ("s1", 1), "u2": ("s1", 2), "u9": ("s1", 9), "v2": ("s2", 2)}
-NAMES = ("words", "meaning")
 
 
 def test_a_memory_lends_to_what_is_there_of_its_range() -> None:
@@ -18,17 +17,6 @@ def test_another_session_is_another_range() -> None:
     assert lenders({"m": Range("s3", 1, 9)}, SAID) == {}
 
 
-def test_an_utterance_borrows_half_of_what_the_best_memory_matches_better() -> None:
+def test_an_utterance_borrows_a_quarter_of_the_best() -> None:
     lending = {"m": ["u1", "u2"], "n": ["u2"]}
-    matches = {"m": {"words": 3.0}, "n": {"words": 5.0, "meaning": 1.0}, "u1": {"words": 1.0}, "u2": {"words": 1.0}}
-    assert lent_to_each(lending, matches, NAMES) == {"u1": {"words": 1.0}, "u2": {"words": 2.0, "meaning": 0.5}}
-
-
-def test_a_memory_that_matches_worse_takes_nothing_and_gives_nothing() -> None:
-    matches = {"m": {"words": 1.0, "meaning": -2.0}, "u": {"words": 2.0, "meaning": -1.0}}
-    assert lent_to_each({"m": ["u"]}, matches, NAMES) == {"u": {}}
-
-
-def test_each_match_is_borrowed_of_the_memory_that_has_most_of_it() -> None:
-    matches = {"m": {"words": 4.0, "meaning": 0.0}, "n": {"words": 0.0, "meaning": 4.0}, "u": {}}
-    assert lent_to_each({"m": ["u"], "n": ["u"]}, matches, NAMES) == {"u": {"words": 2.0, "meaning": 2.0}}
+    assert best_lent(lending, {"m": -0.4, "n": 2.0, "other": 9.0}) == {"u1": -0.1, "u2": 0.5}

@@ -1,19 +1,16 @@
-"""Memories lend what they match better to what they were made from.
+"""Memories lend what they are worth to what they were made from.
 
 A memory and its utterances say the same. Side by side they take places from other answers, so a memory stands among the
-hits only where nothing of its range of the log does. Otherwise it is another wording of each utterance of the range:
-where it matches better, the utterance gets a part of the difference, and where it matches worse, nothing is lost and
-nothing gained."""
+hits only where nothing of its range of the log does; otherwise each utterance of the range gets a part of its score."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-SHARE = 0.5
-"""Of how much better a memory matches than an utterance of its range: halfway. Of several memories the best counts
-(docs/retrieval.md)."""
+SHARE = 0.25
+"""Of a memory's score, to each utterance of its range. Of several memories the best counts (docs/retrieval.md)."""
 
 Place = tuple[str, int]
 """Session and seq."""
@@ -46,18 +43,10 @@ def lenders(memories: Mapping[str, Range | None], utterances: Mapping[str, Place
     return found
 
 
-def lent_to_each(
-    lending: Mapping[str, Iterable[str]], matches: Mapping[str, Mapping[str, float]], names: Collection[str]
-) -> dict[str, dict[str, float]]:
-    """What each utterance borrows of each match that a memory has more of. ``matches``: by id and name, of memories and
-    utterances; what is not there is 0. ``names``: which of them are lent."""
-    lent: dict[str, dict[str, float]] = defaultdict(dict)
+def best_lent(lending: Mapping[str, Iterable[str]], scores: Mapping[str, float]) -> dict[str, float]:
+    """What each utterance borrows: ``SHARE`` of the best score of a memory that lends to it."""
+    best: dict[str, float] = {}
     for memory, borrowers in lending.items():
-        better = matches[memory]
         for borrower in borrowers:
-            own, best = matches[borrower], lent[borrower]
-            for name in names:
-                more = SHARE * (better.get(name, 0.0) - own.get(name, 0.0))
-                if more > best.get(name, 0.0):
-                    best[name] = more
-    return lent
+            best[borrower] = max(SHARE * scores[memory], best.get(borrower, float("-inf")))
+    return best

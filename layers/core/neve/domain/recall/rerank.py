@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from neve.domain.recall.lending import Place, Range, lenders, lent_to_each
+from neve.domain.recall.lending import Place, Range, best_lent, lenders
 from neve.domain.recall.weighted_counts import gate
 
 Weights = Mapping[str, float]
@@ -46,8 +46,8 @@ LATE: Weights = {
 """Where candidates have a late-interaction score, which fades with length too: between people it tells much, of a page
 that an assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two stood in the study that gave both
 (docs/retrieval.md)."""
-MATCHES = ("keyword", "similarity", "late")
-"""What a memory lends of."""
+MATCHES = frozenset({"keyword", "similarity", "late"})
+"""What a memory is weighed by when it lends."""
 MOST = 2.0
 """Of a keyword score: a memory may match far better than the best utterance."""
 BEST_OF_SESSION = 3
@@ -93,7 +93,7 @@ def rerank_scores(question: str, candidates: Sequence[Considered], floor: float)
         {one.id: one.made_from for one in candidates if one.place is None},
         {one.id: one.place for one in candidates if one.place is not None},
     )
-    lent = {i: _weighed(given, weights) for i, given in lent_to_each(lending, found, MATCHES).items()}
+    lent = best_lent(lending, {memory: _weighed(found[memory], weights, MATCHES) for memory in lending})
     return {
         one.id: round(_weighed(found[one.id], weights) + lent.get(one.id, 0.0) + math.log(one.prior), 6)
         for one in candidates
@@ -101,8 +101,8 @@ def rerank_scores(question: str, candidates: Sequence[Considered], floor: float)
     }
 
 
-def _weighed(values: Mapping[str, float], weights: Weights) -> float:
-    return sum(weight * values[name] for name, weight in weights.items() if name in values)
+def _weighed(values: Mapping[str, float], weights: Weights, names: Collection[str] | None = None) -> float:
+    return sum(weight * values[name] for name, weight in weights.items() if names is None or name in names)
 
 
 def features(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, dict[str, float]]:

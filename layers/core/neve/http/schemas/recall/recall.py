@@ -138,8 +138,7 @@ class ComponentsView(View):
     prior: float = Field(description="Product of the three, at most 1.35.")
     final: float = Field(description="RRF, with what memories lend, times prior.")
     lent: float | None = Field(
-        default=None,
-        description="Without rerank: half of what the legs place a memory better that was made from this utterance.",
+        default=None, description="Without rerank: a quarter of the RRF of a memory that was made from this utterance."
     )
     rerank: float | None = Field(
         default=None, description="Log odds by the rerank stage, which orders hits when utterances are among them."

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from neve.domain.recall.fusion import RRF_K, SCORE_DIGITS, reciprocal_sum
-from neve.domain.recall.lending import Place, Range, lenders, lent_to_each
+from neve.domain.recall.fusion import SCORE_DIGITS
+from neve.domain.recall.lending import Place, Range, best_lent, lenders
 from neve.domain.recall.rerank import Considered, rerank_scores
 from neve.usecases.recall.stages.rank_candidates import Ranked
-
-_RANKS = ("rank_lex", "rank_vec")
 
 
 def reranked(
@@ -30,27 +28,19 @@ def reranked(
 
 
 def with_what_memories_lend(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """By RRF: where a leg places a memory better than an utterance that it was made from, the utterance gets a part of
-    the difference, before the priors. A memory that stands among utterances does so by the legs that found the passage
-    that it is shown by: two legs that found two statements of one memory agree on neither. Ties keep their order."""
+    """By RRF: an utterance gets a part of the RRF of a memory that was made from it, before the priors. A memory that
+    stands among utterances does so by the legs that found the passage that it is shown by: two legs that found two
+    statements of one memory agree on neither. Ties keep their order."""
     if not any(one.row.utterance for one in ranked):
         return list(ranked)
     lending = lenders(
         {one.row.id: _made_from(one) for one in ranked if one.row.utterance is None},
         {one.row.id: place for one in ranked if (place := _place(one))},
     )
-    lent = {i: sum(given.values()) for i, given in lent_to_each(lending, _reciprocals(ranked), _RANKS).items()}
+    lent = best_lent(lending, {one.row.id: one.components["rrf"] for one in ranked})
     standing = (one for one in ranked if one.row.id not in lending)
-    raised = [_raised(one, more) if (more := lent.get(one.row.id)) else _by_its_passage(one) for one in standing]
+    raised = [_raised(one, lent[one.row.id]) if one.row.id in lent else _by_its_passage(one) for one in standing]
     return sorted(raised, key=lambda one: -one.final)
-
-
-def _reciprocals(ranked: Sequence[Ranked]) -> dict[str, dict[str, float]]:
-    """What each leg gives to RRF, by id and leg."""
-    return {
-        one.row.id: {leg: reciprocal_sum(RRF_K, int(one.components[leg])) for leg in _RANKS if leg in one.components}
-        for one in ranked
-    }
 
 
 def _raised(one: Ranked, lent: float) -> Ranked:
