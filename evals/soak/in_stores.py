@@ -33,7 +33,7 @@ from neve.usecases.indexing.index_memories import NEVER_RECALLED
 from neve.usecases.pack.build_pack import read_body
 
 PAGE = 500
-DUE_KINDS = ("embed", "failed", "rebuild", "replace")
+DUE_KINDS = ("embed", "failed", "rebuild", "replace", rows.QUEUED, rows.LEAVE)
 
 
 @dataclass
