@@ -225,8 +225,13 @@ class _Erasing:
 
     def _erase_packs(self) -> None:
         """Of any session of the user. They are built anew when what is left of the touched rows has been written."""
-        if self.made.touched or self.made.kept or self.made.revisions:
-            self.receipt.packs += len(purge_packs_with(self.scope, self.made.is_in))
+        self.receipt.packs += purge_packs_made_of(self.scope, self.made)
+
+
+def purge_packs_made_of(scope: SessionScope, made: MadeOfIt) -> int:
+    """Of how many versions. Nothing moves where no row was made of the deleted: no pack can hold it then. Raises
+    StoreUnavailable, and 409 ``conflict``."""
+    return len(purge_packs_with(scope, made.is_in)) if made.touched or made.kept or made.revisions else 0
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

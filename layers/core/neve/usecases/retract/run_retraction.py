@@ -24,8 +24,7 @@ from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_anew import build_anew, served_with
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.pack.purge_versions import purge_packs_with
-from neve.usecases.retract.erase_retracted import MadeOfIt, erase_retracted
+from neve.usecases.retract.erase_retracted import MadeOfIt, erase_retracted, purge_packs_made_of
 from neve.usecases.retract.observe_remainder import observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
 from neve.usecases.retract.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
@@ -144,7 +143,7 @@ class _Retracting:
             return
         result: dict[str, Any] = {}
         if is_done(job, ERASED):
-            purge_packs_with(self.scope, _made_of_it(job).is_in)
+            purge_packs_made_of(self.scope, _made_of_it(job))
         if purged := job.state.get("purged"):
             rebuilt = build_anew(self.scope, purged, job.result.get("written", ()))
             result = {"erased": {**job.result.get("erased", {}), "rebuilt_packs": rebuilt}}
