@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from neve.domain.indexing.memory_passages import memory_passages
-from neve.domain.indexing.utterances import Utterance, own_passages
+from neve.domain.indexing.utterances import Utterance, utterance_passages
 from neve.domain.records import Kind, Memory, MemoryPassage, Provenance, Scope
 from neve.domain.times import parse
 from neve.usecases.recall.answer import RecallAnswer
@@ -94,7 +94,7 @@ def test_a_memory_stands_by_the_passage_that_it_is_shown_by() -> None:
     split, same = (memory("User rows.\nUser paints.", id=i, **ranges) for i in ("mem_split", "mem_same"))
     said = Utterance("s1", 1, "user", "user", ("I row",), at)
     rows = {one.id: RecallRow(memory_passages(one), memory=one) for one in (split, same)}
-    rows[said.id] = RecallRow(own_passages(said), utterance=said)
+    rows[said.id] = RecallRow(utterance_passages([said]), utterance=said)
 
     def match(n: int) -> Match:
         return Match(n, share=1.0, length=2, score=1.0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from neve.domain.indexing.memory_passages import date_text
 from neve.domain.indexing.passage import MOST_FOLLOWING, Neighbour, Passage, Source
@@ -20,8 +19,6 @@ from neve.domain.sessions.transcript import event_text, one_line
 from neve.domain.tokens import estimate
 
 EVENT_KIND = "event"
-CACHED_PASSAGES = 1_000
-"""Utterances: some 5 MB. One message after the other of a conversation finds much the same hundred."""
 ROLES = {EventType.USER_MESSAGE: "user", EventType.ASSISTANT_RESPONSE: "assistant"}
 
 
@@ -89,16 +86,6 @@ def _parts(text: str) -> tuple[str, ...]:
         else:
             parts.append(chunk)
     return tuple(parts)
-
-
-def own_passages(utterance: Utterance) -> Sequence[Passage]:
-    """Those of an utterance without its neighbours."""
-    return _own_passages(utterance) if len(utterance.parts) == 1 else utterance_passages([utterance])
-
-
-@lru_cache(maxsize=CACHED_PASSAGES)
-def _own_passages(utterance: Utterance) -> Sequence[Passage]:
-    return utterance_passages([utterance])
 
 
 def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | None = None) -> list[Passage]:

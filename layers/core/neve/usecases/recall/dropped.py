@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from neve.domain.compile.history import is_hidden
 from neve.domain.documents.chunks import CONVERSATION
@@ -12,7 +13,7 @@ from neve.domain.recall.small_talk import has_content
 from neve.domain.records import HistoryCut
 from neve.domain.words import chunks, fold, whole
 from neve.usecases.pack.served_pack import PackContents
-from neve.usecases.recall.recall_rows import RecallRow
+from neve.usecases.recall.recall_rows import CACHED_ROWS, RecallRow
 
 IN_PACK = "in_pack"
 IN_HISTORY = "in_history"
@@ -103,7 +104,8 @@ class LeftOut:
         return self.reason(passages[0].item_id, passages[0].fingerprint, passages[0].version)
 
 
-def _says_something(parts: Iterable[str]) -> bool:
+@lru_cache(maxsize=CACHED_ROWS)
+def _says_something(parts: tuple[str, ...]) -> bool:
     return any(has_content(map(whole, chunks(fold(part)))) for part in parts)
 
 

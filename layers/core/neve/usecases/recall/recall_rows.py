@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from neve.domain.ids import is_document_id, is_memory_id
 from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.memory_passages import memory_passages
-from neve.domain.indexing.utterances import Utterance, event_place, own_passages, utterance_of
+from neve.domain.indexing.utterances import Utterance, event_place, utterance_of, utterance_passages
 from neve.domain.memories.visibility import born, status_at
-from neve.domain.records import Document, Memory, Provenance, UserHead
+from neve.domain.records import Document, Event, EventType, Memory, Provenance, UserHead
 from neve.ports import Item, Key, Passage, SearchFilter
 from neve.store import rows
 from neve.store.documents import HEAD, REVISION, read_document
@@ -26,6 +28,10 @@ NOT_YET = "not_yet_visible"
 """It belongs to a replacement that readers do not see yet."""
 FILTERED = "filtered"
 """Another status than asked for, or outside the filters: the index lags behind the row."""
+CACHED_ROWS = 1_000
+"""Of utterances: some 5 MB. One message after the other of a conversation finds much the same hundred."""
+CACHED_CHARACTERS = 4_000
+"""Of an utterance that is cached (*chosen*): about twice a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,5 +124,29 @@ def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
     """None for what an earlier incarnation of the user said, and for an event that nobody uttered."""
     if item["incarnation"] != head.incarnation:
         return None
-    said = utterance_of(item["session_id"], rows.read_event(item))
-    return RecallRow(own_passages(said), utterance=said) if said else None
+    text = item["content"]
+    if item.get("taken_back") or item.get("blocks") or len(text) > CACHED_CHARACTERS:
+        return _said(item["session_id"], rows.read_event(item))
+    words = _Words(item["session_id"], item["seq"], item["event_type"], text, item["created_at"], item.get("name"))
+    return _row_of(words, item.get("rev", 1))
+
+
+class _Words(NamedTuple):
+    session: str
+    seq: int
+    event_type: str
+    text: str
+    created_at: str
+    name: str | None
+
+
+@lru_cache(maxsize=CACHED_ROWS)
+def _row_of(words: _Words, rev: int) -> RecallRow | None:
+    """By all that an utterance takes from its row: each row is read again, and none is answered as it was."""
+    event = Event(words.seq, EventType(words.event_type), words.text, 0, words.created_at, name=words.name, rev=rev)
+    return _said(words.session, event)
+
+
+def _said(session: str, event: Event) -> RecallRow | None:
+    said = utterance_of(session, event)
+    return RecallRow(utterance_passages([said]), utterance=said) if said else None
