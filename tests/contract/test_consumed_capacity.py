@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from threading import Lock
 from typing import Any, cast
@@ -22,12 +23,13 @@ from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.adapters.table_rules import INDEX_KEYS, item_size
 from neve.attribute_values import plain_item
-from neve.domain.records import EventType
+from neve.domain.records import EventType, Kind, LiveRow
 from neve.ports import INDEX_PROJECTION, Index
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.lag.indexed_row import IndexedRow
+from neve.usecases.observe.lease import take_lease
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
@@ -187,6 +189,21 @@ class Metered:
         view = read_pack(self.world.user("ann").of_session("s1"), holds=lambda _: True)
         assert view.state == "not_modified" and view.lag is not None and view.lag.none
 
+    def with_live_rows(self, count: int) -> Metered:
+        """A session whose passes have kept so many memories, an hour apart."""
+        keys, now = self.world.user("ann").of_session("s1").keys, self.world.clock.now()
+        table = DynamoDbTable(self.meter.unmetered, self.meter.table)
+        marker = table.get(keys.marker)
+        assert marker is not None
+        ids = [f"mem_{self.world.ids.ulid(now + timedelta(hours=n))}" for n in range(count)]
+        live = tuple(LiveRow(i, (Kind.FACT, Kind.OBSERVATION)[n % 2], 20 + n % 60) for n, i in enumerate(ids))
+        table.write([rows.put_marker(keys, replace(rows.read_marker(marker), live=live))])
+        return self
+
+    def take_lease(self) -> None:
+        self.meter.reset()
+        take_lease(self.world.user("ann").of_session("s1"))
+
     def open_again(self) -> None:
         """A session that is there, with its pack."""
         self.meter.reset()
@@ -300,6 +317,24 @@ REQUESTS = (
         "… of a session whose memory is up to date",
         "the same",
         lambda metered, _: metered.read_pack_up_to_date(),
+        ("",),
+    ),
+    Request(
+        "… of a session with 100 live rows",
+        "the same",
+        lambda metered, _: metered.with_live_rows(100).read_pack(),
+        ("",),
+    ),
+    Request(
+        "lease of a pass",
+        "the marker, with the list of live rows",
+        lambda metered, _: metered.take_lease(),
+        ("",),
+    ),
+    Request(
+        "… where the session has 500 live rows",
+        "a marker of 10 KB",
+        lambda metered, _: metered.with_live_rows(500).take_lease(),
         ("",),
     ),
     Request(
