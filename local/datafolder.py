@@ -23,21 +23,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from local.engine.sqlite_file import damage_of
-from local.engine.table_expiry import add_expiry_column
 
 LOCK, FORMAT, CLEAN = "LOCK", "FORMAT", "CLEAN"
 PARTIAL = ".partial"
 FOLDERS = {"embedded": ".neve", "full": ".neve-full"}
 """Where a service of each stack keeps its data unless it is told otherwise."""
-FORMAT_NUMBER = 3
+FORMAT_NUMBER = 4
 """Raise it with any change of what ``search.db`` holds: of its columns, of a term in ``neve.domain.terms``, of a count
 in ``neve.domain.recall.weighted_counts``. The next start makes the search index anew from the table."""
 SEARCH = "search.db"
 DERIVED = ("queue.db", SEARCH)
 READ_AT_ONCE = 64 * 1024 * 1024
 """Bytes of a database that is read through at each start: 0.03 s from memory, 0.2 s from a disk."""
-WITHOUT_EXPIRY = 1
-"""The format whose table had no column for the time at which a row expires."""
+OLDEST_READ = 4
+"""Raise it to ``FORMAT_NUMBER`` with a change after which stored rows are not found any more. Before this one the rows
+of sessions had other keys."""
 
 
 class DataFolderError(Exception):
@@ -96,9 +96,10 @@ class DataFolder:
 
 def open_data_folder(path: Path) -> DataFolder:
     """Creates what is missing and takes the lock; a lock whose process died is taken over. A folder of an older format
-    is brought to this one. Damaged ``DERIVED`` databases are removed. A folder that is damaged otherwise is moved
-    aside to ``<name>.damaged-<UTC time>`` and a fresh one takes its place. Raises FolderInUse, and DataFolderError for
-    a folder that is not ours, is of a newer format, or cannot be written."""
+    that is read still is brought to this one. Damaged ``DERIVED`` databases are removed. A folder that is damaged
+    otherwise is moved aside to ``<name>.damaged-<UTC time>`` and a fresh one takes its place. Raises FolderInUse, and
+    DataFolderError for a folder that is not ours, is of a newer format or of one before ``OLDEST_READ``, or cannot be
+    written."""
     path = path.expanduser().resolve()
     try:
         return _open(path, None, None)
@@ -145,9 +146,6 @@ def _prepare(path: Path) -> tuple[dict[str, str], tuple[Path, ...]]:
         _write_format(path, marker.holds, lost, marker.number)
     for name in lost:
         _remove_database(path / name)
-    if marker.number == WITHOUT_EXPIRY:
-        for database in path.glob("*.db"):
-            add_expiry_column(database)
     if marker.number < FORMAT_NUMBER:
         _write_format(path, marker.holds, lost)
     return lost, checked.unread
@@ -263,15 +261,20 @@ def _read_format(path: Path) -> _Format:
     number = marker.get("format") if marker else None
     if isinstance(number, int) and number > FORMAT_NUMBER:
         raise DataFolderError(f"{path} has format {number}; this version reads up to {FORMAT_NUMBER}.")
+    if isinstance(number, int) and 1 <= number < OLDEST_READ:
+        raise DataFolderError(
+            f"{path} has format {number}; this version reads from {OLDEST_READ} on. Choose another folder. "
+            "What this one holds comes over by an export from the version that made it and an import."
+        )
     if marker is None or not isinstance(number, int) or number < 1 or not isinstance(marker.get("holds"), list):
         raise _Damaged(f"{FORMAT} is missing or unreadable")
     lost = marker.get("lost") or {}
     return _Format(number, [str(name) for name in marker["holds"]], {name: str(why) for name, why in lost.items()})
 
 
-def _write_format(path: Path, holds: Iterable[str], lost: dict[str, str], number: int = FORMAT_NUMBER) -> None:
-    """``lost`` is not written when there is nothing, as in every folder of an older version."""
-    content = {"format": number, "holds": sorted(holds)}
+def _write_format(path: Path, holds: Iterable[str], lost: dict[str, str], number: int | None = None) -> None:
+    """``lost`` is not written when there is nothing. ``number`` None: of this version."""
+    content = {"format": number or FORMAT_NUMBER, "holds": sorted(holds)}
     _write(path / FORMAT, content | ({"lost": lost} if lost else {}))
 
 

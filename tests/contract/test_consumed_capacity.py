@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
+from threading import Lock
 from typing import Any, cast
 
 import pytest
@@ -21,13 +23,16 @@ from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.adapters.table_rules import INDEX_KEYS, item_size
 from neve.attribute_values import plain_item
-from neve.domain.records import EventType
+from neve.domain.records import EventType, Kind, LiveRow
 from neve.ports import INDEX_PROJECTION, Index
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.compact.end_session import end_session
+from neve.usecases.lag.indexed_row import IndexedRow
+from neve.usecases.observe.lease import take_lease
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.sessions.open_session import OpenSession, open_session
 from neve.usecases.tenants.report_usage import NewReport, report_usage
 from tests.contract.capacity_table import Consumed, committed, every_request, table
 from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client
@@ -47,12 +52,14 @@ class Units:
 
 
 class Meter:
-    """Has every answer of a client say what it consumed, and prices every request before it is sent."""
+    """Has every answer of a client say what it consumed, and prices every request before it is sent. Safe for threads:
+    a request may read beside itself."""
 
     def __init__(self, client: DynamoDBClient, unmetered: DynamoDBClient, table: str) -> None:
         self.reported, self.charged = Units(), Units()
         self.unmetered = unmetered
         self.table = table
+        self._adding = Lock()
         for call in (*READS, *WRITES):
             client.meta.events.register(f"provide-client-params.dynamodb.{call}", cast("Any", self._ask))
             client.meta.events.register(f"after-call.dynamodb.{call}", self._note)
@@ -61,27 +68,33 @@ class Meter:
         self.reported, self.charged = Units(), Units()
 
     def _ask(self, params: dict[str, Any], model: Any, **_: Any) -> dict[str, Any]:
-        if model.name == "BatchGetItem":
-            self.charged.read += sum(map(self._price_of_read, params["RequestItems"][self.table]["Keys"]))
-        elif model.name == "GetItem":
-            self.charged.read += self._price_of_read(params["Key"])
-        elif model.name == "Query":
-            self.charged.read += self._price_of_query(params)
-        elif model.name == "TransactWriteItems":
-            self.charged.written += sum(map(self._price_of_write, params["TransactItems"]))
-        elif model.name == "PutItem":
-            self.charged.written += self._price_of_rows(params, params["Item"], each_kb=1)
-        else:
-            raise AssertionError(f"no price for {model.name}")
+        self._add(self.charged, model.name, self._price_of(model.name, params))
         return params | {"ReturnConsumedCapacity": "TOTAL"}
+
+    def _price_of(self, name: str, params: dict[str, Any]) -> float:
+        if name == "BatchGetItem":
+            return sum(map(self._price_of_read, params["RequestItems"][self.table]["Keys"]))
+        if name == "GetItem":
+            return self._price_of_read(params["Key"])
+        if name == "Query":
+            return self._price_of_query(params)
+        if name == "TransactWriteItems":
+            return sum(map(self._price_of_write, params["TransactItems"]))
+        if name == "PutItem":
+            return self._price_of_rows(params, params["Item"], each_kb=1)
+        raise AssertionError(f"no price for {name}")
 
     def _note(self, parsed: dict[str, Any], model: Any, **_: Any) -> None:
         told = parsed["ConsumedCapacity"]
         units = sum(one["CapacityUnits"] for one in (told if isinstance(told, list) else [told]))
-        if model.name in READS:
-            self.reported.read += units
-        else:
-            self.reported.written += units
+        self._add(self.reported, model.name, units)
+
+    def _add(self, units: Units, name: str, more: float) -> None:
+        with self._adding:
+            if name in READS:
+                units.read += more
+            else:
+                units.written += more
 
     def _price_of_read(self, key: dict[str, Any]) -> int:
         """Consistent: 1 unit for each 4 KB of the row, and 1 for a row that is not there."""
@@ -162,7 +175,39 @@ class Metered:
         """Of a caller who has it already."""
         self.meter.reset()
         view = read_pack(self.world.user("ann").of_session("s1"), holds=lambda _: True)
-        assert view.state == "not_modified"
+        assert view.state == "not_modified" and view.lag is not None and not view.lag.none
+
+    def read_pack_up_to_date(self) -> None:
+        """Of a session whose words and vectors are all there."""
+        keys = self.world.user("ann").of_session("s1").keys
+        table = DynamoDbTable(self.meter.unmetered, self.meter.table)
+        indexed, marker = IndexedRow("s1", 2, embedded=((1, 2),)), table.get(keys.marker)
+        assert marker is not None
+        observed = replace(rows.read_marker(marker), observed_seq=2)
+        table.write([indexed.put(keys, self.world.clock.now()), rows.put_marker(keys, observed)])
+        self.meter.reset()
+        view = read_pack(self.world.user("ann").of_session("s1"), holds=lambda _: True)
+        assert view.state == "not_modified" and view.lag is not None and view.lag.none
+
+    def with_live_rows(self, count: int) -> Metered:
+        """A session whose passes have kept so many memories, an hour apart."""
+        keys, now = self.world.user("ann").of_session("s1").keys, self.world.clock.now()
+        table = DynamoDbTable(self.meter.unmetered, self.meter.table)
+        marker = table.get(keys.marker)
+        assert marker is not None
+        ids = [f"mem_{self.world.ids.ulid(now + timedelta(hours=n))}" for n in range(count)]
+        live = tuple(LiveRow(i, (Kind.FACT, Kind.OBSERVATION)[n % 2], 20 + n % 60) for n, i in enumerate(ids))
+        table.write([rows.put_marker(keys, replace(rows.read_marker(marker), live=live))])
+        return self
+
+    def take_lease(self) -> None:
+        self.meter.reset()
+        take_lease(self.world.user("ann").of_session("s1"))
+
+    def open_again(self) -> None:
+        """A session that is there, with its pack."""
+        self.meter.reset()
+        assert not open_session(self.world.user("ann"), OpenSession("s1")).created
 
     def report_usage(self, times: int) -> None:
         """Afterwards the meter shows the last one."""
@@ -264,8 +309,38 @@ REQUESTS = (
     ),
     Request(
         "pack, 304",
-        "the user head, the epoch row, and three that say how far memory is behind",
+        "user head and session head; in one query epoch, marker, and how far the session is indexed",
         lambda metered, _: metered.read_pack(),
+        ("",),
+    ),
+    Request(
+        "… of a session whose memory is up to date",
+        "the same",
+        lambda metered, _: metered.read_pack_up_to_date(),
+        ("",),
+    ),
+    Request(
+        "… of a session with 100 live rows",
+        "the same",
+        lambda metered, _: metered.with_live_rows(100).read_pack(),
+        ("",),
+    ),
+    Request(
+        "lease of a pass",
+        "the marker, with the list of live rows",
+        lambda metered, _: metered.take_lease(),
+        ("",),
+    ),
+    Request(
+        "… where the session has 500 live rows",
+        "a marker of 10 KB",
+        lambda metered, _: metered.with_live_rows(500).take_lease(),
+        ("",),
+    ),
+    Request(
+        "session, opened again",
+        "both heads, three rows of its state, which session is newest; for its pack user head and epoch",
+        lambda metered, _: metered.open_again(),
         ("",),
     ),
     Request(

@@ -167,6 +167,12 @@ KNOWLEDGE = (
         ("",),
     ),
     Request(
+        "… of a session with 500 live rows",
+        "a marker of 10 KB",
+        lambda metered, _: keep(metered.with_live_rows(500), LIVES, session="s1"),
+        ("",),
+    ),
+    Request(
         "… that is known",
         "the fact alone, which moves in the index of ranks; it is read besides",
         lambda metered, _: keep(metered, LIVES, LIVES.upper()),

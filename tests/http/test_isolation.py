@@ -14,7 +14,7 @@ from tests.http.driving.people import Json, Person, answered, filler, layer_ids,
 
 pytestmark = pytest.mark.live
 
-STORE_KEYS = re.compile(r"T#|U#|\bSESM?#|SESE#|MEM#|EVT#|PACK#|RCL#|KEY#|packs/|images/|\bpk\b|\bsk\b|rank_sk|born_gen")
+STORE_KEYS = re.compile(r"T#|U#|\bSESS?#|MEM#|EVT#|PACK#|RCL#|KEY#|packs/|images/|\bpk\b|\bsk\b|rank_sk|born_gen")
 UPLOAD_ADDRESS = re.compile(r'"url":"[^"]+X-Amz-Signature=[^"]+"')
 """The store's own: it names the object that it is good for, which is the caller's."""
 SECRET = "User's sister lives in Reykjavik."

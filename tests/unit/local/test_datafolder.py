@@ -5,12 +5,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -231,12 +229,12 @@ def test_a_folder_with_other_things_in_it_is_left_alone(path: Path) -> None:
 
 def test_a_folder_of_a_newer_format_is_left_alone(path: Path) -> None:
     run_once(path)
-    (path / "FORMAT").write_text('{"format": 4, "holds": []}')
+    (path / "FORMAT").write_text('{"format": 5, "holds": []}')
     before = contents(path)
-    with pytest.raises(DataFolderError, match="has format 4; this version reads up to 3"):
+    with pytest.raises(DataFolderError, match="has format 5; this version reads up to 4"):
         open_data_folder(path)
     assert {**contents(path), "LOCK": b""} == before
-    (path / "FORMAT").write_text('{"format": 3, "holds": []}')
+    (path / "FORMAT").write_text('{"format": 4, "holds": []}')
     open_data_folder(path).close()
 
 
@@ -248,30 +246,19 @@ def test_a_file_is_no_folder(path: Path) -> None:
 
 # --- folders of an older format -----------------------------------------------------------------
 
-FORMAT_1 = """
-DROP INDEX rows_expiry;
-ALTER TABLE rows DROP COLUMN expires_at;
-"""
 
-
-def made_before_rows_expired(path: Path) -> None:
-    """What format 1 was: the same, without the column."""
-    with closing(sqlite3.connect(path / "table.db")) as connection:
-        connection.executescript(FORMAT_1)
-    (path / "FORMAT").write_text(json.dumps({"format": 1, "holds": HELD}))
-    (path / "CLEAN").unlink(missing_ok=True)
-
-
-def test_a_search_index_of_an_older_layout_is_made_again(path: Path) -> None:
+def test_a_search_index_of_an_older_layout_is_made_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until it is whole it counts as lost, however often the start is broken off."""
+    newer = datafolder.FORMAT_NUMBER + 1
     run_once(path)
     SqliteTable(path / "search.db").close()
-    (path / "FORMAT").write_text(json.dumps({"format": 2, "holds": ["search.db", "table.db"]}))
+    (path / "FORMAT").write_text(json.dumps({"format": newer - 1, "holds": ["search.db", "table.db"]}))
     (path / "CLEAN").unlink()
+    monkeypatch.setattr(datafolder, "FORMAT_NUMBER", newer)
     for _ in range(2):
         folder = open_data_folder(path)
         assert folder.moved_aside is None and not (path / "search.db").exists()
-        assert "search.db" in folder.lost and json.loads((path / "FORMAT").read_text())["format"] == 3
+        assert "search.db" in folder.lost and json.loads((path / "FORMAT").read_text())["format"] == newer
         os.close(folder.lock)
     folder = open_data_folder(path)
     SqliteTable(path / "search.db").close()
@@ -282,45 +269,15 @@ def test_a_search_index_of_an_older_layout_is_made_again(path: Path) -> None:
     again.close()
 
 
-@pytest.mark.parametrize("with_column", [False, True])
-def test_a_folder_of_format_1_is_brought_to_format_3(path: Path, with_column: bool) -> None:
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_folder_whose_rows_are_not_found_any_more_is_left_alone(path: Path, number: int) -> None:
     run_once(path)
-    with closing(SqliteTable(path / "table.db")) as table:
-        table.write(
-            [Put({"pk": "P", "sk": "old", "expires_at": 100}), Put({"pk": "P", "sk": "new", "expires_at": 900})]
-        )
-        table.write([Put({"pk": "P", "sk": "text", "text": 'says "expires_at":1', "raw": b"x"})])
-    if with_column:
-        (path / "CLEAN").unlink()
-        (path / "FORMAT").write_text(json.dumps({"format": 1, "holds": HELD}))
-    else:
-        made_before_rows_expired(path)
-    folder = open_data_folder(path)
-    assert folder.moved_aside is None
-    assert json.loads((path / "FORMAT").read_text()) == {"format": 3, "holds": HELD}
-    with closing(SqliteTable(path / "table.db")) as table:
-        assert table.delete_expired(datetime.fromtimestamp(500, UTC)) == 1
-        assert rows(table) == ["0", "new", "text"]
-        table.write([Put({"pk": "P", "sk": "later", "expires_at": 400})])
-        assert table.delete_expired(datetime.fromtimestamp(500, UTC)) == 1
-    folder.close()
-
-
-def test_a_move_from_format_1_that_was_interrupted_is_repeated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_once(path)
-    made_before_rows_expired(path)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(datafolder, "_write", full)
-        with pytest.raises(DataFolderError, match="No space left"):
-            open_data_folder(path)
-    folder = open_data_folder(path)
-    with closing(SqliteTable(path / "table.db")) as table:
-        assert rows(table) == ["0"]
-    folder.close()
+    (path / "FORMAT").write_text(json.dumps({"format": number, "holds": HELD}))
+    before = contents(path)
+    with pytest.raises(DataFolderError, match=f"has format {number}; this version reads from 4 on"):
+        open_data_folder(path)
+    assert {**contents(path), "LOCK": b""} == before
+    assert [entry.name for entry in path.parent.iterdir()] == ["data"], "it is not damaged, and not moved aside"
 
 
 # --- damaged folders ----------------------------------------------------------------------------
@@ -373,7 +330,7 @@ def lost(name: str) -> Callable[[Path], None]:
         (lost("FORMAT"), True, "FORMAT is missing"),
         (written("FORMAT", b"\xff"), True, "FORMAT is missing or unreadable"),
         (written("FORMAT", b"[]"), True, "FORMAT is missing or unreadable"),
-        (written("FORMAT", b'{"format": 1}'), True, "FORMAT is missing or unreadable"),
+        (written("FORMAT", b'{"format": 4}'), True, "FORMAT is missing or unreadable"),
     ],
 )
 def test_a_damaged_folder_is_moved_aside_whole(

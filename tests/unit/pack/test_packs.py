@@ -75,10 +75,10 @@ def test_port_calls_of_reading(world: World) -> None:
     sha = pack(world).sha256
     world.table.calls.clear()
     assert pack(world, holds=lambda given: given == sha).state == "not_modified"
-    assert dict(world.table.calls) == {"get_many": 1}
+    assert dict(world.table.calls) == {"get_many": 1, "query": 1}
     world.table.calls.clear()
     assert "likes tea" in text(pack(world))
-    assert dict(world.table.calls) == {"get_many": 1}
+    assert dict(world.table.calls) == {"get_many": 1, "query": 1}
 
 
 def test_served_bytes_are_frozen_until_a_trigger(world: World) -> None:
@@ -235,12 +235,14 @@ def test_without_objects_a_cached_pack_is_stale_and_none_is_partial(
 
 
 def test_without_the_table_there_is_no_text(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise StoreUnavailable("table", "down")
 
-    monkeypatch.setattr(world.table, "get_many", fail)
-    view = pack(world)
-    assert (view.state, view.text, view.degraded) == ("unavailable", None, ("pack:unavailable",))
+    for name in ("get_many", "query"):
+        with monkeypatch.context() as down:
+            down.setattr(world.table, name, fail)
+            view = pack(world)
+        assert (view.state, view.text, view.degraded, view.lag) == ("unavailable", None, ("pack:unavailable",), None)
 
 
 def _break_objects(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def test_the_chat_path_costs_what_is_asserted_on_dynamodb(tmp_path: Path, bill: 
         assert units == {"write unit": written, "read unit": read}
         bill.clear()
     read_pack(world.user("ann").of_session("s1"), holds=lambda _: True)
-    assert spent(bill, "read unit") == 5
+    assert spent(bill, "read unit") == 3
 
 
 def test_the_document_holds_what_was_measured() -> None:

@@ -63,9 +63,9 @@ def test_the_layout_of_stored_rows() -> None:
     ] == [
         (user, "HEAD"),
         (user, "SES#s1"),
-        (user, "SESM#s1"),
-        (user, "SESE#s1"),
-        (user, "SESX#s1"),
+        (user, "SESS#s1#M"),
+        (user, "SESS#s1#E"),
+        (user, "SESS#s1#X"),
         (f"{user}#S#s1", "EVT#0000000007"),
         (f"{user}#S#s1", "CID#c1"),
         (user, "MEM#01JZ0000000000000000000001"),
@@ -82,9 +82,7 @@ def test_the_layout_of_stored_rows() -> None:
 def test_no_prefix_begins_another() -> None:
     names = (
         "SESSION",
-        "MARKER",
-        "EPOCH",
-        "INDEXED",
+        "SESSION_STATE",
         "MEMORY",
         "DELETED_MEMORY",
         "MEMORY_PLACE",
@@ -142,6 +140,16 @@ def test_memories_behind_one_are_those_that_sort_after_it(one: str, other: str) 
 def test_packs_of_a_session_are_of_no_other(session: str, other: str, version: int) -> None:
     key = ANN.of_session(other).pack(version)
     assert key.sk.startswith(ANN.of_session(session).packs) == (session == other)
+
+
+@given(IDS, IDS)
+def test_the_state_of_a_session_is_of_no_other_and_in_the_order_of_their_ids(session: str, other: str) -> None:
+    """Also where the id of one begins that of the other."""
+    one, two = ANN.of_session(session), ANN.of_session(other)
+    for key in (two.marker, two.epoch, two.indexed):
+        assert key.sk.startswith(one.state) == (session == other)
+        assert session == other or (key.sk > one.indexed.sk) == (other > session)
+    assert not any(key.sk.startswith(one.state) for key in (one.session_head, one.filing, one.pack(1)))
 
 
 @given(IDS, TIMES, TIMES)

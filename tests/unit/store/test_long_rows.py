@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from ulid import ULID
 
 from local.engine.sqlite_table import SqliteTable
 from neve.adapters.table_rules import item_size
@@ -48,7 +50,7 @@ def kept(table: SqliteTable, put: Put) -> Item:
     return found
 
 
-@pytest.mark.parametrize("count", [0, 3, 2_000, 2_001, 12_000])
+@pytest.mark.parametrize("count", [0, 3, 10, 11, 500, 12_000])
 def test_a_session_that_never_ends_keeps_its_live_rows(table: SqliteTable, count: int) -> None:
     """Facts are folded into nothing: after years there are thousands of them."""
     kinds = (Kind.FACT, Kind.OBSERVATION, Kind.REFLECTION)
@@ -56,6 +58,27 @@ def test_a_session_that_never_ends_keeps_its_live_rows(table: SqliteTable, count
     marker = SessionMarker("s1", observed_seq=9, live=live, version=0)
     read = rows.read_marker(kept(table, rows.put_marker(KEYS, marker)))
     assert (read.live, read.observed_seq, read.version) == (live, 9, 1)
+
+
+@pytest.mark.parametrize(("count", "kilobytes"), [(0, 1), (10, 1), (11, 1), (25, 1), (100, 3), (500, 10)])
+def test_a_marker_is_charged_for_few_bytes_of_each_live_row(count: int, kilobytes: int) -> None:
+    """All the rest that passes say of a session included; its ids are of some weeks."""
+    started = 0x019CDB1F0000
+    ids = [f"mem_{ULID.from_bytes((started + n * 3_600_000).to_bytes(6) + RANDOM.randbytes(10))}" for n in range(count)]
+    live = tuple(LiveRow(i, (Kind.FACT, Kind.OBSERVATION)[n % 2], RANDOM.randint(5, 400)) for n, i in enumerate(ids))
+    marker = SessionMarker(
+        "ses_01KKBH90000000000000000000",
+        observed_seq=120,
+        offered_seq=120,
+        live=live,
+        lease_token=40,
+        last_pass=memory_id(),
+        current_task="Plan the trip to Lyon in May",
+        suggested_continuation="Ask whether the hotel near the station was booked",
+        thread_title="Trip to Lyon",
+    )
+    size = item_size(rows.put_marker(KEYS, marker).item)
+    assert math.ceil(size / 1024) == kilobytes, size
 
 
 @pytest.mark.parametrize("count", [1, 6_000])

@@ -308,7 +308,7 @@ class RefusedEvent:
 
 @dataclass(frozen=True, slots=True)
 class SessionMarker:
-    """Marker, lease and live rows of a session (row ``SESM#``): only passes and session-scoped writes move it.
+    """Marker, lease and live rows of a session (row ``SESS#s#M``): only passes and session-scoped writes move it.
     ``lease_token`` is the fencing token: it grows by one with every lease taken. ``last_pass``: the id that the last
     committed pass gave itself, by which it recognises its own write. ``pass_limit``: how many events a pass may hold up
     to ``limit_to``, because the observer refused more of them at once. ``refused``: the events directly behind the
@@ -391,7 +391,7 @@ class HistoryCut:
 
 @dataclass(frozen=True, slots=True)
 class SessionEpoch:
-    """Epoch, horizon and pack pointer of a session (row ``SESE#``). ``compacted_by``: the job that moved the epoch
+    """Epoch, horizon and pack pointer of a session (row ``SESS#s#E``). ``compacted_by``: the job that moved the epoch
     last. ``settled_tokens``: of all that was ever said, what a compaction has covered or put away. ``pruned_to``: up to
     here the covered tool results are documents of their own. ``cut``: what this epoch's prompts do not show beyond
     that. ``prefix``: what stood before the pack in the prompt that was compiled last. ``purged_to``: numbers of pack

@@ -16,9 +16,7 @@ TENANTS = "TENANTS"
 
 # What the sort keys of each kind of row start with. None of them begins another.
 SESSION = "SES#"
-MARKER = "SESM#"
-EPOCH = "SESE#"
-INDEXED = "SESX#"
+SESSION_STATE = "SESS#"
 ARCHIVED = "SESA#"
 MEMORY = "MEM#"
 DELETED_MEMORY = "MEMD#"
@@ -58,6 +56,7 @@ and sorts before every ULID."""
 _BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
 """Sort before and behind every sign of a path, which unlike an id may hold any letter, and a space."""
 _NO_VECTORS, NO_WORDS = "V#", "W#"
+_EPOCH, _MARKER, _INDEXED = "E", "M", "X"
 _PACKS_OF, _PACK_FILE = "s.", ".json"
 _ASIDE = "aside/"
 _RANK_TOP, _RANK_DIGITS = 10**16, 17
@@ -657,17 +656,22 @@ class SessionKeys(UserKeys):
         return Key(self.partition, f"{SESSION}{self.session}")
 
     @property
+    def state(self) -> str:
+        """What the sort keys of the session's epoch, marker and indexed rows start with, and no others."""
+        return f"{SESSION_STATE}{self.session}#"
+
+    @property
     def marker(self) -> Key:
-        return Key(self.partition, f"{MARKER}{self.session}")
+        return Key(self.partition, f"{self.state}{_MARKER}")
 
     @property
     def epoch(self) -> Key:
-        return Key(self.partition, f"{EPOCH}{self.session}")
+        return Key(self.partition, f"{self.state}{_EPOCH}")
 
     @property
     def indexed(self) -> Key:
         """How far the session's utterances are in the search index."""
-        return Key(self.partition, f"{INDEXED}{self.session}")
+        return Key(self.partition, f"{self.state}{_INDEXED}")
 
     @property
     def filing(self) -> Key:

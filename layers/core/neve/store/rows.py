@@ -188,8 +188,8 @@ def put_newest_session(keys: UserKeys, session: str, current: Item | None) -> Pu
     )
 
 
-LONG_LIST = 2_000
-"""Live rows: some 130 KB of a row."""
+LONG_LIST = 10
+"""Live rows: with more of them, uncompressed, a marker has more than 1 KB, which each of its writes pays for."""
 
 
 def read_marker(item: Item) -> SessionMarker:
@@ -200,10 +200,11 @@ def read_marker(item: Item) -> SessionMarker:
 
 
 def put_marker(keys: UserKeys, marker: SessionMarker) -> Put:
-    """A long list of live rows is kept compressed: facts stay in it for as long as the session goes on."""
+    """A long list of live rows is kept compressed, some 19 bytes a row instead of 58: every lease and every pass writes
+    it, and facts stay in it for as long as the session goes on."""
     attributes = _unless_nothing(_marker.dump_python(marker, mode="json", exclude_none=True), retracted=[], retold=[])
     if len(marker.live) > LONG_LIST:
-        attributes["live"] = stored_json([[row.id, row.kind, row.tokens] for row in marker.live])
+        attributes["live"] = zlib.compress(json_bytes([[row.id, row.kind, row.tokens] for row in marker.live]))
     return Put(_item(keys.of_session(marker.session_id).marker, "marker", attributes), expectation(marker.version))
 
 

@@ -15,8 +15,6 @@ from neve.store.keys import (
     DELETED_DOCUMENT,
     DELETED_MEMORY,
     DOCUMENT,
-    INDEXED,
-    MARKER,
     MEMORY,
     RETRACTION,
     SESSION,
@@ -28,6 +26,7 @@ from neve.store.keys import (
     tenant_row,
 )
 from neve.store.partitions import all_rows
+from neve.store.session_state import state_rows
 from neve.store.stream_records import Change
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.store.tenants.tenant_rows import read_tenant
@@ -124,7 +123,9 @@ def _behind(ports: Ports, keys: UserKeys) -> Iterator[Change]:
     for item in all_rows(ports.table, keys.partition, prefix=DELETED_DOCUMENT):
         gone = {"type": "document", "id": deleted_document_id(key_of(item)), "rev": item["rev"]}
         yield Change("", gone | {"tenant_id": keys.tenant, "user_id": keys.user}, None)
-    indexed = {item["session_id"]: read_indexed(item["session_id"], item) for item in _rows_of(ports, keys, INDEXED)}
+    indexed = {
+        item["session_id"]: read_indexed(item["session_id"], item) for item in state_rows(ports.table, keys, "indexed")
+    }
     observed = {m.session_id: max(m.observed_seq, m.offered_seq) for m in _markers(ports, keys)}
     for item in _rows_of(ports, keys, SESSION):
         session = rows.read_session(item)
@@ -142,7 +143,7 @@ def _rows_of(ports: Ports, keys: UserKeys, prefix: str) -> list[Item]:
 
 
 def _markers(ports: Ports, keys: UserKeys) -> Iterator[SessionMarker]:
-    return map(rows.read_marker, _rows_of(ports, keys, MARKER))
+    return map(rows.read_marker, state_rows(ports.table, keys, "marker"))
 
 
 def _send_jobs_again(ports: Ports, keys: Keys) -> int:

@@ -16,8 +16,9 @@ from typing import TypeVar
 from neve.domain.records import Document, EmbeddingState, Memory, UserHead
 from neve.ports import Clock, Embedder, Ids, IndexingPorts, ObjectStore, SearchIndex, StoreUnavailable, Table
 from neve.store import rows
-from neve.store.keys import INDEXED, MEMORY, Keys, UserKeys
+from neve.store.keys import MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
+from neve.store.session_state import state_rows
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.documents.list_documents import heads_below
 from neve.usecases.indexing.by_kind import SHELVES
@@ -224,7 +225,7 @@ class _Filling:
         return {str(one.id): one for one in found if one.status not in NEVER_RECALLED}
 
     def _logs(self, owner: UserKeys) -> list[IndexedRow]:
-        found = all_rows(self.into.table, owner.partition, prefix=INDEXED)
+        found = state_rows(self.into.table, owner, "indexed")
         return [read_indexed(item["session_id"], item) for item in found]
 
 

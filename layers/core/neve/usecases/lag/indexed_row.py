@@ -1,4 +1,4 @@
-"""How far a session's log is in the search index (row ``SESX#``): with its words, and with its vectors."""
+"""How far a session's log is in the search index (row ``SESS#s#X``): with its words, and with its vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""E6: serve the frozen pack. A 304 costs one batch read, a 200 one more object, and neither when the bytes are cached.
+"""E6: serve the frozen pack. A 304 costs one batch read beside one query, a 200 one more object unless the bytes are
+cached.
 
 This is on the chat path: a store that fails degrades the answer, it never becomes an error
 (docs/rules/degradation.md)."""
@@ -17,7 +18,8 @@ from neve.ports import Item, Key, StoreUnavailable
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import SessionKeys
-from neve.usecases.lag.memory_lag import MemoryLag, progress_rows, read_progress, user_lag
+from neve.store.session_state import read_state
+from neve.usecases.lag.memory_lag import MemoryLag, read_progress, user_lag
 from neve.usecases.pack.build_pack import BuiltPack, build_pack, known_body
 from neve.usecases.pack.gather_pack import gather_documents, gather_preview
 
@@ -31,7 +33,7 @@ class PackView:
     """``manifest`` is set iff these are the bytes of a version, which then has an ETag. ``text`` is None when there is
     nothing to send: the caller's copy is current (not_modified) or no store answered (unavailable). ``always``:
     documents of the text; ``left_out``: documents and rows of the session that had no room in it. ``lag``: how far
-    memory is behind the session, without one behind the user; None when no store says."""
+    memory is behind the session, without one behind the user; None when no store says, or nobody asked."""
 
     state: Literal["ready", "not_modified", "partial", "unavailable", "preview"]
     text: str | None = None
@@ -57,27 +59,41 @@ def read_pack(
     version: int | None = None,
     holds: Holds = _holds_nothing,
 ) -> PackView:
-    """The session's current pack, built now if it has none, or an old ``version``. ``holds`` says whether the caller
-    has the text of a sha256 already. Raises session_not_found, pack_version_not_found."""
-    keys = scope.keys
-    wanted = [keys.head, keys.epoch, *progress_rows(keys)]
+    """The session's current pack, built now if it has none, or an old ``version``, and how far memory is behind.
+    ``holds`` says whether the caller has the text of a sha256 already. Raises session_not_found,
+    pack_version_not_found."""
+    keys, table = scope.keys, scope.ports.table
+    wanted = [keys.head, keys.session_head]
     if version is not None:
         wanted.append(keys.pack(version))
+    state = scope.ports.tasks.start(lambda: read_state(table, keys))
     try:
-        found = scope.ports.table.get_many(wanted)
+        found = {**table.get_many(wanted), **state.result()}
     except StoreUnavailable:
         return PackView("unavailable", degraded=(UNAVAILABLE,))
-    if keys.epoch not in found or rows.hidden(rows.read_head(found.get(keys.head))):
-        raise not_found("session", scope.session)
     view = _view(scope, found, version, holds)
     progress = read_progress(keys, found)
     return replace(view, lag=progress.lag(scope.ports.clock.now()) if progress else None)
 
 
+def current_pack(scope: SessionScope) -> PackView:
+    """The same of the current version, without the lag: a batch read of two rows, and no task beside it. Raises
+    session_not_found."""
+    try:
+        found = scope.ports.table.get_many([scope.keys.head, scope.keys.epoch])
+    except StoreUnavailable:
+        return PackView("unavailable", degraded=(UNAVAILABLE,))
+    return _view(scope, found, None, _holds_nothing)
+
+
 def _view(scope: SessionScope, found: Mapping[Key, Item], version: int | None, holds: Holds) -> PackView:
-    epoch = rows.read_epoch(found[scope.keys.epoch])
+    """Raises session_not_found, pack_version_not_found."""
+    keys = scope.keys
+    if keys.epoch not in found or rows.hidden(rows.read_head(found.get(keys.head))):
+        raise not_found("session", scope.session)
+    epoch = rows.read_epoch(found[keys.epoch])
     if version is not None:
-        row = found.get(scope.keys.pack(version))
+        row = found.get(keys.pack(version))
         if row is None:
             raise not_found("pack_version", str(version))
         return _old_version(scope, rows.read_manifest(row), holds)

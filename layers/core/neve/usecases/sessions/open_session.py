@@ -15,7 +15,7 @@ from neve.store.transact import transact
 from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.build_pack import pointer_to
-from neve.usecases.pack.read_pack import PackView, read_pack
+from neve.usecases.pack.read_pack import PackView, current_pack
 from neve.usecases.sessions.read_sessions import SessionView, session_rows, view_of
 
 DEADLINE = "deadline"
@@ -87,7 +87,7 @@ def _screened(scope: UserScope, wanted: OpenSession) -> OpenSession:
 def _pack_within(scope: SessionScope, start: float, budget: int) -> PackView:
     if budget <= 0:
         return PackView("unavailable", degraded=(DEADLINE,))
-    task = scope.ports.tasks.start(lambda: read_pack(scope))
+    task = scope.ports.tasks.start(lambda: current_pack(scope))
     try:
         return task.result(start + budget)
     except DeadlineExceeded:

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from neve.domain.indexing.utterances import event_id
 from neve.ports import Conflict, Message, Ports, Table
-from neve.store.keys import INDEXED, UserKeys, said_at, said_place
-from neve.store.partitions import all_rows, pages
+from neve.store.keys import UserKeys, said_at, said_place
+from neve.store.partitions import pages
+from neve.store.session_state import state_rows
 from neve.store.token_vectors import LateProgress, read_late_progress
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
 from neve.usecases.jobs.messages.indexing import late_user_message
@@ -51,7 +52,7 @@ def _items(table: Table, keys: UserKeys, after: str) -> Iterator[tuple[list[str]
     if said is None:
         yield from _memories(table, keys, after)
     session, seq = said or ("", 0)
-    for item in all_rows(table, keys.partition, prefix=INDEXED):
+    for item in state_rows(table, keys, "indexed"):
         row = read_indexed(item["session_id"], item)
         if row.session < session:
             continue
