@@ -17,6 +17,7 @@ from local.service import OpenEngines, Service
 from local.workers.requests_first import SWITCH_S
 from neve.adapters.embedders.bge_small import MODEL_TAG
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
+from neve.observability import log_to_stderr
 from neve.ports import EmbeddingRetryable, StoreUnavailable
 from neve.usecases.indexing.index_events import EmbedAgain
 
@@ -44,6 +45,7 @@ CURLS = """\
 
 def main() -> int:
     given = _arguments()
+    log_to_stderr()
     choices = Choices(given.embedder, os.environ.get("ANTHROPIC_API_KEY") or None)
     if not given.test_controls:
         os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "WARNING")

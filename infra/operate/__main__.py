@@ -17,6 +17,7 @@ from local.template import ROOT
 from neve.aws_ports import AwsPorts
 from neve.config import SettingsError, needed
 from neve.domain.errors import NeveError
+from neve.observability import log_to_stderr
 from neve.ports import Conflict, EmbeddingRetryable, EmbeddingUnavailable, Ports, StoreUnavailable
 from neve.store.keys import UserKeys, tenant_row
 from neve.store.tenants import tenant_rows
@@ -40,6 +41,7 @@ ENCODER = ROOT / "layers" / "encoder"
 
 def main() -> int:
     given = parser().parse_args()
+    log_to_stderr()
     given.chosen = {"encoder_dir": ENCODER} | ({"embedder": given.embedder} if "embedder" in given else {})
     try:
         session = Session()

@@ -22,6 +22,7 @@ from local.reindex.search_domain import reindex_stage
 from local.stack.jars import CannotFetch
 from local.stack.servers import DidNotStart
 from local.template import read_template
+from neve.observability import log_to_stderr
 from neve.ports import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
 from neve.usecases.indexing.index_events import EmbedAgain
 from neve.usecases.indexing.reindex import reindex
@@ -34,6 +35,7 @@ FAILURES = (
 
 def main() -> int:
     given = _arguments()
+    log_to_stderr()
     try:
         reindex_folder(given.data or Path(FOLDERS[given.stack]), given.stack, given.embedder)
     except FAILURES as error:

@@ -565,6 +565,27 @@ def test_that_a_field_may_be_null_is_no_answer_to_another_value(user: Person) ->
     ]
 
 
+def test_a_number_that_is_too_large_is_told_the_largest(user: Person) -> None:
+    """And no field is told to be null where something in it is wrong."""
+    path = f"/memories/{user.remember('User keeps bees.')['id']}"
+    most = "must be less than or equal to"
+    for limit in ("201", "9" * 13, "9" * 3_000):
+        found = problem(user.call("GET", MEMORIES, query={"limit": limit}), 422, "validation_failed")
+        assert found["errors"] == [{"field": "query.limit", "message": f"{most} 200"}]
+    body = b'{"importance": 1' + b"0" * 400 + b', "confidence": 1e400}'
+    found = problem(user.call("PATCH", path, raw=body), 422, "validation_failed")
+    assert found["errors"] == [
+        {"field": "confidence", "message": "must be a number between -1.8e+308 and 1.8e+308"},
+    ]
+    body = b'{"importance": 1' + b"0" * 400 + b', "tags": ["a", ""], "key_topics": [5]}'
+    found = problem(user.call("PATCH", path, raw=body), 422, "validation_failed")
+    assert {error["field"]: error["message"] for error in found["errors"]} == {
+        "importance": f"{most} 5",
+        "tags[1]": "must have at least 1 character, not 0",
+        "key_topics[0]": "must be a string",
+    }
+
+
 def test_a_cursor_of_another_list_is_refused(user: Person) -> None:
     for number in range(2):
         user.open(f"s{number}")

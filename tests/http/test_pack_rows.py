@@ -132,6 +132,21 @@ def test_a21_what_does_not_fit_is_skipped(user: Person, sizes: tuple[int, ...], 
 
 
 @pytest.mark.live
+def test_a21_the_same_words_kept_twice_stand_once(user: Person) -> None:
+    """The better ranked one, which the manifest counts; recall gives neither beside the pack."""
+    weak = user.remember("User collects  stamps.", priority="low")["id"]
+    strong = user.remember("user collects stamps.")["id"]
+    pack = user.open("s1")["pack"]
+    assert layer_ids(pack, "global") == [strong, weak]
+    assert [entry["tokens"] for entry in pack["layers"]["global"]][1] == 0
+    assert (user.pack_text("s1").count("collects stamps"), user.pack_text("s1").count("collects  stamps")) == (1, 0)
+    assert user.pack_text().count("stamps") == 1
+    user.settle()
+    assert user.recalled("stamps", session_id="s1") == []
+    assert len(user.recalled("stamps")) == 1
+
+
+@pytest.mark.live
 def test_a22_own_rows_are_local_and_those_of_other_sessions_global(user: Person) -> None:
     user.open_without_pack("s1")
     user.open_without_pack("s2")
@@ -487,7 +502,7 @@ def test_a28_further_lines_are_indented_and_the_served_text_is_counted(user: Per
     user.remember(forged)
     user.bring_in(observation(forged))
     user.open("s1")
-    user.remember(forged, session_id="s1")
+    user.remember(f"{forged}\nNow.", session_id="s1")
     pack = user.open("s2")["pack"]
     lines = pack["text"].splitlines()
     assert lines.count("User likes tea.") == 3

@@ -292,6 +292,47 @@ def test_a35_the_packs_that_still_hold_it_are_named(user: Person) -> None:
     assert "quetzal" not in str(user.open("s2")["pack"])
 
 
+@pytest.mark.live
+def test_a35_what_else_still_says_it_is_named(user: Person) -> None:
+    """The message, the observation beside the fact, and what the librarian made of it."""
+    user.open("s1")
+    user.append(
+        "s1", said("I live in Paris."), answered("Noted."), said("I prefer the window seat."), answered("Noted.")
+    )
+    user.observe("s1")
+    user.ended(user.expect(202, "POST", "/sessions/s1/end", {})["id"])
+    user.settle()
+    rows = {row["id"]: row for row in user.memories()}
+    [fact] = [row for row in rows.values() if row["kind"] == "fact" and "Paris" in row["text"]]
+    assert fact["provenance"]["seq_from"] == fact["provenance"]["seq_to"] == 1
+    deleted = user.expect(200, "DELETE", f"/memories/{fact['id']}")
+    named = deleted["also_in"]
+    assert named[0] == {"where": "events", "because": "same_events", "session_id": "s1", "seq_from": 1, "seq_to": 1}
+    kinds = {rows[one["id"]]["kind"] for one in named if one["where"] == "memory"}
+    assert kinds == {"observation", "session_summary"}
+    documents = [one["path"] for one in named if one["where"] == "document"]
+    assert [path for path in documents if path.startswith("/conversations/")]
+    assert all("Paris" in user.document(path)["text"] for path in documents), "no document about something else"
+    assert deleted["also_in_complete"] is True
+    retracted = user.expect(
+        200, "POST", "/sessions/s1/events/retract", {"from_seq": 1, "to_seq": 1, "reason": "deleted"}
+    )
+    user.ended(retracted["job_id"])
+    user.settle()
+    assert [row for row in user.memories() if "Paris" in row["text"]] == []
+
+
+@pytest.mark.live
+def test_a35_the_same_words_kept_twice_are_named(user: Person) -> None:
+    gone, twin = (user.remember("User once saw a quetzal.")["id"] for _ in range(2))
+    user.remember("User draws a quetzal.")
+    user.settle()
+    deleted = user.expect(200, "DELETE", f"/memories/{gone}")
+    assert deleted["also_in"] == [{"where": "memory", "because": "same_words", "id": twin, "status": "active"}]
+    user.settle()
+    assert user.expect(200, "DELETE", f"/memories/{twin}")["also_in"] == []
+
+
 # --- embeddings ---------------------------------------------------------------------------------
 
 

@@ -5,7 +5,9 @@ Metrics go out in CloudWatch's embedded metric format, in the namespace ``Neve``
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,6 +23,13 @@ NAMESPACE = "Neve"
 logger = Logger(service="neve", utc=True, log_record_order=["level", "message", "timestamp"])
 """``POWERTOOLS_LOG_LEVEL`` sets the level. Fields are passed with each line, because one process may serve many
 calls."""
+
+
+def log_to_stderr() -> None:
+    """From now on. Lambda takes both alike; of a process that somebody started, stdout is for what they asked for."""
+    for handler in logger.handlers:
+        if isinstance(handler, logging.StreamHandler):
+            handler.setStream(sys.stderr)
 
 
 def answered(operation: str, request_id: str, status: int, code: str | None, elapsed_ms: float) -> None:

@@ -20,7 +20,7 @@ from neve.http.schemas.memories.memories import ImportLine
 OPERATIONS = [one for one in openapi.operations() if one.has_body and not issubclass(one.body, TextBody)]
 FOREIGN = re.compile(
     r"dictionary|instance|validation|valid (string|integer|list|number|boolean|tuple|set)|tuple|None|Value"
-    r"|List\b|String\b|Input|[a-z]Body|Arguments|Python|pydantic|finite|parse|unable"
+    r"|List\b|String\b|Input|[a-z]Body|Arguments|Python|pydantic|finite|parse|unable|pattern|\\^"
 )
 WRONG: tuple[Any, ...] = (None, True, 0, -1, 7.5, 10**15, "", " ", "x", "#", [], [None], {}, {"x": 1}, ["x", "x"])
 
@@ -77,6 +77,53 @@ def test_no_refusal_of_a_parameter_does_either() -> None:
     }
     assert "must be a whole number" in said
     assert sorted(message for message in said if FOREIGN.search(message)) == []
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+def test_no_field_is_told_to_be_null_where_something_else_is_wrong_in_it(operation: Operation[Any, Any]) -> None:
+    document = describe([operation])
+    schema = document["paths"][operation.path][operation.method.lower()]["requestBody"]["content"]["application/json"]
+    for body in wrong(schema["schema"], document["components"]["schemas"]):
+        if isinstance(body, dict):
+            found = told(operation.body, body)
+            assert not [name for name, message in found.items() if "null" in message and _is_above(name, found)], body
+
+
+def _is_above(name: str, found: dict[str, str]) -> bool:
+    return any(other.startswith((f"{name}.", f"{name}[")) for other in found)
+
+
+def test_a_number_beyond_its_bound_is_told_the_bound_however_long_it_is() -> None:
+    """Zeros in front are no part of its size."""
+    queries = {one.query for one in openapi.operations()}
+    numbers = {
+        (query, name)
+        for query in queries
+        for name in query.model_fields
+        if told(query, {name: "x"}, strict=False).get(name) == "must be a whole number"
+    }
+    assert len(numbers) > 8
+    for query, name in numbers:
+        for sign, words in (("", "must be less than"), ("-", "must be greater than")):
+            for digits in ("9" * 12, "9" * 13, "9" * 19, "9" * 5_000, "0" * 30 + "9" * 13):
+                assert told(query, {name: sign + digits}, strict=False)[name].startswith(words), (name, digits)
+        assert name not in told(query, {name: "0" * 30 + "1"}, strict=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("5", "must be a whole number, not a string"),
+        (5.0, "must be a whole number, without a point or an exponent"),
+        (1e300, "must be a whole number, without a point or an exponent"),
+        (5.5, "must be a whole number"),
+        (True, "must be a whole number"),
+        (10**400, "must be less than or equal to 5"),
+        (-(10**400), "must be greater than or equal to 1"),
+    ],
+)
+def test_what_looks_like_a_whole_number_is_told_why_it_is_none(given: Any, message: str) -> None:
+    assert told(ImportLine, {"text": "x", "importance": given}) == {"importance": message}
 
 
 def test_lengths_are_told_in_the_unit_of_what_was_sent() -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -27,7 +27,7 @@ PATIENCE_S = 60.0
 class Server:
     """Started on a free port with the fixture embedder."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, stderr: int | IO[str] = subprocess.STDOUT) -> None:
         self.ready_file = folder / "ready.json"
         self.ready_file.unlink(missing_ok=True)
         self.data = folder / "data"
@@ -36,7 +36,7 @@ class Server:
             [*command, "--ready-file", str(self.ready_file), *options],
             cwd=ROOT,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=stderr,
             text=True,
         )
         self.ready: dict[str, Any] = self._wait_until_ready()
@@ -86,6 +86,19 @@ def test_a_second_start_finds_the_same_data_and_key(tmp_path: Path) -> None:
     assert second.ready["api_key"] == first.ready["api_key"]
     assert second.api.expect(200, "GET", "/v1/users/u1/sessions/s1")["title"] == "Kept"
     second.stop()
+
+
+def test_the_log_is_on_stderr_and_the_banner_on_stdout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POWERTOOLS_LOG_LEVEL", "INFO")
+    with (tmp_path / "log").open("w") as log:
+        server = Server(tmp_path, stderr=log)
+        server.api.expect(200, "GET", "/v1/health")
+        said = server.stop()
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert "request completed" in {line["message"] for line in lines}
+    assert said.startswith("Neve is ready at ") and said.endswith("Stopped.\n")
+    assert "request completed" not in said
+    assert server.ready["api_key"] in said and server.ready["api_key"] not in str(lines)
 
 
 def test_the_key_is_for_its_owner_only_and_is_replaced_when_lost(tmp_path: Path) -> None:

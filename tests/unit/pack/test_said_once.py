@@ -79,11 +79,16 @@ def line(text: str, **more: Any) -> Memory:
         ([row("f", LYON), row("g", f"{LYON}.")], {"g"}),
         ([row("f", LYON, trust="assistant"), row("g", LYON)], {"g"}),
         ([row("f", LYON, trust="tool"), row("g", LYON)], set()),
-        ([row("n", LYON, Kind.NOTE), row("m", LYON, Kind.NOTE)], set()),
+        ([row("n", LYON, Kind.NOTE), row("m", LYON, Kind.MANUAL), row("f", LYON)], {"m", "f"}),
+        ([row("n", LYON, Kind.NOTE), row("m", f"{LYON}.", Kind.NOTE)], set()),
+        ([row("n", LYON, Kind.NOTE, trust="tool"), row("m", LYON, Kind.NOTE), row("o", LYON, Kind.NOTE)], {"o"}),
+        ([row("n", LYON, Kind.NOTE), row("m", LYON, Kind.NOTE, trust="tool")], {"m"}),
+        ([line(LYON), row("n", LYON, Kind.NOTE)], set()),
+        ([line(LYON), line(LYON)], set()),
         ([row("f", "👍"), line("")], set()),
     ],
 )
-def test_which_facts_are_said_already(rows: list[Memory], repeated: set[str]) -> None:
+def test_what_is_said_already(rows: list[Memory], repeated: set[str]) -> None:
     assert said_already(rows, []) == repeated
 
 
@@ -235,6 +240,22 @@ def test_the_room_of_what_is_said_already_is_the_next_ones(
     assert shown(view, "global") == [ids[place] for place in said]
     assert view.manifest is not None
     assert sum(entry.tokens for entry in view.manifest.layers["global"]) == 20 * room
+    assert rebuilt(world).manifest == view.manifest
+
+
+def test_a_note_that_was_kept_twice_leaves_its_room(world: World) -> None:
+    """The better ranked one is shown, whichever was written first."""
+    room_for(world, 2)
+    low, *_ = (
+        create_memory(world.user(), NewMemory(of_20_tokens("cat."), Kind.NOTE, priority=priority))
+        for priority in (Priority.LOW, Priority.HIGH)
+    )
+    create_memory(world.user(), NewMemory(of_20_tokens("dog."), Kind.NOTE, priority=Priority.LOW))
+    view = rebuilt(world)
+    assert view.manifest is not None
+    assert (str(view.text).count("cat"), str(view.text).count("dog")) == (1, 1)
+    tokens = {entry.id: entry.tokens for entry in view.manifest.layers["global"]}
+    assert len(tokens) == 3 and tokens[low.id] == 0
     assert rebuilt(world).manifest == view.manifest
 
 

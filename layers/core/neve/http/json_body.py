@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -23,6 +24,9 @@ MAX_DEPTH = 64
 MAX_ERRORS = 20
 REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters (Unicode category Cc) other than tab, line feed and carriage return, and lone surrogates."""
+
+LARGEST = sys.float_info.max
+"""Of a number with a point or an exponent."""
 
 
 class _Unreadable(ValueError):
@@ -52,7 +56,8 @@ def parse_json(text: str, at: str = "") -> Any:
     except _Unreadable as error:
         raise NeveError("malformed_json", f"{where}{error}") from None
     except ValueError:
-        raise NeveError("malformed_json", f"{where}A number has more digits than can be read.") from None
+        most = sys.get_int_max_str_digits()
+        raise NeveError("malformed_json", f"{where}A number has more than {most} digits.") from None
     for field, message in _unacceptable(value, at):
         raise invalid(field, message)
     return value
@@ -81,7 +86,7 @@ def _unacceptable(value: Any, at: str) -> Iterator[tuple[str, str]]:
                 yield path or "body", problem
         elif isinstance(item, float):
             if not math.isfinite(item):
-                yield path or "body", "is a number out of range"
+                yield path or "body", f"must be a number between -{LARGEST:.1e} and {LARGEST:.1e}"
         elif isinstance(item, dict | list) and depth == MAX_DEPTH:
             yield path or "body", f"is nested deeper than {MAX_DEPTH} levels"
         elif isinstance(item, dict):
@@ -131,12 +136,17 @@ def check_model(model: type[M], value: Any, at: str = "", *, strict: bool = True
 
 
 def _named(found: list[ErrorDetails], value: Any, at: str) -> Iterator[FieldError]:
-    """That a field may be null as well is no news to who has sent something else."""
+    """That a field may be null as well is no news to who has sent something else, be it wrong itself or something in
+    it."""
     paths = [field_path(error, value, at) for error in found]
-    otherwise = {path for path, error in zip(paths, found, strict=True) if error["type"] != _NULL}
+    otherwise = [path for path, error in zip(paths, found, strict=True) if error["type"] != _NULL]
     for path, error in zip(paths, found, strict=True):
-        if error["type"] != _NULL or path not in otherwise:
+        if error["type"] != _NULL or not any(_within(path, other) for other in otherwise):
             yield FieldError(path, _message(error))
+
+
+def _within(path: str, other: str) -> bool:
+    return other == path or other.startswith((f"{path}.", f"{path}["))
 
 
 def field_path(error: ErrorDetails, value: Any, at: str) -> str:
@@ -182,10 +192,7 @@ _MESSAGES = {
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "string_type": "must be a string",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
     "int_parsing": "must be a whole number",
-    "float_type": "must be a number",
     "float_parsing": "must be a number",
     "none_required": "must be null",
 }
@@ -198,6 +205,20 @@ _LENGTHS = {
     "too_long": ("max_length", "at most"),
     "string_too_long": ("max_length", "at most"),
 }
+
+
+_NUMBERS = {
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+}
+
+
+def _number(kind: str, given: Any) -> str:
+    """With what keeps the one that was sent from being one: 5.0 is a whole number to whoever sent it, and so is "5"."""
+    if isinstance(given, float) and given.is_integer():
+        return f"{_NUMBERS[kind]}, without a point or an exponent"
+    return f"{_NUMBERS[kind]}, not a string" if isinstance(given, str) else _NUMBERS[kind]
 
 
 def _length(kind: str, error: ErrorDetails) -> str:
@@ -213,6 +234,8 @@ def _message(error: ErrorDetails) -> str:
     kind, message = error["type"], error["msg"]
     if kind in _MESSAGES:
         return _MESSAGES[kind]
+    if kind in _NUMBERS:
+        return _number(kind, error["input"])
     if kind == "union_tag_invalid":
         return f"must be one of {error['ctx']['expected_tags']}"
     if kind in _LENGTHS:

@@ -490,6 +490,12 @@ class UserKeys(Keys):
         those whose ids are not ours are not among them."""
         return f"{MEMORY}{ulid_time}", f"{MEMORY}{_AFTER_EVERY_KEY}"
 
+    @staticmethod
+    def memories_between(first: str, last: str) -> tuple[str, str]:
+        """Bounds of the sort keys of the memories of our own ids that were created then, both milliseconds included,
+        given as ``memories_since``."""
+        return f"{MEMORY}{first}", f"{MEMORY}{last}{_AFTER_EVERY_KEY}"
+
     def memories_from(self, own_id: str, ulid_time: str) -> tuple[str, str]:
         """Bounds of the sort keys of the memories from one of our own ids to the end of a millisecond, both included;
         of that one alone when it is younger."""

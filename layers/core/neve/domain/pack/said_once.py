@@ -1,5 +1,5 @@
 """No statement stands twice in a pack (docs/rules/pack.md#once): a fact is said by the line that was made of the same
-events, or by any line in the same words."""
+events, or by any line in the same words; a note or a manual entry by another one of the same text."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from neve.domain.sessions.spans import meets
 from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
 
 _OBSERVED = (Kind.OBSERVATION, Kind.REFLECTION)
+_WRITTEN = (Kind.NOTE, Kind.MANUAL)
 _NEGATIONS = frozenset({"no", "not", "never", "none", "nobody", "nothing", "without", "cannot"})
 
 Words = tuple[str, ...]
@@ -28,12 +29,14 @@ class _Line:
 
 
 def said_already(rows: Sequence[Memory], documents: Iterable[str]) -> frozenset[str]:
-    """Ids of the facts whose statement another line says. ``rows``: of both layers, as they are rendered; of two facts
-    that say the same the first stays. ``documents``: the texts that are shown. A tool's line does not speak for a
-    fact of somebody else's. Negations and the order of the words count, and no word is stemmed."""
+    """Ids of the facts whose statement another line says, and of the notes and manual entries that are there twice.
+    ``rows``: of both layers, as they are rendered; of two that say the same the first stays. ``documents``: the texts
+    that are shown. A tool's line does not speak for what somebody else said. Of facts, negations and the order of the
+    words count, and no word is stemmed; of the others, the fingerprint of the whole text."""
+    again = _written_twice(rows)
     facts = [memory for memory in rows if memory.kind is Kind.FACT]
     if not facts:
-        return frozenset()
+        return frozenset(again)
     others = [line for memory in rows if memory.kind is not Kind.FACT for line in _lines(memory)]
     others += [_Line(_words(line), "user") for text in documents for line in text.splitlines()]
     said = {line.words: line.trust for line in sorted(others, key=lambda line: -TRUST.index(line.trust))}
@@ -41,7 +44,6 @@ def said_already(rows: Sequence[Memory], documents: Iterable[str]) -> frozenset[
     for line in others:
         if line.session is not None and line.span is not None:
             observed.setdefault(line.session, []).append(line)
-    again = set()
     for fact in facts:
         words, trust = _words(fact.text), fact.provenance.trusted
         same = words != () and words in said and _as_good(said[words], trust)
@@ -50,6 +52,20 @@ def said_already(rows: Sequence[Memory], documents: Iterable[str]) -> frozenset[
         else:
             said[words] = trust
     return frozenset(again)
+
+
+def _written_twice(rows: Sequence[Memory]) -> set[str]:
+    """What an observer wrote stays: it stands in the order of a conversation, where saying so once more may be what
+    counts."""
+    seen: dict[str, Trust] = {}
+    again = set()
+    for row in (memory for memory in rows if memory.kind in _WRITTEN):
+        trust = row.provenance.trusted
+        if row.fingerprint in seen and _as_good(seen[row.fingerprint], trust):
+            again.add(row.id)
+        else:
+            seen[row.fingerprint] = trust
+    return again
 
 
 def _lines(memory: Memory) -> Iterator[_Line]:

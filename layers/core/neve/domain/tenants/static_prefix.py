@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from neve.domain.errors import FieldError
 from neve.domain.tokens import estimate
@@ -34,13 +35,20 @@ _REFUSED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 """What belongs to a request, a user or a day: it would make the prefix another one for each of them."""
 
 
+def _version(text: str) -> str:
+    if not re.fullmatch(_VERSION, text, re.ASCII):
+        raise ValueError("must be three numbers of at most 15 digits, such as 1.2.0")
+    return text
+
+
 class StaticPrefix(BaseModel):
     """Who the assistant is, what it can do, what it must not; and the version that all three have together."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    version: str = Field(
-        pattern=f"^{_VERSION}$", description="Semantic: `1.2.0`. A changed text needs a higher one; else 409."
+    version: Annotated[str, AfterValidator(_version)] = Field(
+        json_schema_extra={"pattern": f"^{_VERSION}$"},
+        description="Semantic: `1.2.0`. A changed text needs a higher one; else 409.",
     )
     identity: str = Field(default="", max_length=100_000)
     capabilities: str = Field(default="", max_length=100_000)

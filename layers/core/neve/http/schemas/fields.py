@@ -26,7 +26,11 @@ MAX_CURSOR = 2048
 
 _IDENTIFIER = re.compile(IDENTIFIER)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-_INTEGER = re.compile(r"-?[0-9]{1,12}")
+_INTEGER = re.compile(r"-?[0-9]+")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ADDRESS = re.compile(r"https?://[^\s]+")
+_FAR = 10**18
+"""Beyond every bound of a field, whose own message then says which."""
 
 
 def _identifier(text: str) -> str:
@@ -48,6 +52,8 @@ def _time(text: str) -> str:
 
 
 def _day(text: str) -> str:
+    if not _DAY.fullmatch(text):
+        raise ValueError("must be a day such as 2026-03-10")
     try:
         date.fromisoformat(text)
     except ValueError:
@@ -64,10 +70,18 @@ def _timezone(name: str) -> str:
 
 
 def whole_number(value: object) -> object:
-    """Pydantic's lax integers allow spaces, signs and underscores."""
-    if isinstance(value, str) and not _INTEGER.fullmatch(value):
+    """Pydantic's lax integers allow spaces, signs and underscores, and have no word for one of many digits."""
+    if not isinstance(value, str):
+        return value
+    if not _INTEGER.fullmatch(value):
         raise ValueError("must be a whole number")
-    return value
+    return int(value) if len(value.lstrip("-0")) < len(str(_FAR)) else _FAR * (-1 if value[0] == "-" else 1)
+
+
+def _address(text: str) -> str:
+    if not _ADDRESS.fullmatch(text):
+        raise ValueError("must begin with http:// or https:// and hold no white space")
+    return text
 
 
 def _filled(text: str) -> str:
@@ -88,7 +102,10 @@ Time = Annotated[
         description="RFC 3339 with an offset; kept in UTC with milliseconds.", json_schema_extra={"format": "date-time"}
     ),
 ]
-Day = Annotated[str, AfterValidator(_day), Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"pattern": f"^{_DAY.pattern}$"})]
+Address = Annotated[
+    str, AfterValidator(_address), Field(max_length=2048, json_schema_extra={"pattern": f"^{_ADDRESS.pattern}$"})
+]
 Timezone = Annotated[str, AfterValidator(_timezone), Field(min_length=1, max_length=64)]
 Filled = Annotated[str, AfterValidator(_filled), Field(min_length=1)]
 """Text that is not blank."""

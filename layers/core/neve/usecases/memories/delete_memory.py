@@ -14,7 +14,8 @@ from neve.ports import Delete, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact
-from neve.usecases.memories.derived_memories import derived_memories
+from neve.usecases.memories.copies.also_in import AlsoIn, also_in
+from neve.usecases.memories.copies.derived_memories import derived_memories
 from neve.usecases.memories.fact_place import leave_place
 from neve.usecases.memories.memory_to_change import memory_to_change
 from neve.usecases.pack.purge_versions import PackVersion, packs_with, purge_packs_with
@@ -23,13 +24,15 @@ from neve.usecases.pack.purge_versions import PackVersion, packs_with, purge_pac
 @dataclass(frozen=True, slots=True)
 class Deleted:
     """``in_packs``: immutable pack versions that still hold the text. ``derived``: memories that were made from it and
-    still there. ``purged_packs`` and ``deleted_derived``: those of them that went with it."""
+    still there. ``purged_packs`` and ``deleted_derived``: those of them that went with it. ``also_in``: where else
+    it may stand, of which nothing goes with it; None where the memory had been deleted before."""
 
     id: str
     in_packs: list[PackVersion]
     derived: list[str]
     purged_packs: list[PackVersion] = field(default_factory=list)
     deleted_derived: list[str] = field(default_factory=list)
+    also_in: AlsoIn | None = None
 
 
 def delete_memory(
@@ -54,12 +57,14 @@ def delete_memory(
             raise
         return _purged_later(scope, memory_id, refusal)
     held = _packs(scope, {memory_id, *gone}, purge_packs)
+    derived = [] if cascade else [row.id for row in derived_memories(scope, memory)]
     return Deleted(
         memory_id,
         in_packs=[] if purge_packs else held,
-        derived=[] if cascade else [row.id for row in derived_memories(scope, memory)],
+        derived=derived,
         purged_packs=held if purge_packs else [],
         deleted_derived=gone,
+        also_in=also_in(scope, memory, [*derived, *gone]),
     )
 
 

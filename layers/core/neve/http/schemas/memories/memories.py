@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 
 from neve.domain.errors import invalid
 from neve.domain.ids import MEMORY_ID, is_document_id, is_memory_id
+from neve.domain.memories.copies import Because, Copy, Place
 from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.memories.text import TimeOfDay, relative_date
@@ -465,12 +466,35 @@ class PackVersionRef(View):
     version: int
 
 
+class CopyView(View):
+    """Fields that do not apply are absent."""
+
+    where: Place = Field(
+        description="`events` of the log, the `summary` that stands for them in prompts, a `document`, or a `memory`."
+    )
+    because: Because = Field(description="It says the same words, or it was made of the same events.")
+    id: str | None = Field(None, description="Of a memory.")
+    path: str | None = Field(None, description="Of a document.")
+    status: Status | None = Field(None, description="Of a memory or a document.")
+    session_id: str | None = Field(None, description="Of events, and of a summary.")
+    seq_from: int | None = Field(None, description="The first event.")
+    seq_to: int | None = Field(None, description="The last event.")
+
+    @classmethod
+    def of(cls, copy: Copy) -> Self:
+        return cls(where=copy.place, **{name: getattr(copy, name) for name in cls.model_fields if name != "where"})
+
+
 class DeletedView(View):
     id: str
     in_packs: list[PackVersionRef] = Field(description="Frozen pack versions that still hold the text.")
     derived: list[str] = Field(description="Reflections and copies that were made from it and are still there.")
     purged_packs: list[PackVersionRef] = Field(description="Pack versions that held it and went with it.")
     deleted_derived: list[str] = Field(description="What was made from it and went with it.")
+    also_in: list[CopyView] = Field(
+        description="Where else what it said may still stand: at most 50 places, the log first."
+    )
+    also_in_complete: bool = Field(description="Whether everything was looked at, and everything found is named.")
 
     @classmethod
     def of(cls, deleted: Deleted) -> Self:
@@ -480,6 +504,8 @@ class DeletedView(View):
             derived=deleted.derived,
             purged_packs=_versions(deleted.purged_packs),
             deleted_derived=deleted.deleted_derived,
+            also_in=[CopyView.of(copy) for copy in deleted.also_in.copies] if deleted.also_in else [],
+            also_in_complete=deleted.also_in is not None and deleted.also_in.complete,
         )
 
 

@@ -15,7 +15,7 @@ from neve.domain.records import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.fields import Filled, Identifier, Limit, Name, Seq, Time
+from neve.http.schemas.fields import Address, Filled, Identifier, Limit, Name, Seq, Time
 from neve.store.keys import image_name
 from neve.usecases.images.create_upload import Upload
 from neve.usecases.sessions.append_events import Appended, NewEvent
@@ -42,7 +42,7 @@ class ImageBlock(Body):
     data: Annotated[str, Field(min_length=4, json_schema_extra={"contentEncoding": "base64"})] | None = Field(
         default=None, description="The bytes in base64."
     )
-    url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://[^\s]+$")
+    url: Address | None = None
     upload_id: Identifier | None = Field(default=None, description="From `createUpload`.")
 
     @field_validator("data")

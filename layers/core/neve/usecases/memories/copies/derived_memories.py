@@ -31,9 +31,15 @@ def _replaced_by(scope: UserScope, source: Memory) -> list[Memory]:
         return []
     if not is_own_memory_id(successor):
         return memories_of(scope.ports.table, scope.keys, [successor])
-    between = scope.keys.memories_from(successor, ulid_time(parse(at)))
+    between = written_between(scope, successor, at)
     read = map(rows.read_memory, all_rows(scope.ports.table, scope.keys.partition, between=between))
     return [row for row in read if source.id in row.supersedes]
+
+
+def written_between(scope: UserScope, successor: str, at: str) -> tuple[str, str]:
+    """Bounds of the sort keys of what one replacement wrote. ``successor``: the first of them, an id of our own.
+    ``at``: when what it replaced was superseded."""
+    return scope.keys.memories_from(successor, ulid_time(parse(at)))
 
 
 def _says_it(row: Memory, source: Memory) -> bool:

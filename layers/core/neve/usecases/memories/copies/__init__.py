@@ -1,0 +1,1 @@
+"""Where else stands what a memory says."""

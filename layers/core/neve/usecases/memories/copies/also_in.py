@@ -1,0 +1,186 @@
+"""Where else may stand what a deleted memory said (docs/rules/memories.md#also-in): at most ``MOST_NAMED`` places, in
+at most ten reads of the table, however much the user has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import islice
+
+from neve.domain.ids import is_own_memory_id, ulid_time
+from neve.domain.librarian.filing import Filing
+from neve.domain.memories.copies import Copy, document_copy, in_order, log_copies, made_of_any, nearest, spoken_of
+from neve.domain.memories.visibility import born, status_at
+from neve.domain.records import Kind, Memory, Spans
+from neve.domain.times import parse
+from neve.ports import Index, Item, Key
+from neve.scope import UserScope
+from neve.store import rows
+from neve.store.filings import read_filing
+from neve.store.memories import memories_of
+from neve.usecases.documents.list_documents import heads_below
+from neve.usecases.memories.copies.derived_memories import written_between
+
+MOST_NAMED = 50
+MOST_RANKED = 500
+"""Active memories whose fingerprints are compared, the best ranked first: what stands in packs."""
+MOST_ROWS = 100
+"""Memories that are read by their ids, of one batch; and those of one pass."""
+MOST_HEADS = 200
+"""Documents that are looked at, in the order of their paths."""
+MOST_FOLLOWED = 3
+"""Replacements whose rows are looked for."""
+PASS = timedelta(seconds=5)
+"""The rows of one pass get their ids as they are put together: its observation first."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlsoIn:
+    """``complete``: everything was looked at, and everything that was found is named."""
+
+    copies: list[Copy] = field(default_factory=list)
+    complete: bool = True
+
+
+def also_in(scope: UserScope, memory: Memory, known: Collection[str]) -> AlsoIn:
+    """``known``: ids that the answer names already. Raises StoreUnavailable."""
+    return _Looking(scope, memory, {memory.id, *known}).found()
+
+
+@dataclass
+class _Looking:
+    """``events``: what the memory was made from, by session. ``rows``: what was read, by id;
+    ``condensed``: those of them that were made of what says it. ``gen``: the user's."""
+
+    scope: UserScope
+    memory: Memory
+    known: set[str]
+    gen: int = 0
+    complete: bool = True
+    events: Mapping[str, Spans] = field(default_factory=dict)
+    rows: dict[str, Memory] = field(default_factory=dict)
+    filings: dict[str, Filing] = field(default_factory=dict)
+    condensed: set[str] = field(default_factory=set)
+
+    def found(self) -> AlsoIn:
+        self.events = spoken_of(self.memory)
+        rows_found = self._sessions()
+        copies = [*self._of_logs(rows_found), *self._documents()]
+        wanted = [*self.memory.supersedes, *self._same_words(rows_found), *self._filed(), *self._live(rows_found)]
+        wanted = [i for i in dict.fromkeys(wanted) if i not in self.known]
+        self.complete &= len(wanted) <= MOST_ROWS
+        self._add(memories_of(self.scope.ports.table, self.scope.keys, wanted[:MOST_ROWS]))
+        self._add(self._of_the_pass())
+        self._follow()
+        ordered = in_order([*copies, *self._memories()])
+        return AlsoIn(ordered[:MOST_NAMED], self.complete and len(ordered) <= MOST_NAMED)
+
+    def _sessions(self) -> dict[Key, Item]:
+        keys = self.scope.keys
+        wanted = [keys.head, keys.fingerprint(self.memory.fingerprint)]
+        for session in self.events:
+            at = keys.of_session(session)
+            wanted += [at.session_head, at.epoch, at.marker, at.filing]
+        found = self.scope.ports.table.get_many(wanted)
+        self.gen = rows.read_head(found.get(keys.head)).gen
+        for session in self.events:
+            self.filings[session] = read_filing(session, found.get(keys.of_session(session).filing))
+        return found
+
+    # --- the log, documents -----------------------------------------------------------------------
+
+    def _of_logs(self, found: Mapping[Key, Item]) -> Iterator[Copy]:
+        for session, spans in self.events.items():
+            at = self.scope.keys.of_session(session)
+            if at.session_head in found:
+                epoch = rows.read_epoch(found[at.epoch]) if at.epoch in found else None
+                yield from log_copies(rows.read_session(found[at.session_head]), epoch, spans)
+
+    def _documents(self) -> Iterator[Copy]:
+        """None where no librarian has read the events."""
+        if not any(self.filings[session].read_to >= spans[0][0] for session, spans in self.events.items()):
+            return
+        told = [filing.document_id for filing in self.filings.values() if filing.document_id is not None]
+        heads = heads_below(self.scope.ports.table, self.scope.keys, "/")
+        for head in islice(heads, MOST_HEADS):
+            copy = document_copy(head, self.memory, self.events, told)
+            if copy is not None:
+                yield copy
+        self.complete &= next(heads, None) is None
+
+    # --- memories ---------------------------------------------------------------------------------
+
+    def _same_words(self, found: Mapping[Key, Item]) -> list[str]:
+        """The fact that says it, and what of the best ranked memories does."""
+        holder = found.get(self.scope.keys.fingerprint(self.memory.fingerprint))
+        page = self.scope.ports.table.query(self.scope.keys.partition, index=Index.RANK, limit=MOST_RANKED)
+        self.complete &= page.cursor is None
+        same = [str(item["id"]) for item in page.items if item["fingerprint"] == self.memory.fingerprint]
+        return ([str(holder["memory_id"])] if holder else []) + same
+
+    def _filed(self) -> list[str]:
+        """Summaries of the sessions."""
+        return [filing.memory_id for filing in self.filings.values() if filing.memory_id is not None]
+
+    def _live(self, found: Mapping[Key, Item]) -> list[str]:
+        near: list[str] = []
+        for session in self.events:
+            marker = found.get(self.scope.keys.of_session(session).marker)
+            if marker is not None:
+                live = rows.read_marker(marker).live
+                near += nearest(live, f"mem_{ulid_time(parse(self.memory.observed_at))}", MOST_ROWS)
+                self.complete &= len(live) <= MOST_ROWS
+        return near
+
+    def _of_the_pass(self) -> list[Memory]:
+        """What was written with it: an observation may have been condensed since, and is in no list any more."""
+        if not self.events or not is_own_memory_id(self.memory.id):
+            return []
+        at = parse(self.memory.created_at)
+        return self._written(self.scope.keys.memories_between(ulid_time(at - PASS), ulid_time(at + PASS)))
+
+    def _follow(self) -> None:
+        """What condensed the observations that have been replaced, and what condensed that."""
+        ahead = [row for row in self.rows.values() if self._says_it(row)]
+        for _ in range(MOST_FOLLOWED):
+            ahead = [row for row in ahead if row.superseded_by is not None and row.superseded_by not in self.known]
+            if not ahead:
+                return
+            made = self._condensed(ahead.pop(0))
+            self._add(made)
+            self.condensed |= {row.id for row in made}
+            ahead += made
+        self.complete &= not ahead
+
+    def _condensed(self, source: Memory) -> list[Memory]:
+        successor, at = source.superseded_by, source.superseded_at
+        if successor is None or at is None or not is_own_memory_id(successor):
+            return []
+        made = self._written(written_between(self.scope, successor, at))
+        made = [row for row in made if row.kind is Kind.REFLECTION and source.id in row.supersedes]
+        return [row for row in made if row.id not in self.condensed]
+
+    def _written(self, between: tuple[str, str]) -> list[Memory]:
+        """One page: so many rows may have been written then, and so long ones."""
+        page = self.scope.ports.table.query(self.scope.keys.partition, between=between, limit=MOST_ROWS)
+        self.complete &= page.cursor is None
+        return [rows.read_memory(item) for item in page.items]
+
+    def _add(self, found: Iterable[Memory]) -> None:
+        self.rows |= {row.id: row for row in found if row.id not in self.known and born(row.born_gen, self.gen)}
+
+    def _says_it(self, row: Memory) -> bool:
+        return row.fingerprint == self.memory.fingerprint or made_of_any(row, self.events)
+
+    def _memories(self) -> Iterator[Copy]:
+        for row in self.rows.values():
+            same = row.fingerprint == self.memory.fingerprint
+            if same or self._says_it(row) or self._is_condensed(row):
+                status = status_at(row, self.gen)
+                yield Copy("memory", "same_words" if same else "same_events", id=row.id, status=status)
+
+    def _is_condensed(self, row: Memory) -> bool:
+        """From what says it; or what the memory was condensed from itself, which stays readable by its id."""
+        source = self.memory.kind is Kind.REFLECTION and row.id in self.memory.supersedes
+        return source or row.id in self.condensed
