@@ -12,7 +12,7 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.ports import Conflict, WriteOp
-from neve.scope import SessionScope
+from neve.scope import SessionScope, TenantData
 from neve.store import rows
 from neve.store.transact import ATTEMPTS, LONGEST_PAUSE_S, ROUNDS_OF_A_MODEL, transact
 from neve.usecases.compact.compact_session import compact_session
@@ -94,7 +94,7 @@ def test_a_user_whose_rows_are_to_be_encoded(world: World, monkeypatch: pytest.M
         raise Conflict
 
     monkeypatch.setattr(world.table, "write", lost)
-    loses(lambda: encode_again(world, world.tenant.keys, "ann", "now"))
+    loses(lambda: encode_again(TenantData(world, world.tenant.keys), "ann", "now"))
     assert len(tried) == ATTEMPTS and world.queue.sent == []
 
 

@@ -16,7 +16,7 @@ from neve.domain.records import EventType
 from neve.domain.sessions.transcript import completes_turn
 from neve.ports import Item, Key, Message, Ports, QueueName
 from neve.store import rows
-from neve.store.keys import SessionKeys, UserKeys
+from neve.store.keys import Keys, SessionKeys, UserKeys
 from neve.store.stream_records import Change
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.jobs import queued_jobs
@@ -143,7 +143,7 @@ def _late_message(change: Change) -> Message | None:
     before, now = read_tenant(change.old), read_tenant(change.new)
     if now.policy.rerank != "late" or before.policy.rerank == "late":
         return None
-    return late_tenant_message(now.id, f"policy {now.policy_rev}")
+    return late_tenant_message(Keys(now.id), f"policy {now.policy_rev}")
 
 
 # --- events -------------------------------------------------------------------------------------

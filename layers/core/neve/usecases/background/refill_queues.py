@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from neve.domain.records import Job, SessionMarker
 from neve.ports import Item, Message, Ports, QueueName, key_of
+from neve.scope import TenantData
 from neve.store import rows
 from neve.store.keys import (
     DELETED_DOCUMENT,
@@ -78,7 +79,7 @@ def _encode_again(ports: Ports, tenant: Keys) -> None:
     """No row says which token vectors were queued: whoever reranks late has everything looked at."""
     row = ports.table.get(tenant_row(tenant.tenant))
     if row is not None and read_tenant(row).policy.rerank == "late":
-        encode_again(ports, tenant, None, f"refill {ports.ids.token()}")
+        encode_again(TenantData(ports, tenant), None, f"refill {ports.ids.token()}")
 
 
 def _tell_again(ports: Ports, keys: UserKeys) -> int:
