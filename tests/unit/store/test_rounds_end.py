@@ -18,6 +18,7 @@ from neve.store.transact import ATTEMPTS, LONGEST_PAUSE_S, ROUNDS_OF_A_MODEL, tr
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.begin_encoding import encode_again
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.commit_filing import FilingCommit, Overtaken
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -36,7 +37,6 @@ from neve.usecases.reflect.replace_rows import (
 )
 from neve.usecases.retract import replace_derived
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld
 from tests.unit.world import World
@@ -146,7 +146,7 @@ def retracted(world: World, first: int, last: int | None = None) -> dict[str, An
         world.tenant.keys.job(retract_events(scope_of(world), Retract(first, last, "edited")).job_id)
     )
     assert item is not None
-    return retract_message(item).body
+    return message_of_row(item).body
 
 
 # --- what asks a model each time --------------------------------------------------------------------

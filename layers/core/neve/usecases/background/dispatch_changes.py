@@ -25,7 +25,6 @@ from neve.usecases.jobs.messages.indexing import events_message, late_tenant_mes
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.memories.note_access import note_access
 from neve.usecases.reflect.note_due import new_candidates, note_due, rows_of_due
-from neve.usecases.retract import retract_job
 from neve.usecases.sessions.note_open import note_open
 
 
@@ -68,8 +67,6 @@ def _queued_jobs(changes: Sequence[Change]) -> dict[QueueName, list[Message]]:
             with correlated(item):
                 if item["kind"] in queued_jobs.KINDS:
                     messages[QueueName.JOBS].append(queued_jobs.message_of_row(item))
-                elif item["kind"] == retract_job.KIND:
-                    messages[QueueName.COMPACT].append(retract_job.retract_message(item))
                 else:
                     messages[QueueName.COMPACT].append(compaction.message_of_row(item))
     return messages

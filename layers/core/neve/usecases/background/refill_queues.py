@@ -36,13 +36,12 @@ from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.documents.list_documents import heads_below
 from neve.usecases.indexing.requeue import requeue_logs
 from neve.usecases.jobs.begin_encoding import encode_again
-from neve.usecases.jobs.messages.compaction import compaction_message
+from neve.usecases.jobs.messages.compaction import COMPACT, RETRACT, compact_message
 from neve.usecases.jobs.messages.indexing import memory_message
 from neve.usecases.jobs.messages.observation import observation_job_id, observation_message
 from neve.usecases.jobs.queued_jobs import KINDS, job_message
 from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.lag.memory_lag import progress_of
-from neve.usecases.retract import retract_job
 
 BATCH_SIZE = 100
 """Changes that are dispatched together, as in a batch of the stream."""
@@ -152,8 +151,8 @@ def _send_jobs_again(ports: Ports, keys: Keys) -> int:
     live = (item for item in all_rows(ports.table, keys.jobs) if rows.live(item, now))
     open_jobs = [job for job in map(rows.read_job, live) if job.status in ("queued", "running")]
     observe = _messages(ports, keys, open_jobs, "observe", _observation_of)
-    compact = _messages(ports, keys, open_jobs, "compact", _compaction_of)
-    compact += _messages(ports, keys, open_jobs, retract_job.KIND, _retraction_of)
+    compact = _messages(ports, keys, open_jobs, COMPACT, _work_of)
+    compact += _messages(ports, keys, open_jobs, RETRACT, _work_of)
     if observe:
         ports.queue.send(QueueName.EXTRACT, observe)
     if compact:
@@ -187,9 +186,5 @@ def _observation_of(ports: Ports, log: SessionKeys, incarnation: int, job: Job) 
     return None if seq is None else observation_message(log, incarnation, seq)
 
 
-def _retraction_of(_: Ports, log: SessionKeys, incarnation: int, job: Job) -> Message:
-    return retract_job.message_of(log, incarnation, job)
-
-
-def _compaction_of(_: Ports, log: SessionKeys, incarnation: int, job: Job) -> Message:
-    return compaction_message(log, incarnation, job)
+def _work_of(_: Ports, log: SessionKeys, incarnation: int, job: Job) -> Message:
+    return compact_message(log, incarnation, job)
