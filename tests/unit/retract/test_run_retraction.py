@@ -220,8 +220,12 @@ def test_a_model_that_is_down_is_asked_again_by_the_next_worker(world: World) ->
     with pytest.raises(ModelUnavailable):
         work(world, message)
     assert seen(world) == []
+    assert world.model_is_down
+    marker = rows.read_marker(world.table.get(scope_of(world).keys.marker) or {})
+    assert marker.model_failed_at is None, "what is said meanwhile is observed by a pass of its own"
     assert work(world, message).status == "done"
     assert ranges(seen(world)) == [(1, 2)]
+    assert not world.model_is_down
 
 
 def test_a_worker_without_time_sends_its_message_again(world: World) -> None:
