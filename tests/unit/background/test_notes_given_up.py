@@ -54,7 +54,7 @@ def test_a_session_that_is_up_to_date_is_looked_at_when_it_may_be_idle(world: Re
     world.embed(world.taken(QueueName.EMBED))
     marker = rows.read_marker(world.rows.get(keys.marker) or {})
     world.rows.write([rows.put_marker(keys, replace(marker, observed_seq=2))])
-    leave_if_caught_up(world, keys, world.clock.now())
+    leave_if_caught_up(world.session.data, world.clock.now())
     head = rows.read_session(world.rows.get(keys.session_head) or {})
     assert (head.behind, head.unwatched) == ((), False)
     assert (world.rows.get(keys.open_session) or {})["due_sk"] > "2026"

@@ -36,7 +36,7 @@ def compact_session(
     try:
         observe_session(scope, body["incarnation"], report, closing=True, seconds_left=seconds_left)
         if report.left_off_at is None:
-            leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
+            leave_if_caught_up(scope.data, scope.ports.clock.now())
             folded = _fold(scope, body["incarnation"], report, seconds_left)
             result = folded | _move_horizon(scope, body, seconds_left, rebuild="reflections" in folded)
             report.summary_refused = "summary_reason" in result

@@ -88,7 +88,7 @@ class _Retracting:
         self._leave_index(retraction.id)
         try:
             observe_remainder(self.scope, self.incarnation, self.job_id, self.report, self.seconds_left)
-            leave_if_caught_up(self.scope.ports, self.scope.keys, self.scope.ports.clock.now())
+            leave_if_caught_up(self.scope.data, self.scope.ports.clock.now())
             self._summary(retraction)
         except ModelRefused:
             self._packs()
