@@ -113,4 +113,4 @@ def _pending(scope: TenantScope, asked: WhoseRows) -> int:
 
 
 def _being_encoded(scope: TenantScope, asked: WhoseRows) -> int:
-    return users_being_encoded(scope.ports.table, scope.keys, asked.user) if scope.policy.rerank == "late" else 0
+    return users_being_encoded(scope, asked.user) if scope.policy.rerank == "late" else 0

@@ -160,7 +160,7 @@ class _Neighbours:
             return
         ports, keys = self.data.ports, self.data.keys
         model = ports.search.model()
-        known = known_vectors(ports.table, keys, model, passage_texts(passages)) if model.dimensions else {}
+        known = known_vectors(self.data, model, passage_texts(passages)) if model.dimensions else {}
         ports.search.upsert(keys.owner, [replace(one, vector=known.get(one.text)) for one in passages])
 
     def _note(self, raised: tuple[int, ...]) -> bool:

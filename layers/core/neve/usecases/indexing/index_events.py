@@ -233,7 +233,7 @@ def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span) ->
     """False when it is to be done again. Raises UserErased."""
     said, search = _said(data.ports.table, data.keys, incarnation, span), data.ports.search
     model = search.model()
-    known = known_vectors(data.ports.table, data.keys, model, passage_texts(said.before)) if model.dimensions else {}
+    known = known_vectors(data, model, passage_texts(said.before)) if model.dimensions else {}
     passages = [*(replace(p, vector=known.get(p.text)) for p in said.before), *said.new]
     if passages:
         search.upsert(data.keys.owner, passages)

@@ -116,7 +116,7 @@ class _Words(Generic[R]):
         changed = {row.id for row in found if row.rev > 1}
         texts = passage_texts(p for i, passages in to_index.items() if i in changed for p in passages)
         model = self.data.ports.search.model()
-        known = known_vectors(self.data.ports.table, self.data.keys, model, texts) if texts and model.dimensions else {}
+        known = known_vectors(self.data, model, texts) if texts and model.dimensions else {}
         return {i: [replace(p, vector=known.get(p.text)) for p in passages] for i, passages in to_index.items()}
 
     def _note(self, wanted: R) -> bool:

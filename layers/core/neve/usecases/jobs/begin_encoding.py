@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from neve.ports import Index, Message, Ports, QueueName, Table
-from neve.scope import TenantData, UserData
-from neve.store.keys import Keys
+from neve.ports import Index, Message, Ports, QueueName
+from neve.scope import TenantData, TenantScope, UserData
 from neve.store.tenants.directory import users_of
 from neve.store.token_vectors import LateProgress, put_late_users, read_late_progress
 from neve.store.transact import transact
@@ -58,9 +57,10 @@ def _tell(data: UserData[Ports], asked: str) -> None:
         ports.queue.send(QueueName.EMBED, [late_user_message(keys)])
 
 
-def users_being_encoded(table: Table, keys: Keys, user: str | None = None) -> int:
+def users_being_encoded(scope: TenantScope, user: str | None = None) -> int:
     """How many users of the tenant have something that was not looked at yet, up to ``MOST_USERS``; the tenant itself
     counts as one while it has users who were not told. Or whether this one has. Raises StoreUnavailable."""
+    table, keys = scope.ports.table, scope.keys
     if user is None:
         return len(table.query(keys.late, index=Index.DUE, limit=MOST_USERS).items)
     progress = read_late_progress(table.get(keys.of_user(user).late_progress))

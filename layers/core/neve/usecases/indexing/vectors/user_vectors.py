@@ -8,7 +8,7 @@ from typing import Literal
 
 from neve.domain.memories.text import fingerprint
 from neve.domain.records import UserHead
-from neve.ports import IndexingPorts, IndexModel, Passage, Put, StoreUnavailable, Table
+from neve.ports import IndexingPorts, IndexModel, Passage, Put, StoreUnavailable, Table, WordsPorts
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import still_there
@@ -66,10 +66,12 @@ def vectors_for(
     )
 
 
-def known_vectors(table: Table, keys: UserKeys, model: IndexModel, texts: Sequence[str]) -> dict[str, bytes]:
+def known_vectors(
+    data: UserData[WordsPorts] | UserData[IndexingPorts], model: IndexModel, texts: Sequence[str]
+) -> dict[str, bytes]:
     """By text, those that the user has already. Raises StoreUnavailable."""
     prints = {text: fingerprint(text) for text in texts}
-    known = _known(table, keys, model, prints.values())
+    known = _known(data.ports.table, data.keys, model, prints.values())
     return {text: known[one] for text, one in prints.items() if one in known}
 
 
