@@ -36,9 +36,9 @@ def done_users(ports: Ports, tenants: Sequence[str]) -> int:
 
 
 def _of_the_night(ports: Ports, tenant: str) -> Counter[str]:
-    keys = scope_of(ports, tenant).keys
+    scope = scope_of(ports, tenant)
     night = last_night(ports.clock.now(), POLICY.timezone)
-    return sum_of_parts(ports.table, keys, night_run_id(keys, night))
+    return sum_of_parts(scope, night_run_id(scope.keys, night))
 
 
 def ended(ports: Ports, tenants: Sequence[str]) -> list[tuple[str, str]]:

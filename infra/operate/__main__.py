@@ -19,7 +19,8 @@ from neve.config import SettingsError, needed
 from neve.domain.errors import NeveError
 from neve.observability import log_to_stderr
 from neve.ports import Conflict, EmbeddingRetryable, EmbeddingUnavailable, Ports, StoreUnavailable
-from neve.store.keys import UserKeys, tenant_row
+from neve.scope import TenantData, UserData
+from neve.store.keys import Keys, UserKeys, tenant_row
 from neve.store.tenants import tenant_rows
 from neve.store.tenants.directory import all_tenants
 from neve.store.tenants.tenant_rows import SCOPES
@@ -99,30 +100,31 @@ def _issue_key(ports: Ports, given: argparse.Namespace) -> None:
 
 
 def _remove_tenant(ports: Ports, given: argparse.Namespace) -> None:
-    keys = close_tenant(ports, given.tenant)
+    tenant = TenantData(ports, Keys(given.tenant))
+    keys = close_tenant(tenant)
     settle_s = erase_user.SETTLE_S
     print(f"{keys} keys deleted. Waiting {settle_s} s until nobody remembers them …", flush=True)
     time.sleep(settle_s)
-    removed = erase_tenant(ports, given.tenant)
+    removed = erase_tenant(tenant)
     print(
         f"Removed {removed.users} users: {removed.rows} rows, {removed.objects} objects, {removed.passages} passages."
     )
-    late = erase_tenant(ports, given.tenant)
+    late = erase_tenant(tenant)
     print(f"Looked again: {late.users} users, {late.objects} objects, {late.passages} passages had come late.")
 
 
 def _erase_user(ports: Ports, given: argparse.Namespace) -> None:
     """Can be started again at any point: it goes on from the head's state."""
-    settle_s = erase_user.SETTLE_S
-    begun = erase_user.begin_erasure(ports.table, UserKeys(given.tenant, given.user))
+    user, settle_s = UserData(ports, UserKeys(given.tenant, given.user)), erase_user.SETTLE_S
+    begun = erase_user.begin_erasure(ports.table, user.keys)
     print(f"Writes are refused from now on (incarnation {begun.incarnation}).")
-    removed = erase_user.erase_user(ports, UserKeys(given.tenant, given.user))
+    removed = erase_user.erase_user(user)
     print(f"Removed {removed.rows} rows, {removed.objects} objects, {removed.passages} passages.")
     print(f"Waiting {settle_s} s for uploads and workers under way …", flush=True)
     time.sleep(settle_s)
-    late = erase_user.erase_user(ports, UserKeys(given.tenant, given.user))
+    late = erase_user.erase_user(user)
     print(f"Looked again: {late.rows} rows, {late.objects} objects, {late.passages} passages had come late.")
-    erase_user.finish_erasure(ports, UserKeys(given.tenant, given.user), close=given.close)
+    erase_user.finish_erasure(user, close=given.close)
     print("The id is refused for good." if given.close else "The id may be used again.")
 
 

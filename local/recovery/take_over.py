@@ -13,7 +13,7 @@ from typing import Any
 from local.engine.sqlite_queue import SqliteQueue
 from neve.ports import Table
 from neve.store import rows
-from neve.store.keys import Keys, UserKeys
+from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.erase.erasure_job import put_erasure
 from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, put_due_job
 
@@ -24,26 +24,30 @@ def take_over(queue: SqliteQueue, table: Table) -> None:
     """Call it before anything else works on the folder. The messages come last: they are how another start would find
     the leases, should this one die as well. Raises StoreUnavailable."""
     bodies = [json.loads(body) for body in queue.in_flight()]
-    for tenant, user, session in _sessions(bodies):
-        _end_pass(table, Keys(tenant), user, session)
-        _end_replacement(table, Keys(tenant), user)
-    for tenant, user in _nights(bodies):
-        _end_night(table, Keys(tenant).of_user(user))
-        _end_replacement(table, Keys(tenant), user)
+    for log in _sessions(bodies):
+        _end_pass(table, log)
+        _end_replacement(table, log)
+    for user in _nights(bodies):
+        _end_night(table, user)
+        _end_replacement(table, user)
     for keys, job_id in _jobs(bodies):
         _end_lease(table, keys, job_id)
     queue.return_in_flight()
 
 
-def _sessions(bodies: Iterable[dict[str, Any]]) -> set[tuple[str, str, str]]:
-    """Tenant, user and session of every message that is about a session."""
+def _sessions(bodies: Iterable[dict[str, Any]]) -> set[SessionKeys]:
+    """Of every message that is about a session."""
     names = ("tenant", "user", "session")
-    return {(body["tenant"], body["user"], body["session"]) for body in bodies if all(name in body for name in names)}
+    return {
+        SessionKeys(body["tenant"], body["user"], body["session"])
+        for body in bodies
+        if all(name in body for name in names)
+    }
 
 
-def _nights(bodies: Iterable[dict[str, Any]]) -> set[tuple[str, str]]:
-    """Tenant and user of every message of the reflect queue that is about one."""
-    return {(body["tenant"], body["user"]) for body in bodies if body.get("work") == "user"}
+def _nights(bodies: Iterable[dict[str, Any]]) -> set[UserKeys]:
+    """Of every message of the reflect queue that is about a user."""
+    return {UserKeys(body["tenant"], body["user"]) for body in bodies if body.get("work") == "user"}
 
 
 def _jobs(bodies: Iterable[dict[str, Any]]) -> set[tuple[UserKeys, str]]:
@@ -68,16 +72,16 @@ def _end_night(table: Table, keys: UserKeys) -> None:
         table.write([rows.put_reflect_due(keys, replace(due, lease_until=None))])
 
 
-def _end_pass(table: Table, keys: Keys, user: str, session: str) -> None:
-    item = table.get(keys.of_user(user).of_session(session).marker)
+def _end_pass(table: Table, keys: SessionKeys) -> None:
+    item = table.get(keys.marker)
     marker = rows.read_marker(item) if item else None
     if marker is not None and marker.lease_until is not None:
-        table.write([rows.put_marker(keys.of_user(user), replace(marker, lease_until=None))])
+        table.write([rows.put_marker(keys, replace(marker, lease_until=None))])
 
 
-def _end_replacement(table: Table, keys: Keys, user: str) -> None:
+def _end_replacement(table: Table, keys: UserKeys) -> None:
     """Its lease is over since it began: the next one finishes or undoes it."""
-    head = rows.read_head(table.get(keys.of_user(user).head))
+    head = rows.read_head(table.get(keys.head))
     item = table.get(keys.job(head.replacement_job)) if head.replacement_job else None
     if item is None:
         return

@@ -90,7 +90,7 @@ def search(metered: Metered) -> None:
     for number in range(5):
         text = f"{number}. {PARAGRAPH}"
         made = write_document(user, f"/reference/trains {number}", DocumentChange(text=text)).document
-        index_memories(world, user.keys, {str(made.id): made.rev}, shelf=DOCUMENTS)
+        index_memories(user.data, {str(made.id): made.rev}, shelf=DOCUMENTS)
     for query in ("Friday", "Lyon museum"):
         metered.meter.reset()
         answer = recall(user, search_knowledge(query))
@@ -107,7 +107,7 @@ def ask(metered: Metered, behind: int = 0) -> None:
     user = world.user("ann")
     for number in range(5):
         made = create_memory(user, NewMemory(f"Takes train {number} to Lyon on Friday", kind=Kind.NOTE))
-        index_memories(world, user.keys, {made.id: made.rev})
+        index_memories(user.data, {made.id: made.rev})
     assert world.words([events_message(user.keys.of_session("s1"), 1, 1, 2)]) == {}
     for number in range(behind):
         metered.world.open(session=f"other{number}")

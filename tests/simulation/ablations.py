@@ -263,11 +263,11 @@ def _no_second_look() -> list[Patch]:
     """An erasure ends with its first removal."""
     removals: list[Any] = []
 
-    def erase(ports_: Any, keys: Any) -> Any:
+    def erase(data: Any) -> Any:
         if removals:
             return None
-        removals.append(keys)
-        return erase_user.erase_user(ports_, keys)
+        removals.append(data)
+        return erase_user.erase_user(data)
 
     return [(operators, "erase_user", erase)]
 

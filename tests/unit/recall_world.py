@@ -27,7 +27,7 @@ from neve.domain.times import iso
 from neve.domain.tokens import Counter, CounterName
 from neve.observing import Observer
 from neve.ports import Embedder, Message, QueueName, SearchIndex, TokenEncoder
-from neve.scope import Tenant, TenantScope, UserScope
+from neve.scope import SessionScope, Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.store.keys import tenant_row
 from neve.store.stream_records import read_change
@@ -112,6 +112,11 @@ class RecallWorld:
 
     def user(self, user: str = "ann") -> UserScope:
         return self.scope.of_user(user)
+
+    @property
+    def session(self) -> SessionScope:
+        """The one that ``open`` and ``say`` are about unless told otherwise."""
+        return self.user().of_session("s1")
 
     def forget(self) -> None:
         """As in a process that has served nothing yet."""

@@ -38,6 +38,8 @@ from neve.observing import (
 from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, TokenEncoder, WriteOp
 from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
+from neve.store.keys import leg_health
+from neve.store.tenants.leg_health import OBSERVER
 from neve.usecases.sessions.append_events import Appended, NewEvent, append_events
 from neve.usecases.sessions.open_session import OpenSession, open_session
 
@@ -239,6 +241,12 @@ class World:
     @property
     def scope(self) -> TenantScope:
         return TenantScope(self, self.tenant)
+
+    @property
+    def model_is_down(self) -> bool:
+        """By what health reads."""
+        item = self.table.get(leg_health(OBSERVER))
+        return item is not None and "reason" in item
 
     def user(self, user: str = "ann") -> UserScope:
         return self.scope.of_user(user)

@@ -1,14 +1,42 @@
 """Who is asked: the engines, the verified tenant with its policy, and below that a user and a session. What a use case
-takes first."""
+takes first. One that no policy has a say in takes the data of a tenant, a user or a session."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from neve.domain.tenants.policy import Policy
 from neve.domain.tokens import Counter
 from neve.ports import Ports
 from neve.store.keys import Keys, SessionKeys, UserKeys
+
+P_co = TypeVar("P_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TenantData(Generic[P_co]):
+    """Whose data, for work that is the same under every policy: indexing, erasing, what the sweep finds. ``ports``: as
+    many of the engines as the work needs."""
+
+    ports: P_co
+    keys: Keys
+
+    def of_user(self, user: str) -> UserData[P_co]:
+        return UserData(self.ports, self.keys.of_user(user))
+
+
+@dataclass(frozen=True, slots=True)
+class UserData(TenantData[P_co]):
+    keys: UserKeys
+
+    def of_session(self, session: str) -> SessionData[P_co]:
+        return SessionData(self.ports, self.keys.of_session(session))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionData(UserData[P_co]):
+    keys: SessionKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +65,10 @@ class TenantScope:
         return Keys(self.tenant.id)
 
     @property
+    def data(self) -> TenantData[Ports]:
+        return TenantData(self.ports, self.keys)
+
+    @property
     def count(self) -> Counter:
         """The counter that the policy names. Raises NeveError ``invalid_policy`` when its data is not installed."""
         return self.ports.counter(self.tenant.policy.token_counter)
@@ -53,6 +85,10 @@ class UserScope(TenantScope):
     def keys(self) -> UserKeys:
         return UserKeys(self.tenant.id, self.user)
 
+    @property
+    def data(self) -> UserData[Ports]:
+        return UserData(self.ports, self.keys)
+
     def of_session(self, session: str) -> SessionScope:
         return SessionScope(self.ports, self.tenant, self.user, session)
 
@@ -64,3 +100,7 @@ class SessionScope(UserScope):
     @property
     def keys(self) -> SessionKeys:
         return SessionKeys(self.tenant.id, self.user, self.session)
+
+    @property
+    def data(self) -> SessionData[Ports]:
+        return SessionData(self.ports, self.keys)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from neve.domain.errors import NeveError
 from neve.http.api_keys import caller_of
 from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
+from neve.scope import UserData
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.erase.erase_user import (
     SETTLE_S,
@@ -65,13 +66,13 @@ def erase_somebody(run: Run) -> None:
     began_s = cloud.scheduler.now_s
     cloud.sometimes["erasure during a pass"] += _is_observed(run, keys)
     run.erased[keys] = (began_s, float("inf"))
-    _until_done(run, environment, lambda ports: erase_user(ports, keys))
+    _until_done(run, environment, lambda ports: erase_user(UserData(ports, keys)))
     cloud.scheduler.pause(SETTLE_S)
-    _until_done(run, environment, lambda ports: erase_user(ports, keys))
+    _until_done(run, environment, lambda ports: erase_user(UserData(ports, keys)))
     run.erased[keys] = (began_s, cloud.scheduler.now_s)
     close = cloud.random.random() < 0.3
     try:
-        _until_done(run, environment, lambda ports: finish_erasure(ports, keys, close=close))
+        _until_done(run, environment, lambda ports: finish_erasure(UserData(ports, keys), close=close))
     except NoSuchUser:
         return  # its own finish, whose answer was lost
 

@@ -3,12 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
-
-import pytest
 
 from neve.domain.records import Kind, Scope
 from neve.ports import QueueName
@@ -19,20 +14,6 @@ from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.lag.memory_lag import leave_if_caught_up
 from tests.unit.recall_world import RecallWorld
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    """A session of which nobody has told the workers anything."""
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    made.say("I moved to Oslo.", "Noted.")
-    yield made
-    made.close()
-
-
-def session(world: RecallWorld) -> Any:
-    return world.user().of_session("s1")
 
 
 def observed(world: RecallWorld) -> str:
@@ -64,7 +45,7 @@ def test_and_with_a_change_that_brings_the_row_into_the_index(world: RecallWorld
 
 def test_a_session_that_is_up_to_date_is_looked_at_when_it_may_be_idle(world: RecallWorld) -> None:
     world.with_policy()
-    keys = session(world).keys
+    keys = world.session.keys
     head = rows.read_session(world.rows.get(keys.session_head) or {})
     assert (head.unwatched, world.rows.get(keys.open_session)) == (True, None)
     events = all_rows(world.rows, keys.log, prefix="EVT#")
@@ -73,7 +54,7 @@ def test_a_session_that_is_up_to_date_is_looked_at_when_it_may_be_idle(world: Re
     world.embed(world.taken(QueueName.EMBED))
     marker = rows.read_marker(world.rows.get(keys.marker) or {})
     world.rows.write([rows.put_marker(keys, replace(marker, observed_seq=2))])
-    leave_if_caught_up(world, keys, world.clock.now())
+    leave_if_caught_up(world.session.data, world.clock.now())
     head = rows.read_session(world.rows.get(keys.session_head) or {})
     assert (head.behind, head.unwatched) == ((), False)
     assert (world.rows.get(keys.open_session) or {})["due_sk"] > "2026"

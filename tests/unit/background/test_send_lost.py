@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,26 +28,12 @@ from tests.unit.recall_world import RecallWorld
 Ask = Callable[[RecallWorld], str]
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[RecallWorld]:
-    """A session of which nobody has told the workers anything."""
-    made = RecallWorld.make(tmp_path)
-    made.open()
-    made.say("I moved to Oslo.", "Noted.")
-    yield made
-    made.close()
-
-
-def session(world: RecallWorld) -> Any:
-    return world.user().of_session("s1")
-
-
 def end(world: RecallWorld) -> str:
-    return end_session(session(world)).id
+    return end_session(world.session).id
 
 
 def delete_events(world: RecallWorld) -> str:
-    return retract_events(session(world), Retract(1, 2, "deleted")).job_id
+    return retract_events(world.session, Retract(1, 2, "deleted")).job_id
 
 
 def job_of(world: RecallWorld, job_id: str) -> Job:
@@ -101,9 +86,9 @@ def test_it_is_sent_more_and_more_seldom_until_it_ends(world: RecallWorld) -> No
     for minute in range(10, 200, 10):
         times += [minute for _ in sweep_after(world, 10)]
     assert times == [10, 20, 40, 80, 160]
-    carry_on_job(session(world), job_id, "compact", {"passes": 1})
+    carry_on_job(world.session, job_id, "compact", {"passes": 1})
     assert row_of(world, job_id)["type"] == rows.QUEUED_JOB, "who works on may die as well"
-    finish_job(session(world), job_id, "compact", "done", {})
+    finish_job(world.session, job_id, "compact", "done", {})
     assert list(due_rows(world.rows, rows.QUEUED)) == []
     assert sweep_after(world, 1_000) == []
 
@@ -111,7 +96,7 @@ def test_it_is_sent_more_and_more_seldom_until_it_ends(world: RecallWorld) -> No
 def test_while_it_is_at_work_the_index_is_not_charged(world: RecallWorld) -> None:
     job_id = end(world)
     [before] = due_rows(world.rows, rows.QUEUED)
-    carry_on_job(session(world), job_id, "compact", {"passes": 1})
+    carry_on_job(world.session, job_id, "compact", {"passes": 1})
     [after] = due_rows(world.rows, rows.QUEUED)
     projected = ("type", "id", "tenant_id", "user_id", "session_id", "due_pk", "due_sk")
     assert [before[name] for name in projected] == [after[name] for name in projected]
@@ -144,7 +129,7 @@ def test_a_job_from_before_it_was_due_is_sent_when_it_is_asked_for_again(world: 
         world.clock.move(minutes=5)
         assert ask(world) == job_id
         assert [one["job_id"] for one in sweep_after(world, 0)] == [job_id]
-        finish_job(session(world), job_id, job_of(world, job_id).kind, "done", {})
+        finish_job(world.session, job_id, job_of(world, job_id).kind, "done", {})
         assert ask(world) == job_id
         assert sweep_after(world, 60) == []
 
@@ -168,7 +153,7 @@ def test_a_retraction_tells_the_index_itself_where_nobody_has(world: RecallWorld
     other's."""
     delete_events(world)
     [body] = sweep_after(world, 20)
-    run_retraction(session(world), body)
+    run_retraction(world.session, body)
     told = [one for one in sent(world, QueueName.INDEX) if one["kind"] == "retraction"]
     assert [one["id"] for one in told] == [body["retraction"]]
 
@@ -176,10 +161,10 @@ def test_a_retraction_tells_the_index_itself_where_nobody_has(world: RecallWorld
 def test_it_tells_nobody_twice(world: RecallWorld) -> None:
     delete_events(world)
     [body] = sweep_after(world, 20)
-    keys = session(world).keys
+    keys = world.session.keys
     retraction = rows.read_retraction(world.rows.get(keys.retraction(body["retraction"])) or {})
     world.rows.write([rows.put_retraction(keys, replace(retraction, forgotten=True), 1)])
-    run_retraction(session(world), body)
+    run_retraction(world.session, body)
     assert [one for one in sent(world, QueueName.INDEX) if one["kind"] == "retraction"] == []
 
 

@@ -24,7 +24,7 @@ from neve.ports import (
     StoreUnavailable,
     key_of,
 )
-from neve.scope import SessionScope
+from neve.scope import SessionScope, UserData
 from neve.store import rows
 from neve.store.documents import read_document as read_document_row
 from neve.usecases.compact.artifacts import put_away_covered, store_artifacts
@@ -623,7 +623,7 @@ def test_an_erasure_removes_summaries_and_artifacts(world: World, monkeypatch: p
             return 0
 
     monkeypatch.setattr(World, "search", NoPassages())
-    erase_user(world, keys)
+    erase_user(UserData(world, keys))
 
     left = world.table.query(keys.partition, limit=100).items
     assert [item["sk"] for item in left] == ["HEAD"]

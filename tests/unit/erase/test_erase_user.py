@@ -10,6 +10,7 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.ports import StoreUnavailable, WriteOp
+from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
 from neve.store.tenants.directory import users_of
@@ -27,8 +28,8 @@ def world(tmp_path: Path) -> Iterator[RecallWorld]:
 
 def erase(world: RecallWorld, user: str = "ann", *, close: bool = False) -> Removed:
     begin_erasure(world.table, UserKeys(world.tenant.id, user))
-    removed = erase_user(world, UserKeys(world.tenant.id, user))
-    finish_erasure(world, UserKeys(world.tenant.id, user), close=close)
+    removed = erase_user(world.user(user).data)
+    finish_erasure(world.user(user).data, close=close)
     return removed
 
 
@@ -82,12 +83,12 @@ def test_the_row_of_a_recall_that_ran_into_the_erasure_goes_with_the_second_roun
 
     def erased() -> None:
         begin_erasure(world.table, keys)
-        erase_user(world, keys)
+        erase_user(UserData(world, keys))
 
     world.rows.before_write = erased
     assert world.ask("Lisbon").recall_id is not None
     assert len(left(world, "ann")) == 1
-    assert erase_user(world, keys).rows == 1
+    assert erase_user(UserData(world, keys)).rows == 1
     assert left(world, "ann") == []
 
 
@@ -99,9 +100,9 @@ def test_messages_of_the_old_incarnation_write_nothing(world: RecallWorld) -> No
     assert late
     begin_erasure(world.table, UserKeys(world.tenant.id, "ann"))
     world.embed(late)
-    erase_user(world, UserKeys(world.tenant.id, "ann"))
+    erase_user(world.user("ann").data)
     world.embed(late)
-    finish_erasure(world, UserKeys(world.tenant.id, "ann"), close=False)
+    finish_erasure(world.user("ann").data, close=False)
     world.embed(late)
     assert left(world, "ann") == []
 
@@ -109,9 +110,9 @@ def test_messages_of_the_old_incarnation_write_nothing(world: RecallWorld) -> No
 def test_a_second_look_finds_what_came_late(world: RecallWorld) -> None:
     live(world, "ann")
     begin_erasure(world.table, UserKeys(world.tenant.id, "ann"))
-    erase_user(world, UserKeys(world.tenant.id, "ann"))
+    erase_user(world.user("ann").data)
     world.objects.put(world.tenant.keys.of_user("ann").image_object("late"), b"png", content_type="image/png")
-    assert erase_user(world, UserKeys(world.tenant.id, "ann")) == Removed(users=1, objects=1)
+    assert erase_user(world.user("ann").data) == Removed(users=1, objects=1)
     assert left(world, "ann") == []
 
 
@@ -121,11 +122,11 @@ def test_an_erasure_that_broke_off_goes_on(world: RecallWorld) -> None:
     table = world.table
     world.table = cast("Any", Failing(world.rows, after=1))
     with pytest.raises(StoreUnavailable):
-        erase_user(world, UserKeys(world.tenant.id, "ann"))
+        erase_user(world.user("ann").data)
     world.table = table
     assert begin_erasure(world.table, UserKeys(world.tenant.id, "ann")) == begun
-    erase_user(world, UserKeys(world.tenant.id, "ann"))
-    finish_erasure(world, UserKeys(world.tenant.id, "ann"), close=False)
+    erase_user(world.user("ann").data)
+    finish_erasure(world.user("ann").data, close=False)
     assert left(world, "ann") == []
 
 
@@ -134,7 +135,7 @@ def test_only_a_user_who_is_there_can_be_erased_and_only_a_begun_erasure_finishe
     with pytest.raises(NoSuchUser):
         begin_erasure(world.table, UserKeys(world.tenant.id, "nobody"))
     with pytest.raises(NoSuchUser):
-        finish_erasure(world, UserKeys(world.tenant.id, "ann"), close=True)
+        finish_erasure(world.user("ann").data, close=True)
     assert rows.read_head(world.rows.get(world.tenant.keys.of_user("ann").head)).state == "active"
 
 

@@ -12,6 +12,7 @@ from neve.domain.errors import NeveError
 from neve.domain.jobs.time_limits import LEASE_S, SPARE_S
 from neve.domain.records import Job
 from neve.ports import Conflict, QueueName, StoreUnavailable
+from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.usecases.background.read_admin_job import read_admin_job
@@ -236,7 +237,7 @@ def test_no_row_of_the_next_life_can_be_removed(world: RecallWorld) -> None:
     live(world, "ann")
     erasure = asked(world)
     world.dispatch()
-    taken = take_up(world, ANN, erasure.id)
+    taken = take_up(UserData(world, ANN), erasure.id)
     assert taken is not None
     world.queue.sent = []
     world.clock.move(seconds=LEASE_S)
@@ -245,7 +246,7 @@ def test_no_row_of_the_next_life_can_be_removed(world: RecallWorld) -> None:
     settle(world)
     world.open()
     with pytest.raises(Conflict):
-        dict(remove_everything(world, ANN, fence=taken.fence))
+        dict(remove_everything(UserData(world, ANN), fence=taken.fence))
     assert any("SES#s1" in name for name in left(world, "ann"))
 
 
@@ -256,7 +257,7 @@ def test_an_operator_and_a_job_do_not_meet(world: RecallWorld) -> None:
         begin_erasure(world.table, ANN)
     bob = UserKeys("acme", "bob")
     begin_erasure(world.table, bob)
-    erase_user(world, bob)
+    erase_user(UserData(world, bob))
     with pytest.raises(NeveError, match="erasing"):
         asked(world, "bob")
 

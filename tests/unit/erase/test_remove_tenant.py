@@ -9,7 +9,7 @@ import pytest
 
 from neve.domain.tenants.policy import Policy
 from neve.ports import Owner, StoreUnavailable
-from neve.scope import Tenant, TenantScope
+from neve.scope import Tenant, TenantData, TenantScope
 from neve.store.keys import Keys, tenant_row
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.erase.erase_user import Removed
@@ -78,8 +78,8 @@ def test_a_removed_tenant_leaves_nothing_and_nobody_else_notices(world: RecallWo
     kept = everything(world, "other", "ann")
     assert len(everything(world, "acme", "ann", "bob")) > 20
 
-    assert close_tenant(world, "acme") == 1
-    removed = erase_tenant(world, "acme")
+    assert close_tenant(TenantData(world, Keys("acme"))) == 1
+    removed = erase_tenant(TenantData(world, Keys("acme")))
 
     assert (removed.users, removed.objects) == (2, 4)
     assert removed.rows > 20
@@ -88,7 +88,9 @@ def test_a_removed_tenant_leaves_nothing_and_nobody_else_notices(world: RecallWo
     assert world.rows.get(tenant_row("acme")) is None
     assert everything(world, "other", "ann") == kept
     assert list(all_tenants(world.table)) == ["other"]
-    assert erase_tenant(world, "acme") == Removed(rows=1)  # the tenant's own row is named whether it is there or not
+    assert erase_tenant(TenantData(world, Keys("acme"))) == Removed(
+        rows=1
+    )  # the tenant's own row is named whether it is there or not
 
 
 def test_the_keys_go_first_revoked_ones_too(world: RecallWorld) -> None:
@@ -96,21 +98,21 @@ def test_the_keys_go_first_revoked_ones_too(world: RecallWorld) -> None:
     tenant = Tenant("acme", Policy())
     create_key(TenantScope(world, tenant), ["admin"])
     revoke_key(TenantScope(world, tenant), first.key_id)
-    assert close_tenant(world, "acme") == 2
-    assert close_tenant(world, "acme") == 0
+    assert close_tenant(TenantData(world, Keys("acme"))) == 2
+    assert close_tenant(TenantData(world, Keys("acme"))) == 0
     with pytest.raises(NoSuchTenant):
-        close_tenant(world, "never")
+        close_tenant(TenantData(world, Keys("never")))
 
 
 def test_an_outage_in_the_middle_can_be_repeated(world: RecallWorld) -> None:
     live_in(world, "acme", "ann", "bob")
-    close_tenant(world, "acme")
+    close_tenant(TenantData(world, Keys("acme")))
     writes: list[int] = []
     world.table = replace_writes(world, after=2, writes=writes)  # type: ignore[assignment]
     with pytest.raises(StoreUnavailable):
-        erase_tenant(world, "acme")
+        erase_tenant(TenantData(world, Keys("acme")))
     world.table = world.rows  # type: ignore[assignment]
-    erase_tenant(world, "acme")
+    erase_tenant(TenantData(world, Keys("acme")))
     assert everything(world, "acme", "ann", "bob") == []
 
 

@@ -16,11 +16,11 @@ from neve.ports import Expect, Put, WriteOp
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.usecases.images.image_objects import read_image, remove_images
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe.images import with_images
 from neve.usecases.retract import erase_retracted
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.world import World
@@ -286,7 +286,7 @@ def test_a_worker_that_is_cut_off_is_followed_where_it_stopped(world: World, mon
     scope = world.user().of_session("s1")
     blocks = [{**BLOCK, "data": base64.b64encode(PNG + bytes([n])).decode()} for n in range(3)]
     append_events(scope, [NewEvent(EventType.USER_MESSAGE, blocks)])
-    message = retract_message(
+    message = message_of_row(
         world.table.get(world.tenant.keys.job(retract_events(scope, Retract(1, 2, "deleted")).job_id)) or {}
     ).body
     monkeypatch.setattr(erase_retracted, "IMAGES_AT_ONCE", 2)
@@ -314,7 +314,7 @@ def test_a_worker_that_is_cut_off_is_followed_where_it_stopped(world: World, mon
 def deleting(world: World, scope: SessionScope) -> dict[str, Any]:
     """The message of its job."""
     told = retract_events(scope, Retract(1, 1, "deleted"))
-    return retract_message(world.table.get(world.tenant.keys.job(told.job_id)) or {}).body
+    return message_of_row(world.table.get(world.tenant.keys.job(told.job_id)) or {}).body
 
 
 def test_a_pass_is_shown_what_was_laid_aside(world: World) -> None:

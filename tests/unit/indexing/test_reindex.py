@@ -250,8 +250,8 @@ def test_vectors_that_only_the_old_index_got_are_made_for_the_new_one(
         def meanwhile() -> None:
             monkeypatch.undo()
             world.clock.freeze(world.clock.now() + timedelta(hours=1))  # the embedder's back-off is over
-            index_memories(world, world.user().keys, {kayak: world.memory(kayak).rev})
-            index_vectors(world, world.user().of_session("s1").keys, 1, [(1, 2)])
+            index_memories(world.user().data, {kayak: world.memory(kayak).rev})
+            index_vectors(world.user().of_session("s1").data, 1, [(1, 2)])
             assert world.memory(kayak).embedding_state is EmbeddingState.READY
 
         monkeypatch.setattr(engine.embedder, "embed_passages", down)

@@ -11,6 +11,7 @@ import pytest
 from local.controls.fixture_token_encoder import FixtureTokenEncoder
 from neve.domain.records import Status
 from neve.ports import Delete, Message, QueueName
+from neve.scope import UserData
 from neve.store.keys import UserKeys, leg_health
 from neve.store.tenants.leg_health import read_leg_troubles
 from neve.store.token_vectors import TokenVectors, read_late_progress, read_token_vectors
@@ -160,7 +161,7 @@ def test_an_erased_user_keeps_none_and_a_late_message_makes_none(world: RecallWo
     world.pump()
     late = Message({"kind": "tokens", **owner(), "incarnation": 0, "ids": ["evt:s1:1"]}, group="g")
     begin_erasure(world.rows, ANN)
-    erase_user(world, ANN)
+    erase_user(UserData(world, ANN))
     assert encoded(world) == set()
     assert worker.embed_rows(world, told([late])) == {}
     assert encoded(world) == set()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from neve.domain.records import EventType, SessionHead, SessionMarker
 from neve.domain.sessions.checkpoints import CHECKPOINTS, appended
 from neve.domain.sessions.transcript import completed_to
+from neve.scope import SessionData
 from neve.store import rows
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.lag import memory_lag
@@ -138,7 +139,7 @@ def test_an_append_that_wins_against_the_leaving_stays_listed(world: RecallWorld
         write(ops)  # type: ignore[arg-type]
 
     world.rows.write = beaten  # type: ignore[method-assign]
-    leave_if_caught_up(world, keys, world.clock.now())
+    leave_if_caught_up(SessionData(world, keys), world.clock.now())
     item = world.rows.get(keys.session_head)
     assert item is not None and rows.read_session(item).last_seq == 2
     assert listed(world) == ["s1"]

@@ -340,8 +340,10 @@ def test_an_outage_moves_nothing(world: LibraryWorld) -> None:
     with pytest.raises(ModelUnavailable):
         world.file()
     assert (job_of(world, job).status, summaries(world)) == ("running", [])
+    assert world.model_is_down
     world.file()
     assert job_of(world, job).status == "done"
+    assert not world.model_is_down
 
 
 def test_without_time_for_an_answer_the_message_goes_round(world: LibraryWorld) -> None:

@@ -13,8 +13,6 @@ from neve.domain.times import parse
 from neve.ports import ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.keys import leg_health
-from neve.store.tenants.leg_health import OBSERVER
 from neve.usecases.compile.reads import start_reads
 from neve.usecases.observe.model_down import NOTED_EVERY, QUEUED, queued_of
 from neve.usecases.observe.observe_session import observe_session
@@ -56,11 +54,6 @@ def failed_at(world: World) -> str | None:
     return rows.read_marker(item).model_failed_at
 
 
-def health_row(world: World) -> bool:
-    item = world.table.get(leg_health(OBSERVER))
-    return item is not None and "reason" in item
-
-
 def test_what_waits_for_a_model_is_said_until_it_has_answered(world: World) -> None:
     world.say("one", "two")
     assert said(world) == [False] * 3
@@ -68,11 +61,11 @@ def test_what_waits_for_a_model_is_said_until_it_has_answered(world: World) -> N
     assert said(world) == [True] * 3
     [trouble] = world.user().ports.caches.troubles.standing()
     assert (trouble.what, trouble.kind, trouble.reason) == ("observer", "failing", "status 529")
-    assert health_row(world)
+    assert world.model_is_down
     observe_session(scope_of(world), 1)
     assert said(world) == [False] * 3
     assert (failed_at(world), world.user().ports.caches.troubles.standing()) == (None, ())
-    assert not health_row(world)
+    assert not world.model_is_down
 
 
 def test_a_marker_is_not_written_with_every_failure(world: World) -> None:

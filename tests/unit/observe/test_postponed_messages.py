@@ -32,6 +32,7 @@ from neve.store import rows
 from neve.store.keys import SessionKeys, tenant_row
 from neve.store.tenants.tenant_rows import put_tenant, read_tenant
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.lag.memory_lag import MemoryLag
@@ -41,7 +42,6 @@ from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.reflect.replace_rows import Replacement, _begin
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.sessions.read_sessions import SessionView, get_session
 from neve.worker import STANDS
 from tests.unit.api_world import installed
@@ -179,7 +179,7 @@ def test_the_replacement_of_a_worker_that_died_is_waited_for(world: World, line:
     job_id = retract_events(scope, Retract(1, 1, "edited")).job_id
     job = find_job(world.scope, job_id)
     assert job is not None
-    line.queue.send(QueueName.COMPACT, [retract_message(world.table.get(scope.keys.job(job_id)) or {})])
+    line.queue.send(QueueName.COMPACT, [message_of_row(world.table.get(scope.keys.job(job_id)) or {})])
     while status(world, job) != "done":
         assert line.step("compact")
     assert line.answers == [NO_FAILURES] * len(line.answers)
@@ -410,7 +410,7 @@ def test_nor_is_one_that_finds_its_session_busy_in_between(
     world.observer.answers = [kept("🟡 moved, bees", 1, 4)]
     observe_session(scope, 1, ObservationReport())
     job_id = retract_events(scope, Retract(3, 4, "edited")).job_id
-    line.queue.send(QueueName.COMPACT, [retract_message(world.table.get(scope.keys.job(job_id)) or {})])
+    line.queue.send(QueueName.COMPACT, [message_of_row(world.table.get(scope.keys.job(job_id)) or {})])
 
     def without_time() -> None:
         with monkeypatch.context() as late:

@@ -14,6 +14,7 @@ from neve.observing import Observed, ObservedLine, PassInput
 from neve.ports import ContentRefused, Message, ModelRefused, ModelUnavailable, QueueName
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.observe import images
 from neve.usecases.observe.extract_session import extract_session
@@ -21,7 +22,6 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events
@@ -270,6 +270,6 @@ def test_what_is_read_again_has_the_same_room(world: World, monkeypatch: pytest.
     monkeypatch.setattr(images, "REQUEST_BYTES", 200)
     scope = world.user().of_session("s1")
     job_id = retract_events(scope, Retract(4, 4, "edited")).job_id
-    report = run_retraction(scope, retract_message(world.table.get(scope.keys.job(job_id)) or {}).body)
+    report = run_retraction(scope, message_of_row(world.table.get(scope.keys.job(job_id)) or {}).body)
     assert [[event.seq for event in one.events] for one in world.observer.passes] == [[1, 2, 3, 4], [1, 2], [3]]
     assert report is not None and report.images_left_out == [3]

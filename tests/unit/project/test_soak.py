@@ -25,7 +25,7 @@ from neve.domain.documents.change import DocumentChange
 from neve.domain.records import EventType
 from neve.domain.tenants.policy import Policy
 from neve.ports import Delete, Message, Owner, QueueName, key_of
-from neve.scope import SessionScope, Tenant, UserScope
+from neve.scope import SessionData, SessionScope, Tenant, UserData, UserScope
 from neve.store import rows
 from neve.store.keys import DOCUMENT_REV, Keys, SessionKeys, UserKeys
 from neve.usecases.documents.write_document import write_document
@@ -156,10 +156,10 @@ def engines(tmp_path: Path) -> Iterator[EmbeddedPorts]:
     revs = {
         row["id"]: row["rev"] for row in ports.table.query(KEYS.of_user("ann").partition, prefix="MEM#", limit=9).items
     }
-    index_memories(ports, UserKeys("acme", "ann"), revs)
+    index_memories(UserData(ports, UserKeys("acme", "ann")), revs)
     tea = write_document(UserScope(ports, tenant, "ann"), "/notes/tea", DocumentChange(text="Green, at noon.")).document
-    index_memories(ports, UserKeys("acme", "ann"), {str(tea.id): tea.rev}, shelf=DOCUMENTS)
-    index_events_anew(ports, SessionKeys("acme", "ann", "s1"), 1, (1, 1))
+    index_memories(UserData(ports, UserKeys("acme", "ann")), {str(tea.id): tea.rev}, shelf=DOCUMENTS)
+    index_events_anew(SessionData(ports, SessionKeys("acme", "ann", "s1")), 1, (1, 1))
     yield ports
     ports.close()
 

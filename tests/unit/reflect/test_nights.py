@@ -12,7 +12,7 @@ from neve.domain.reflect.night_limits import PLANNED_AGAIN
 from neve.domain.times import iso
 from neve.observing import Condensed, CondensedRow
 from neve.ports import IndexModel, Put, QueueName, Version
-from neve.scope import Tenant, TenantScope
+from neve.scope import Tenant, TenantScope, UserData
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS
 from neve.usecases.erase.erase_user import begin_erasure, erase_user, finish_erasure
@@ -333,8 +333,8 @@ def test_a_message_that_comes_again_behind_an_erasure_counts_nobody_twice(
     [job] = world.jobs("ann")
     keys = world.user("ann").keys
     begin_erasure(world.table, keys)
-    erase_user(world, keys)
-    assert left_in_stores(world, keys)["jobs"] == 0
+    erase_user(UserData(world, keys))
+    assert left_in_stores(UserData(world, keys))["jobs"] == 0
     assert world.deliver(told)
     [part] = world.table.query(keys.job_parts, limit=9).items
     assert (part["users"], world.job(job.id).state, world.job(job.id).user_id) == (1, {}, None)
@@ -414,6 +414,6 @@ def test_erasing_and_closed_users_are_refused(world: NightWorld) -> None:
     begin_erasure(world.table, keys)
     with pytest.raises(Exception, match="being erased"):
         request_reflection(world.scope, "ann", None)
-    finish_erasure(world, keys, close=True)
+    finish_erasure(UserData(world, keys), close=True)
     with pytest.raises(Exception, match="erased and closed"):
         request_reflection(world.scope, "ann", None)

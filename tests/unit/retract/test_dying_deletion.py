@@ -11,12 +11,12 @@ from neve.domain.records import Status
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.dying import Dead, die_behind
 from tests.unit.world import World, kept
@@ -68,7 +68,7 @@ def test_behind_whichever_write_it_dies_the_next_worker_leaves_no_byte(
     [marked] = [memory.id for memory in world.memories() if "zqmarker" in memory.text]
     keep_an_answer(world, marked)
     answer = retract_events(scope_of(world), Retract(3, 4, "deleted"))
-    message = retract_message(world.table.get(world.tenant.keys.job(answer.job_id)) or {}).body
+    message = message_of_row(world.table.get(world.tenant.keys.job(answer.job_id)) or {}).body
     died = False
     with monkeypatch.context() as dying:
         die_behind(writes, dying, *ways_to_write(world))

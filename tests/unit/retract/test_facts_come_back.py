@@ -11,12 +11,12 @@ from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records import Job, Kind, Memory, Provenance, Status
 from neve.domain.retract.derived import MOST_FACTS
 from neve.store import rows
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.store_fact import store_facts
 from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.world import World
 
@@ -69,7 +69,7 @@ def retracted(world: World, seq: int, meanwhile: Callable[[], object] = lambda: 
     item = world.table.get(world.tenant.keys.job(answer.job_id))
     assert item is not None
     meanwhile()
-    run_retraction(scope, retract_message(item).body)
+    run_retraction(scope, message_of_row(item).body)
     done = world.table.get(world.tenant.keys.job(answer.job_id))
     assert done is not None
     return rows.read_job(done)

@@ -9,10 +9,10 @@ from neve.domain.observe.facts import ProposedFact
 from neve.domain.records import Kind, Status
 from neve.observing import Observed
 from neve.store import rows
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.world import World, kept
 
@@ -41,7 +41,7 @@ def test_a_fact_counts_as_often_as_it_was_said(tmp_path: Path) -> None:
     assert facts() == {tea: 2, train: 1}
     job_id = retract_events(scope, Retract(4, 4, "edited")).job_id
     world.observer.answers.append(saying(3, 5, (tea, 3), (train, 5)))
-    run_retraction(scope, retract_message(world.table.get(scope.keys.job(job_id)) or {}).body)
+    run_retraction(scope, message_of_row(world.table.get(scope.keys.job(job_id)) or {}).body)
     assert rows.read_job(world.table.get(scope.keys.job(job_id)) or {}).result["written"], "it was read again"
     assert facts() == {tea: 2, train: 1}
     world.table.close()

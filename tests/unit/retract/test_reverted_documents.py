@@ -15,13 +15,13 @@ from neve.store.filings import read_filing
 from neve.store.partitions import all_rows
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.documents.delete_document import delete_document
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.file_session import file_session
 from neve.usecases.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
 from neve.usecases.sessions.read_sessions import get_session
@@ -47,7 +47,7 @@ def retract(
     told = retract_events(session or world.session, Retract(first, last, reason))
     item = world.table.get(world.tenant.keys.job(told.job_id))
     assert item is not None
-    return retract_message(item).body
+    return message_of_row(item).body
 
 
 def summaries(world: LibraryWorld) -> list[Any]:

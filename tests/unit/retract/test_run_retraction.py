@@ -17,6 +17,7 @@ from neve.store import rows
 from neve.store.memories import active_memories
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
@@ -24,7 +25,7 @@ from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.reflect.replace_rows import Replacement, in_place, replace_rows
 from neve.usecases.retract import replace_derived
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import JobEnded, after, note, retract_message
+from neve.usecases.retract.retract_job import JobEnded, after, note
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.world import NOTHING, World, kept, time_for
@@ -57,7 +58,7 @@ def retract(world: World, first: int, last: int | None = None, reason: RetractRe
     answer = retract_events(scope_of(world), Retract(first, last, reason))
     item = world.table.get(world.tenant.keys.job(answer.job_id))
     assert item is not None
-    return retract_message(item).body
+    return message_of_row(item).body
 
 
 def work(world: World, message: dict[str, Any], **more: Any) -> Job:
@@ -219,8 +220,12 @@ def test_a_model_that_is_down_is_asked_again_by_the_next_worker(world: World) ->
     with pytest.raises(ModelUnavailable):
         work(world, message)
     assert seen(world) == []
+    assert world.model_is_down
+    marker = rows.read_marker(world.table.get(scope_of(world).keys.marker) or {})
+    assert marker.model_failed_at is None, "what is said meanwhile is observed by a pass of its own"
     assert work(world, message).status == "done"
     assert ranges(seen(world)) == [(1, 2)]
+    assert not world.model_is_down
 
 
 def test_a_worker_without_time_sends_its_message_again(world: World) -> None:

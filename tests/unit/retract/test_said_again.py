@@ -18,13 +18,13 @@ from neve.domain.observe.facts import ProposedFact
 from neve.domain.records import Kind, Memory, Provenance, RetractReason, Status
 from neve.observing import Observed, PassInput
 from neve.store import rows
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.memories.store_fact import store_fact
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.retract import find_derived
 from neve.usecases.retract.retract_events import Retract, Retracted, retract_events
-from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.world import ScriptedObserver, World
 
@@ -81,7 +81,7 @@ def begin(world: World, seq: int, session: str = "s1", reason: RetractReason = "
     assert item is not None
 
     def work() -> None:
-        run_retraction(scope, retract_message(item).body)
+        run_retraction(scope, message_of_row(item).body)
         done = rows.read_job(world.table.get(world.tenant.keys.job(answer.job_id)) or {})
         assert done.status == "done", done
         assert done.result.get("erased", {"verified": True})["verified"]

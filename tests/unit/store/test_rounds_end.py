@@ -12,12 +12,13 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.ports import Conflict, WriteOp
-from neve.scope import SessionScope
+from neve.scope import SessionScope, TenantData
 from neve.store import rows
 from neve.store.transact import ATTEMPTS, LONGEST_PAUSE_S, ROUNDS_OF_A_MODEL, transact
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.begin_encoding import encode_again
+from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.commit_filing import FilingCommit, Overtaken
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -36,7 +37,6 @@ from neve.usecases.reflect.replace_rows import (
 )
 from neve.usecases.retract import replace_derived
 from neve.usecases.retract.retract_events import Retract, retract_events
-from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld
 from tests.unit.world import World
@@ -94,7 +94,7 @@ def test_a_user_whose_rows_are_to_be_encoded(world: World, monkeypatch: pytest.M
         raise Conflict
 
     monkeypatch.setattr(world.table, "write", lost)
-    loses(lambda: encode_again(world, world.tenant.keys, "ann", "now"))
+    loses(lambda: encode_again(TenantData(world, world.tenant.keys), "ann", "now"))
     assert len(tried) == ATTEMPTS and world.queue.sent == []
 
 
@@ -146,7 +146,7 @@ def retracted(world: World, first: int, last: int | None = None) -> dict[str, An
         world.tenant.keys.job(retract_events(scope_of(world), Retract(first, last, "edited")).job_id)
     )
     assert item is not None
-    return retract_message(item).body
+    return message_of_row(item).body
 
 
 # --- what asks a model each time --------------------------------------------------------------------

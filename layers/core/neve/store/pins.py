@@ -4,14 +4,12 @@ pack, so a build reads as many of them as can fit and none of the other document
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol
 
 from pydantic import TypeAdapter
 
 from neve.domain.documents.pins import PLACES, Pin, pin_of
 from neve.domain.records import Document
-from neve.domain.times import iso
-from neve.ports import Clock, Conflict, Delete, Expect, Item, Key, Put, Table, WriteOp
+from neve.ports import Conflict, Delete, Expect, Item, Key, Put, Table, WriteOp
 from neve.store import rows
 from neve.store.keys import UserKeys
 
@@ -20,15 +18,6 @@ MOST_PINS = 500
 most of it what is shown of people."""
 
 _pin = TypeAdapter(Pin)
-
-
-class Heads(Protocol):
-    """What of the ports it takes to note something on a user's head."""
-
-    @property
-    def table(self) -> Table: ...
-    @property
-    def clock(self) -> Clock: ...
 
 
 def read_pin(item: Item) -> Pin:
@@ -53,17 +42,17 @@ def pin_ops(keys: UserKeys, before: Document | None, after: Document | None) -> 
     return ops
 
 
-def note_pins(ports: Heads, keys: UserKeys, before: Document | None, after: Document) -> None:
+def note_pins(table: Table, keys: UserKeys, before: Document | None, after: Document, at: str) -> None:
     """Before the first pin of a user is written the user's head says that there may be one: packs of others ask for
-    none. One read of a document that had no pin before. Raises Conflict when the head was written, so that whoever has
-    read it reads it again."""
+    none. One read of a document that had no pin before. ``at``: now. Raises Conflict when the head was written, so that
+    whoever has read it reads it again."""
     if pin_of(after) is None or (before is not None and pin_of(before) is not None):
         return
-    head = rows.read_head(ports.table.get(keys.head))
+    head = rows.read_head(table.get(keys.head))
     if head.pinned or head.state != "active":
         return
-    noted = replace(head, pinned=True, created_at=head.created_at or iso(ports.clock.now()))
-    ports.table.write([rows.put_head(keys, noted)])
+    noted = replace(head, pinned=True, created_at=head.created_at or at)
+    table.write([rows.put_head(keys, noted)])
     raise Conflict
 
 

@@ -32,7 +32,7 @@ def work(ports: Ports, body: Mapping[str, Any], seconds_left: SecondsLeft) -> No
     scope = tenant_scope(ports, body["tenant"]).of_user(body["user"])
     try:
         if body["work"] == ERASURE:
-            run_erasure(ports, scope.keys, body["job_id"], seconds_left)
+            run_erasure(scope.data, body["job_id"], seconds_left)
         elif body["work"] == EXPORT:
             export_user(scope, body["job_id"], seconds_left)
         elif body["work"] == RETENTION:

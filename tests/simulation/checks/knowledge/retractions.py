@@ -16,8 +16,9 @@ from neve.domain.sessions.spans import holds, joined, without
 from neve.ports import Item, Key, Owner, key_of
 from neve.store import rows
 from neve.store.keys import DELETED_MEMORY, DOCUMENT, SUMMARY, SessionKeys, UserKeys, deleted_memory_id
-from neve.usecases.retract import retract_job
+from neve.usecases.jobs.messages.compaction import RETRACT
 from neve.usecases.retract.retract_job import PACK as PACKED
+from neve.usecases.retract.retract_job import is_done
 from tests.simulation.checks.memories import memories_of
 from tests.simulation.checks.replay import Found, before_erasure, first_said, log_of, of_kind, row, rows_of
 from tests.simulation.clients.history import Did
@@ -162,9 +163,9 @@ def a_pack_built_anew_holds_what_is_left(run: Run) -> Found:
             then.pop(written.key, None)
             continue
         then[written.key] = written.new
-        if written.new["type"] in ("job", rows.QUEUED_JOB) and written.new["kind"] == retract_job.KIND:
+        if written.new["type"] in ("job", rows.QUEUED_JOB) and written.new["kind"] == RETRACT:
             job, before = rows.read_job(written.new), rows.read_job(written.old) if written.old else None
-            if before is not None and retract_job.is_done(job, PACKED) and not retract_job.is_done(before, PACKED):
+            if before is not None and is_done(job, PACKED) and not is_done(before, PACKED):
                 for keys in run.history.sessions():
                     if keys.retraction(job.state["retraction"]) in then:
                         yield from _left_out_of_packs(then, keys, job)

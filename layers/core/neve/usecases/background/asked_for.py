@@ -8,12 +8,12 @@ from typing import Any
 from neve.observing import SecondsLeft
 from neve.scope import SessionScope
 from neve.usecases.compact.compact_session import compact_session
+from neve.usecases.jobs.messages.compaction import RETRACT
 from neve.usecases.observe.extract_session import extract_session
 from neve.usecases.observe.report import ObservationReport
-from neve.usecases.retract import retract_job
 from neve.usecases.retract.run_retraction import run_retraction
 
-_WORK = {"observe": extract_session, retract_job.KIND: run_retraction}
+_WORK = {"observe": extract_session, RETRACT: run_retraction}
 
 
 def asked_for(scope: SessionScope, body: dict[str, Any], seconds_left: SecondsLeft) -> ObservationReport | None:

@@ -16,7 +16,7 @@ from neve.domain.records import EventType
 from neve.domain.sessions.transcript import completes_turn
 from neve.ports import Item, Key, Message, Ports, QueueName
 from neve.store import rows
-from neve.store.keys import SessionKeys, UserKeys
+from neve.store.keys import Keys, SessionKeys, UserKeys
 from neve.store.stream_records import Change
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.jobs import queued_jobs
@@ -25,7 +25,6 @@ from neve.usecases.jobs.messages.indexing import events_message, late_tenant_mes
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.memories.note_access import note_access
 from neve.usecases.reflect.note_due import new_candidates, note_due, rows_of_due
-from neve.usecases.retract import retract_job
 from neve.usecases.sessions.note_open import note_open
 
 
@@ -68,8 +67,6 @@ def _queued_jobs(changes: Sequence[Change]) -> dict[QueueName, list[Message]]:
             with correlated(item):
                 if item["kind"] in queued_jobs.KINDS:
                     messages[QueueName.JOBS].append(queued_jobs.message_of_row(item))
-                elif item["kind"] == retract_job.KIND:
-                    messages[QueueName.COMPACT].append(retract_job.retract_message(item))
                 else:
                     messages[QueueName.COMPACT].append(compaction.message_of_row(item))
     return messages
@@ -143,7 +140,7 @@ def _late_message(change: Change) -> Message | None:
     before, now = read_tenant(change.old), read_tenant(change.new)
     if now.policy.rerank != "late" or before.policy.rerank == "late":
         return None
-    return late_tenant_message(now.id, f"policy {now.policy_rev}")
+    return late_tenant_message(Keys(now.id), f"policy {now.policy_rev}")
 
 
 # --- events -------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from neve.domain.records import Job, SessionMarker
 from neve.ports import Item, Message, Ports, QueueName, key_of
+from neve.scope import SessionData, TenantData, UserData
 from neve.store import rows
 from neve.store.keys import (
     DELETED_DOCUMENT,
@@ -19,8 +20,6 @@ from neve.store.keys import (
     RETRACTION,
     SESSION,
     Keys,
-    SessionKeys,
-    UserKeys,
     deleted_document_id,
     deleted_memory_id,
     tenant_row,
@@ -34,13 +33,12 @@ from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.documents.list_documents import heads_below
 from neve.usecases.indexing.requeue import requeue_logs
 from neve.usecases.jobs.begin_encoding import encode_again
-from neve.usecases.jobs.messages.compaction import compaction_message
+from neve.usecases.jobs.messages.compaction import COMPACT, RETRACT, compact_message
 from neve.usecases.jobs.messages.indexing import memory_message
 from neve.usecases.jobs.messages.observation import observation_job_id, observation_message
 from neve.usecases.jobs.queued_jobs import KINDS, job_message
 from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.lag.memory_lag import progress_of
-from neve.usecases.retract import retract_job
 
 BATCH_SIZE = 100
 """Changes that are dispatched together, as in a batch of the stream."""
@@ -62,31 +60,32 @@ def refill_queues(ports: Ports, tell: Tell) -> Refilled:
     """Queue everything that is not indexed, not observed or not done. ``tell`` hears of every user. May be repeated,
     and run beside the workers. Raises StoreUnavailable."""
     done = Refilled()
-    for tenant in map(Keys, all_tenants(ports.table)):
-        for user in users_of(ports.table, tenant):
-            done.rows += _tell_again(ports, tenant.of_user(user))
+    for tenant in (TenantData(ports, Keys(tenant)) for tenant in all_tenants(ports.table)):
+        for user in users_of(ports.table, tenant.keys):
+            done.rows += _tell_again(tenant.of_user(user))
             done.users += 1
             tell(done)
-        done.jobs += _send_jobs_again(ports, tenant)
-        _encode_again(ports, tenant)
+        done.jobs += _send_jobs_again(tenant)
+        _encode_again(tenant)
     tell(done)
     return done
 
 
-def _encode_again(ports: Ports, tenant: Keys) -> None:
+def _encode_again(data: TenantData[Ports]) -> None:
     """No row says which token vectors were queued: whoever reranks late has everything looked at."""
-    row = ports.table.get(tenant_row(tenant.tenant))
+    row = data.ports.table.get(tenant_row(data.keys.tenant))
     if row is not None and read_tenant(row).policy.rerank == "late":
-        encode_again(ports, tenant, None, f"refill {ports.ids.token()}")
+        encode_again(data, None, f"refill {data.ports.ids.token()}")
 
 
-def _tell_again(ports: Ports, keys: UserKeys) -> int:
+def _tell_again(data: UserData[Ports]) -> int:
+    ports, keys = data.ports, data.keys
     head = rows.read_head(ports.table.get(keys.head))
     if head.state != "active":
         return 0
-    told = _send_vectors_again(ports, keys, head.incarnation)
+    told = _send_vectors_again(data, head.incarnation)
     batch: list[Change] = []
-    for change in _behind(ports, keys):
+    for change in _behind(data):
         batch.append(change)
         if len(batch) == BATCH_SIZE:
             dispatch_changes(ports, batch)
@@ -96,21 +95,23 @@ def _tell_again(ports: Ports, keys: UserKeys) -> int:
     return told + len(batch)
 
 
-def _send_vectors_again(ports: Ports, keys: UserKeys, incarnation: int) -> int:
+def _send_vectors_again(data: UserData[Ports], incarnation: int) -> int:
     """Of what is in the index with its words: the outbox has told of it, and the words have handed it on."""
+    ports, keys = data.ports, data.keys
     memories = map(rows.read_memory, all_rows(ports.table, keys.partition, prefix=MEMORY))
     messages = [memory_message(keys, incarnation, m.id, m.rev) for m in memories if m.words_at is not None]
     heads = (head for head in heads_below(ports.table, keys, "/") if head.words_at is not None)
     messages += [memory_message(keys, incarnation, str(one.id), one.rev, "document") for one in heads]
     if messages:
         ports.queue.send(QueueName.EMBED, messages)
-    sessions = [keys.of_session(item["session_id"]) for item in _rows_of(ports, keys, SESSION)]
+    sessions = [keys.of_session(item["session_id"]) for item in _rows_of(data, SESSION)]
     logs = ((log, one) for log, one in progress_of(ports.table, sessions) if one.indexed.unembedded(one.head.last_seq))
     return len(messages) + requeue_logs(ports, logs)
 
 
-def _behind(ports: Ports, keys: UserKeys) -> Iterator[Change]:
+def _behind(data: UserData[Ports]) -> Iterator[Change]:
     """Of one user, as the changes that made the rows."""
+    ports, keys = data.ports, data.keys
     for item in all_rows(ports.table, keys.partition, prefix=MEMORY):
         if rows.read_memory(item).rev_at is not None:
             yield Change("", None, item)
@@ -123,11 +124,10 @@ def _behind(ports: Ports, keys: UserKeys) -> Iterator[Change]:
     for item in all_rows(ports.table, keys.partition, prefix=DELETED_DOCUMENT):
         gone = {"type": "document", "id": deleted_document_id(key_of(item)), "rev": item["rev"]}
         yield Change("", gone | {"tenant_id": keys.tenant, "user_id": keys.user}, None)
-    indexed = {
-        item["session_id"]: read_indexed(item["session_id"], item) for item in state_rows(ports.table, keys, "indexed")
-    }
-    observed = {m.session_id: max(m.observed_seq, m.offered_seq) for m in _markers(ports, keys)}
-    for item in _rows_of(ports, keys, SESSION):
+    states = state_rows(ports.table, keys, "indexed")
+    indexed = {item["session_id"]: read_indexed(item["session_id"], item) for item in states}
+    observed = {m.session_id: max(m.observed_seq, m.offered_seq) for m in _markers(data)}
+    for item in _rows_of(data, SESSION):
         session = rows.read_session(item)
         known = indexed[session.session_id].indexed_seq if session.session_id in indexed else 0
         first = min(known, observed.get(session.session_id, 0)) + 1
@@ -138,22 +138,22 @@ def _behind(ports: Ports, keys: UserKeys) -> Iterator[Change]:
             yield Change("", None, retraction)
 
 
-def _rows_of(ports: Ports, keys: UserKeys, prefix: str) -> list[Item]:
-    return list(all_rows(ports.table, keys.partition, prefix=prefix))
+def _rows_of(data: UserData[Ports], prefix: str) -> list[Item]:
+    return list(all_rows(data.ports.table, data.keys.partition, prefix=prefix))
 
 
-def _markers(ports: Ports, keys: UserKeys) -> Iterator[SessionMarker]:
-    return map(rows.read_marker, state_rows(ports.table, keys, "marker"))
+def _markers(data: UserData[Ports]) -> Iterator[SessionMarker]:
+    return map(rows.read_marker, state_rows(data.ports.table, data.keys, "marker"))
 
 
-def _send_jobs_again(ports: Ports, keys: Keys) -> int:
+def _send_jobs_again(data: TenantData[Ports]) -> int:
     """How many jobs did not end and have been sent."""
+    ports, keys = data.ports, data.keys
     now = ports.clock.now()
     live = (item for item in all_rows(ports.table, keys.jobs) if rows.live(item, now))
     open_jobs = [job for job in map(rows.read_job, live) if job.status in ("queued", "running")]
-    observe = _messages(ports, keys, open_jobs, "observe", _observation_of)
-    compact = _messages(ports, keys, open_jobs, "compact", _compaction_of)
-    compact += _messages(ports, keys, open_jobs, retract_job.KIND, _retraction_of)
+    observe = _messages(data, [job for job in open_jobs if job.kind == "observe"], _observation_of)
+    compact = _messages(data, [job for job in open_jobs if job.kind in (COMPACT, RETRACT)], _work_of)
     if observe:
         ports.queue.send(QueueName.EXTRACT, observe)
     if compact:
@@ -164,32 +164,29 @@ def _send_jobs_again(ports: Ports, keys: Keys) -> int:
     return len(observe) + len(compact) + len(whole)
 
 
-Again = Callable[[Ports, SessionKeys, int, Job], Message | None]
+Again = Callable[[SessionData[Ports], int, Job], Message | None]
 
 
-def _messages(ports: Ports, keys: Keys, jobs: Sequence[Job], kind: str, again: Again) -> list[Message]:
+def _messages(data: TenantData[Ports], jobs: Sequence[Job], again: Again) -> list[Message]:
     found = []
     for job in jobs:
-        if job.kind == kind and job.user_id is not None and job.session_id is not None:
-            log = keys.of_user(job.user_id).of_session(job.session_id)
-            head = rows.read_head(ports.table.get(log.head))
-            if head.state == "active" and (message := again(ports, log, head.incarnation, job)):
+        if job.user_id is not None and job.session_id is not None:
+            log = data.of_user(job.user_id).of_session(job.session_id)
+            head = rows.read_head(data.ports.table.get(log.keys.head))
+            if head.state == "active" and (message := again(log, head.incarnation, job)):
                 found.append(message)
     return found
 
 
-def _observation_of(ports: Ports, log: SessionKeys, incarnation: int, job: Job) -> Message | None:
+def _observation_of(data: SessionData[Ports], incarnation: int, job: Job) -> Message | None:
     """The id of the job is made of the seq up to which it observes. None for a job of another incarnation."""
-    item = ports.table.get(log.session_head)
+    log = data.keys
+    item = data.ports.table.get(log.session_head)
     last = rows.read_session(item).last_seq if item else 0
     seqs = (seq for seq in range(last, -1, -1) if observation_job_id(log, incarnation, seq) == job.id)
     seq = next(seqs, None)
     return None if seq is None else observation_message(log, incarnation, seq)
 
 
-def _retraction_of(_: Ports, log: SessionKeys, incarnation: int, job: Job) -> Message:
-    return retract_job.message_of(log, incarnation, job)
-
-
-def _compaction_of(_: Ports, log: SessionKeys, incarnation: int, job: Job) -> Message:
-    return compaction_message(log, incarnation, job)
+def _work_of(data: SessionData[Ports], incarnation: int, job: Job) -> Message:
+    return compact_message(data.keys, incarnation, job)

@@ -10,6 +10,7 @@ from functools import partial
 from neve.domain.jobs.time_share import TimeShare, shares
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import Conflict, Item, Ports, StoreUnavailable, key_of
+from neve.scope import SessionData
 from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.store.partitions import due_rows
@@ -115,7 +116,7 @@ def _behind(ports: Ports, share: TimeShare) -> Counts:
     for part in in_parts(logs_behind(ports.table, reading, first=first_shard(now))):
         for keys, progress in part:
             if progress.lag(now).none:
-                leave(ports, keys, progress)
+                leave(SessionData(ports, keys), progress)
         lost = list(waiting_for(PENDING_FOR, now, part))
         sent += requeue_logs(ports, lost)
         unobserved += [(keys, progress) for keys, progress in lost if progress.lag(now).unobserved]

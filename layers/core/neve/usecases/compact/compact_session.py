@@ -15,7 +15,7 @@ from neve.usecases.compact.artifacts import put_away_covered
 from neve.usecases.compact.move_horizon import HorizonMove
 from neve.usecases.compact.summarise import NoTimeToSummarise
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
-from neve.usecases.jobs.messages.compaction import KIND
+from neve.usecases.jobs.messages.compaction import COMPACT
 from neve.usecases.jobs.messages.filing import filing_job, filing_message
 from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.observe.extract_session import refused, report_so_far
@@ -36,7 +36,7 @@ def compact_session(
     try:
         observe_session(scope, body["incarnation"], report, closing=True, seconds_left=seconds_left)
         if report.left_off_at is None:
-            leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
+            leave_if_caught_up(scope.data, scope.ports.clock.now())
             folded = _fold(scope, body["incarnation"], report, seconds_left)
             result = folded | _move_horizon(scope, body, seconds_left, rebuild="reflections" in folded)
             report.summary_refused = "summary_reason" in result
@@ -47,23 +47,23 @@ def compact_session(
     except UserErased:
         return None
     except ModelRefused as refusal:
-        finish_job(scope, body["job_id"], KIND, "failed", report.result() | refused(refusal))
+        finish_job(scope, body["job_id"], COMPACT, "failed", report.result() | refused(refusal))
         return report
     if report.left_off_at is not None:
-        carry_on_job(scope, body["job_id"], KIND, report.result())
+        carry_on_job(scope, body["job_id"], COMPACT, report.result())
         return report
     result |= {"reason": body["reason"], "observed_seq": report.observed_seq, **report.left_out()}
     result |= {"written": report.written} if report.written else {}
     if body["reason"] == "end":
         # one job from the end of the session to its documents: the librarian ends it
-        carry_on_job(scope, body["job_id"], KIND, result)
-        _tell_librarian(scope, body["incarnation"], body["job_id"], KIND)
+        carry_on_job(scope, body["job_id"], COMPACT, result)
+        _tell_librarian(scope, body["incarnation"], body["job_id"], COMPACT)
         return report
     if "covers" in result:
         filing = filing_job(scope, body["incarnation"], result["horizon_seq"])
         _tell_librarian(scope, body["incarnation"], filing.id, filing.kind)
         result["librarian_job_id"] = filing.id
-    finish_job(scope, body["job_id"], KIND, "done", result)
+    finish_job(scope, body["job_id"], COMPACT, "done", result)
     return report
 
 

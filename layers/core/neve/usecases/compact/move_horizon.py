@@ -8,11 +8,9 @@ from typing import Any
 
 from neve.domain.compact.headings import items_of
 from neve.domain.compact.plan import Covered, Tail, newly_covered
-from neve.domain.compact.render import render_summary
 from neve.domain.compact.stale import stale_results
 from neve.domain.records import Event, SessionEpoch, SessionHead, Summary, Verbosity
 from neve.domain.sessions.spans import blanked, holds
-from neve.domain.times import iso
 from neve.observing import SecondsLeft
 from neve.ports import Item, Key, Put, WriteOp
 from neve.scope import SessionScope
@@ -171,23 +169,7 @@ class HorizonMove:
     def _summary(self, epoch: SessionEpoch, before: Summary | None, written: Written | None) -> Summary | None:
         if written is None:
             return replace(before, epoch=epoch.epoch, version=0) if before else None
-        return Summary(
-            session_id=self.scope.session,
-            epoch=epoch.epoch,
-            covers_from=epoch.covers_from or 0,
-            covers_to=epoch.covers_to or 0,
-            verbosity=written.verbosity,
-            by="model" if written.by_model else "extract",
-            model=written.model,
-            prompt_version=written.prompt_version,
-            job_id=self.job_id,
-            tokens=self.scope.count(render_summary(written.text)),
-            created_at=iso(self.scope.ports.clock.now()),
-            decisions=written.text.decisions,
-            action_items=written.text.action_items,
-            insights=written.text.insights,
-            preferences=written.text.preferences,
-        )
+        return written.of_epoch(self.scope, epoch, self.job_id)
 
     def _usage(self, found: Mapping[Key, Item], written: Written) -> Put:
         return usage_put(self.scope.keys, found.get(self.scope.keys.usage), written.cost)

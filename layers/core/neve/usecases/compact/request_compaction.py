@@ -7,7 +7,7 @@ from neve.domain.records import Job, Verbosity
 from neve.ports import Conflict, QueueName
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.usecases.jobs.messages.compaction import Reason, compaction_job, compaction_message
+from neve.usecases.jobs.messages.compaction import Reason, compact_message, compaction_job
 from neve.usecases.jobs.read_jobs import find_job, wait_for_job
 
 
@@ -23,7 +23,7 @@ def request_compaction(scope: SessionScope, reason: Reason, wait: bool, verbosit
     job = compaction_job(scope, reason, verbosity)
     # the message first: a row without one would stay queued for as long as it is kept, while a worker makes the row of
     # a message that has none
-    scope.ports.queue.send(QueueName.COMPACT, [compaction_message(keys, head.incarnation, job)])
+    scope.ports.queue.send(QueueName.COMPACT, [compact_message(keys, head.incarnation, job)])
     try:
         scope.ports.table.write([rows.put_job(keys, job)])
     except Conflict:  # that worker was faster

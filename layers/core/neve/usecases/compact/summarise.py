@@ -9,11 +9,12 @@ from typing import Any
 from neve.domain.compact.extract import extract_summary
 from neve.domain.compact.fit import fitted
 from neve.domain.compact.headings import ITEM_CHARACTERS, SummaryText, items_of, summary_target, summary_text
-from neve.domain.compact.render import HEADINGS_TOKENS
+from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
 from neve.domain.compact.shorten import within_request
-from neve.domain.records import Event, EventType, Summary, Verbosity
+from neve.domain.records import Event, EventType, SessionEpoch, Summary, Verbosity
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.transcript import event_text, images_of
+from neve.domain.times import iso
 from neve.domain.tokens import trim_to
 from neve.observing import SecondsLeft, Summarised, SummaryInput
 from neve.ports import ContentRefused
@@ -53,6 +54,26 @@ class Written:
         """What the job's result says of what it was not made of, or not made by."""
         found = {"summary_reason": self.reason, "summary_events_not_shown": self.not_shown}
         return {name: value for name, value in found.items() if value}
+
+    def of_epoch(self, scope: SessionScope, epoch: SessionEpoch, job_id: str) -> Summary:
+        """The row of what an epoch covers. ``job_id``: of the job that wrote it."""
+        return Summary(
+            session_id=scope.session,
+            epoch=epoch.epoch,
+            covers_from=epoch.covers_from or 0,
+            covers_to=epoch.covers_to or 0,
+            verbosity=self.verbosity,
+            by="model" if self.by_model else "extract",
+            model=self.model,
+            prompt_version=self.prompt_version,
+            job_id=job_id,
+            tokens=scope.count(render_summary(self.text)),
+            created_at=iso(scope.ports.clock.now()),
+            decisions=self.text.decisions,
+            action_items=self.text.action_items,
+            insights=self.text.insights,
+            preferences=self.text.preferences,
+        )
 
 
 def summarise(

@@ -173,7 +173,7 @@ def writes_of(
     kept = before.text_object if before and same_text else None
     text_object = kept if same_text else wanted.long_text.put(scope, after, new=before is None)
     after = replace(after, write_id=wanted.write_id, text_object=text_object)
-    note_pins(scope.ports, scope.keys, before, after)
+    note_pins(scope.ports.table, scope.keys, before, after, iso(scope.ports.clock.now()))
     ops = written_ops(scope.keys, before, after, source)
     version = before.version + 1 if before and before.path == after.path else first_version(after)
     return DocumentWrites(WrittenDocument(replace(after, version=version), created=before is None), tuple(ops))

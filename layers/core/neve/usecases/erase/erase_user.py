@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from neve.domain.records import UserHead
 from neve.domain.times import iso
 from neve.ports import Index, Key, Ports, Table, key_of
+from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.partitions import all_rows
@@ -58,20 +59,21 @@ def begin_erasure(table: Table, keys: UserKeys) -> UserHead:
     return replace(begun, version=head.version + 1)
 
 
-def erase_user(ports: Ports, keys: UserKeys, *, shared: bool = True) -> Removed:
+def erase_user(data: UserData[Ports], *, shared: bool = True) -> Removed:
     """Everything of a user whose erasure has begun, but for the head and the receipts of erasures. ``shared`` False:
     for whoever removes the tenant's jobs and answers as a whole. Raises StoreUnavailable."""
     removed = Counter[str]()
-    for store, count in remove_everything(ports, keys, shared=shared):
+    for store, count in remove_everything(data, shared=shared):
         removed[store] += count
-    objects = sum(removed[name] for name in keys.objects)
+    objects = sum(removed[name] for name in data.keys.objects)
     passages = removed["passages"]
     return Removed(1, removed.total() - objects - passages, objects, passages)
 
 
-def finish_erasure(ports: Ports, keys: UserKeys, *, close: bool) -> None:
+def finish_erasure(data: UserData[Ports], *, close: bool) -> None:
     """``close``: the id stays refused (410) for good, else it is a new user. Raises NoSuchUser unless an erasure has
     begun; Conflict when somebody else moved the head; StoreUnavailable."""
+    ports, keys = data.ports, data.keys
     head = rows.read_head(ports.table.get(keys.head))
     if head.state != "erasing":
         raise NoSuchUser(keys.user)

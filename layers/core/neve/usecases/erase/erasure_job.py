@@ -16,6 +16,7 @@ from neve.domain.jobs.time_limits import LEASE_S
 from neve.domain.records import Job, UserHead
 from neve.domain.times import iso
 from neve.ports import Check, Item, Message, Ports, Put
+from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.transact import transact
@@ -42,8 +43,7 @@ class Erasing:
     """A worker that has taken the job up. ``token``: its own, without which nothing is noted. ``fence``: that the user
     is still being erased, without which no row is removed."""
 
-    ports: Ports
-    keys: UserKeys
+    data: UserData[Ports]
     job: Job
     token: str
     fence: Check
@@ -56,28 +56,31 @@ class Erasing:
 
     def is_over(self) -> bool:
         """Whether somebody else may be at it by now."""
-        return bool(self.job.state["due_at"] <= iso(self.ports.clock.now()))
+        return bool(self.job.state["due_at"] <= iso(self.data.ports.clock.now()))
 
     def leave(self, due_at: datetime, *, settled: bool | None = None) -> None:
         """Note what was removed, and before when nobody has to go on. Raises WorkerReplaced."""
         moved = {"due_at": iso(due_at), "worker": None, "settled": self.settled if settled is None else settled}
-        transact(self.ports, lambda: self._leave(moved))
+        transact(self.data.ports, lambda: self._leave(moved))
         self.removed = Counter()
 
     def _leave(self, moved: dict[str, Any]) -> None:
-        job = self._own(self.ports.table.get(self.keys.job(self.job.id)))
+        job = self._own(self.data.ports.table.get(self.data.keys.job(self.job.id)))
         deleted = dict(Counter(job.state["deleted"]) + self.removed)
         left = replace(job, state=job.state | moved | {"deleted": deleted}, result={"deleted": deleted})
-        self.ports.table.write([put_erasure(self.keys, left)])
+        self.data.ports.table.write([put_erasure(self.data.keys, left)])
 
     def finish(self, verified: Mapping[str, str]) -> None:
         """Let the id go, and write the receipt, in one transaction. Raises WorkerReplaced."""
-        transact(self.ports, lambda: self._finish(verified))
+        transact(self.data.ports, lambda: self._finish(verified))
 
     def _finish(self, verified: Mapping[str, str]) -> None:
-        found = self.ports.table.get_many([self.keys.head, self.keys.job(self.job.id)])
-        head, job = rows.read_head(found.get(self.keys.head)), self._own(found.get(self.keys.job(self.job.id)))
-        now, close = self.ports.clock.now(), bool(job.state["close"])
+        found = self.data.ports.table.get_many([self.data.keys.head, self.data.keys.job(self.job.id)])
+        head, job = (
+            rows.read_head(found.get(self.data.keys.head)),
+            self._own(found.get(self.data.keys.job(self.job.id))),
+        )
+        now, close = self.data.ports.clock.now(), bool(job.state["close"])
         deleted = Counter(job.state["deleted"]) + self.removed
         receipt = {name: {"deleted": deleted[name], "verified_empty_at": at} for name, at in verified.items()}
         backups = iso(now + timedelta(days=BACKUP_DAYS))
@@ -85,7 +88,7 @@ class Erasing:
         done = replace(job, status="done", finished_at=iso(now), result=result, state={"incarnation": head.incarnation})
         free = UserHead(gen=head.gen, incarnation=head.incarnation, created_at=iso(now), version=head.version)
         left = replace(free, state="closed" if close else "active")
-        self.ports.table.write([rows.put_head(self.keys, left), put_erasure(self.keys, done)])
+        self.data.ports.table.write([rows.put_head(self.data.keys, left), put_erasure(self.data.keys, done)])
 
     def _own(self, item: Item | None) -> Job:
         job = rows.read_job(item) if item else None
@@ -94,13 +97,14 @@ class Erasing:
         return job
 
 
-def take_up(ports: Ports, keys: UserKeys, job_id: str) -> Erasing | None:
+def take_up(data: UserData[Ports], job_id: str) -> Erasing | None:
     """None when there is nothing to do now: it is done, or not due yet."""
-    token = ports.ids.token()
-    return transact(ports, lambda: _take_up(ports, keys, job_id, token))
+    token = data.ports.ids.token()
+    return transact(data.ports, lambda: _take_up(data, job_id, token))
 
 
-def _take_up(ports: Ports, keys: UserKeys, job_id: str, token: str) -> Erasing | None:
+def _take_up(data: UserData[Ports], job_id: str, token: str) -> Erasing | None:
+    ports, keys = data.ports, data.keys
     found, now = ports.table.get_many([keys.head, keys.job(job_id)]), ports.clock.now()
     head, item = rows.read_head(found.get(keys.head)), found.get(keys.job(job_id))
     job = rows.read_job(item) if item else None
@@ -111,7 +115,7 @@ def _take_up(ports: Ports, keys: UserKeys, job_id: str, token: str) -> Erasing |
     lease = iso(now + timedelta(seconds=LEASE_S))
     taken = replace(job, status="running", state=job.state | {"worker": token, "due_at": lease})
     ports.table.write([put_erasure(keys, taken)])
-    return Erasing(ports, keys, replace(taken, version=job.version + 1), token, rows.check_head(keys, head))
+    return Erasing(data, replace(taken, version=job.version + 1), token, rows.check_head(keys, head))
 
 
 def erasure_message(keys: UserKeys, job_id: str) -> Message:

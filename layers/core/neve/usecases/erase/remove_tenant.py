@@ -7,8 +7,9 @@ crash in the middle."""
 from __future__ import annotations
 
 from neve.ports import Index, Ports
+from neve.scope import TenantData
 from neve.store.delete_rows import delete_rows
-from neve.store.keys import Keys, tenant_row
+from neve.store.keys import tenant_row
 from neve.store.tenants.directory import users_of
 from neve.usecases.erase.erase_user import Removed, erase_user, keys_of
 
@@ -17,24 +18,25 @@ class NoSuchTenant(LookupError):
     """The message is its id."""
 
 
-def close_tenant(ports: Ports, tenant_id: str) -> int:
+def close_tenant(data: TenantData[Ports]) -> int:
     """Delete its keys, so that nothing new is asked or written; how many. Raises NoSuchTenant,
     StoreUnavailable."""
-    if ports.table.get(tenant_row(tenant_id)) is None:
-        raise NoSuchTenant(tenant_id)
-    return delete_rows(ports.table, keys_of(ports.table, Keys(tenant_id).api_keys, Index.RECENT))
+    table, keys = data.ports.table, data.keys
+    if table.get(tenant_row(keys.tenant)) is None:
+        raise NoSuchTenant(keys.tenant)
+    return delete_rows(table, keys_of(table, keys.api_keys, Index.RECENT))
 
 
-def erase_tenant(ports: Ports, tenant_id: str) -> Removed:
+def erase_tenant(data: TenantData[Ports]) -> Removed:
     """Everything of a closed tenant, its own row last. Raises StoreUnavailable."""
-    keys = Keys(tenant_id)
+    table, keys = data.ports.table, data.keys
     parts = []
-    for user in map(keys.of_user, users_of(ports.table, keys)):
-        parts.append(erase_user(ports, user, shared=False))
-        delete_rows(ports.table, [user.head])
+    for user in map(data.of_user, users_of(table, keys)):
+        parts.append(erase_user(user, shared=False))
+        delete_rows(table, [user.keys.head])
     own = [keys.jobs, keys.job_parts, keys.answers, keys.secrets, keys.late]
-    others = len(parts) + sum(delete_rows(ports.table, keys_of(ports.table, partition)) for partition in own)
-    others += delete_rows(ports.table, [tenant_row(tenant_id)])
+    others = len(parts) + sum(delete_rows(table, keys_of(table, partition)) for partition in own)
+    others += delete_rows(table, [tenant_row(keys.tenant)])
     return Removed(
         users=len(parts),
         rows=others + sum(part.rows for part in parts),

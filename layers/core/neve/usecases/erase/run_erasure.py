@@ -8,22 +8,22 @@ from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.times import iso
 from neve.observing import SecondsLeft
 from neve.ports import Ports, QueueName
-from neve.store.keys import UserKeys
+from neve.scope import UserData
 from neve.usecases.erase.erase_user import SETTLE_S
 from neve.usecases.erase.erasure_job import Erasing, erasure_message, take_up
 from neve.usecases.erase.user_stores import left_in_stores, remove_everything
 from neve.usecases.jobs.queued_jobs import WorkerReplaced
 
 
-def run_erasure(ports: Ports, keys: UserKeys, job_id: str, seconds_left: SecondsLeft) -> None:
+def run_erasure(data: UserData[Ports], job_id: str, seconds_left: SecondsLeft) -> None:
     """As far as the worker's time goes: remove; once everything was removed leave the rest to the sweep until
     ``SETTLE_S`` later; then remove again, list every store, and write the receipt. May be repeated at any point, also
     after a crash in the middle: what was removed by then may be missing from the receipt's counts. Raises
     WorkerReplaced, Conflict when the id was let go meanwhile, StoreUnavailable."""
-    work = take_up(ports, keys, job_id)
+    clock, work = data.ports.clock, take_up(data, job_id)
     if work is None:
         return
-    for store, count in remove_everything(ports, keys, fence=work.fence):
+    for store, count in remove_everything(data, fence=work.fence):
         work.removed[store] += count
         if work.is_over():
             raise WorkerReplaced(job_id)
@@ -31,17 +31,17 @@ def run_erasure(ports: Ports, keys: UserKeys, job_id: str, seconds_left: Seconds
             _hand_on(work)
             return
     if not work.settled:
-        work.leave(ports.clock.now() + timedelta(seconds=SETTLE_S), settled=True)
+        work.leave(clock.now() + timedelta(seconds=SETTLE_S), settled=True)
         return
     verified: dict[str, str] = {}
-    for store, left in left_in_stores(ports, keys).items():
+    for store, left in left_in_stores(data).items():
         if left:  # it came while the others were looked at
             _hand_on(work)
             return
-        verified[store] = iso(ports.clock.now())
+        verified[store] = iso(clock.now())
     work.finish(verified)
 
 
 def _hand_on(work: Erasing) -> None:
-    work.leave(work.ports.clock.now())
-    work.ports.queue.send(QueueName.JOBS, [erasure_message(work.keys, work.job.id)])
+    work.leave(work.data.ports.clock.now())
+    work.data.ports.queue.send(QueueName.JOBS, [erasure_message(work.data.keys, work.job.id)])

@@ -39,7 +39,7 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
     share = _seconds(clock, QUEUED_WITHIN_S, began_ms)
     queued = requeue_all(scope.ports, asked, share)
     if scope.policy.rerank == "late":
-        encode_again(scope.ports, scope.keys, user, f"drain {scope.ports.ids.token()}")
+        encode_again(scope.data, user, f"drain {scope.ports.ids.token()}")
     ends_ms = began_ms + wait_s * 1000
     pause_s = _PAUSE_S
     while (
@@ -113,4 +113,4 @@ def _pending(scope: TenantScope, asked: WhoseRows) -> int:
 
 
 def _being_encoded(scope: TenantScope, asked: WhoseRows) -> int:
-    return users_being_encoded(scope.ports.table, scope.keys, asked.user) if scope.policy.rerank == "late" else 0
+    return users_being_encoded(scope, asked.user) if scope.policy.rerank == "late" else 0

@@ -9,7 +9,8 @@ from neve.correlation import correlated
 from neve.domain.indexing.utterances import event_id
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import IndexingPorts, Message, Ports, QueueName, StoreUnavailable
-from neve.store.keys import SessionKeys, UserKeys, tenant_row
+from neve.scope import SessionData, TenantData, UserData
+from neve.store.keys import Keys, SessionKeys, UserKeys, tenant_row
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_off
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
@@ -55,10 +56,10 @@ def embed_rows(ports: Ports, told: Sequence[Told], seconds_left: SecondsLeft = f
 
 def _vectors(ports: IndexingPorts) -> Work:
     def memories(keys: UserKeys, shelf: Shelf[Any], revs: Mapping[str, int], _: Told) -> Mapping[str, EmbedAgain]:
-        return index_memories(ports, keys, revs, shelf=shelf)
+        return index_memories(UserData(ports, keys), revs, shelf=shelf)
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: Told) -> None:
-        index_vectors(ports, keys, newest.body["incarnation"], spans)
+        index_vectors(SessionData(ports, keys), newest.body["incarnation"], spans)
 
     return Work(memories, events)
 
@@ -106,9 +107,9 @@ def _encode(ports: Ports, body: Mapping[str, Any], ends_ms: float) -> None:
 def _encoded(ports: Ports, body: Mapping[str, Any], ends_ms: float) -> Message | None:
     """What to send when there was no time for all of it."""
     if body["kind"] == "late_tenant":
-        return begin_tenant(ports, body["tenant"], body["round"], body["after"], ends_ms)
-    keys = UserKeys(body["tenant"], body["user"])
+        return begin_tenant(TenantData(ports, Keys(body["tenant"])), body["round"], body["after"], ends_ms)
+    data = UserData(ports, UserKeys(body["tenant"], body["user"]))
     if body["kind"] == "late_user":
-        return encode_user(ports, keys, ends_ms)
-    left = encode_items(ports, keys, body["ids"], body["incarnation"], ends_ms)
-    return tokens_message(keys, body["incarnation"], left) if left else None
+        return encode_user(data, ends_ms)
+    left = encode_items(data, body["ids"], body["incarnation"], ends_ms)
+    return tokens_message(data.keys, body["incarnation"], left) if left else None

@@ -12,6 +12,7 @@ from neve.domain.records import Retraction, Span, Spans
 from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import Item, Passage, Put, Table, Version, WordsPorts
+from neve.scope import SessionData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
@@ -29,10 +30,11 @@ from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 
 
 def forget_events(
-    ports: WordsPorts, keys: SessionKeys, incarnation: int, retraction_id: str, *, left: SecondsLeft = for_ever
+    data: SessionData[WordsPorts], incarnation: int, retraction_id: str, *, left: SecondsLeft = for_ever
 ) -> None:
     """Every step may be repeated. ``left``: how long the worker may still run. Raises OutOfTime, StoreUnavailable; how
     far it has come is on the retraction's row."""
+    ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.session_head, keys.retraction(retraction_id)])
     if keys.session_head not in found or keys.retraction(retraction_id) not in found:
         return
@@ -43,19 +45,20 @@ def forget_events(
         for step in steps((max(retraction.seq_from, retraction.forgotten_to + 1), retraction.seq_to)):
             if left() < RESERVE_S:
                 raise OutOfTime
-            _forget(ports, keys, incarnation, step, beyond=retraction.epoch + 1)
-            transact(ports, partial(_note, ports, keys, retraction_id, incarnation, step[1]))
-        _Neighbours(ports, keys, incarnation, retraction, retracted).forget()
+            _forget(data, incarnation, step, beyond=retraction.epoch + 1)
+            transact(ports, partial(_note, data, retraction_id, incarnation, step[1]))
+        _Neighbours(data, incarnation, retraction, retracted).forget()
     except UserErased:
         return
 
 
-def _forget(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span, beyond: int) -> None:
+def _forget(data: SessionData[WordsPorts], incarnation: int, span: Span, beyond: int) -> None:
     """First the rows say that they are in no index, so that nobody brings them in again; a write that is under way
     comes behind the removal, and is refused. ``beyond``: a rev that none of their passages has."""
+    ports, keys = data.ports, data.keys
     log = all_rows(ports.table, keys.log, between=keys.events(*span))
     for batch in batches((item for item in log if not item.get("taken_back")), item_bytes):
-        transact(ports, partial(_mark, ports, keys, incarnation, [item["seq"] for item in batch]))
+        transact(ports, partial(_mark, data, incarnation, [item["seq"] for item in batch]))
     for item in all_rows(ports.table, keys.log, between=keys.events(*span)):
         if item["event_type"] not in ROLES:
             continue
@@ -64,12 +67,12 @@ def _forget(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span, 
         )
 
 
-def _note(ports: WordsPorts, keys: SessionKeys, retraction_id: str, incarnation: int, forgotten_to: int) -> None:
+def _note(data: SessionData[WordsPorts], retraction_id: str, incarnation: int, forgotten_to: int) -> None:
     """Raises Conflict, UserErased."""
-    retraction = _read(ports.table, keys, retraction_id)
+    retraction = _read(data.ports.table, data.keys, retraction_id)
     if retraction.forgotten_to < forgotten_to:
         noted = replace(retraction, forgotten_to=forgotten_to)
-        ports.table.write([rows.put_retraction(keys, noted, incarnation)])
+        data.ports.table.write([rows.put_retraction(data.keys, noted, incarnation)])
 
 
 def _read(table: Table, keys: SessionKeys, retraction_id: str) -> Retraction:
@@ -80,8 +83,9 @@ def _read(table: Table, keys: SessionKeys, retraction_id: str) -> Retraction:
     return rows.read_retraction(item)
 
 
-def _mark(ports: WordsPorts, keys: SessionKeys, incarnation: int, seqs: Sequence[int]) -> None:
+def _mark(data: SessionData[WordsPorts], incarnation: int, seqs: Sequence[int]) -> None:
     """Raises Conflict, UserErased."""
+    ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, *map(keys.event, seqs)])
     head = rows.read_head(found.pop(keys.head, None))
     left = [item for item in found.values() if not item.get("taken_back")]
@@ -102,8 +106,7 @@ class _Neighbours:
     then on. Each gets one once for each retraction, and none once their passages are written: who had been taken for
     dead would leave a rev behind for which nobody writes."""
 
-    ports: WordsPorts
-    keys: SessionKeys
+    data: SessionData[WordsPorts]
     incarnation: int
     retraction: Retraction
     retracted: Spans
@@ -117,21 +120,21 @@ class _Neighbours:
         first, last = next(
             (span for span in self.retracted if span[0] <= self.retraction.seq_from <= span[1]), self.retraction.span
         )
-        log = _Log(self.ports.table, self.keys, self.incarnation, self.retracted)
+        log = _Log(self.data.ports.table, self.data.keys, self.incarnation, self.retracted)
         beside = {*log.beside(first - 1, -1), *log.beside(last + 1, 1)}
         for seq in sorted(beside):
-            transact(self.ports, partial(self._raise_rev, seq))
-        noted = _read(self.ports.table, self.keys, self.retraction.id)
+            transact(self.data.ports, partial(self._raise_rev, seq))
+        noted = _read(self.data.ports.table, self.data.keys, self.retraction.id)
         if noted.forgotten:
             return True
         beside.update(noted.raised)
         sides = [sorted(seq for seq in beside if seq < first), sorted(seq for seq in beside if seq > last)]
         self._write([passage for seqs in sides if seqs for passage in log.passages(seqs)])
-        return transact(self.ports, partial(self._note, noted.raised))
+        return transact(self.data.ports, partial(self._note, noted.raised))
 
     def _raise_rev(self, seq: int) -> None:
         """Raises Conflict, UserErased."""
-        table, keys = self.ports.table, self.keys
+        table, keys = self.data.ports.table, self.data.keys
         own = keys.retraction(self.retraction.id)
         found = table.get_many([keys.head, keys.event(seq), own])
         head, item = rows.read_head(found.get(keys.head)), found.get(keys.event(seq))
@@ -155,18 +158,19 @@ class _Neighbours:
     def _write(self, passages: list[Passage]) -> None:
         if not passages:
             return
-        ports, model = self.ports, self.ports.search.model()
-        known = known_vectors(ports.table, self.keys, model, passage_texts(passages)) if model.dimensions else {}
-        ports.search.upsert(self.keys.owner, [replace(one, vector=known.get(one.text)) for one in passages])
+        ports, keys = self.data.ports, self.data.keys
+        model = ports.search.model()
+        known = known_vectors(self.data, model, passage_texts(passages)) if model.dimensions else {}
+        ports.search.upsert(keys.owner, [replace(one, vector=known.get(one.text)) for one in passages])
 
     def _note(self, raised: tuple[int, ...]) -> bool:
         """Raises Conflict, UserErased."""
-        retraction = _read(self.ports.table, self.keys, self.retraction.id)
+        retraction = _read(self.data.ports.table, self.data.keys, self.retraction.id)
         if retraction.raised != raised:
             return False
         if not retraction.forgotten:
             done = replace(retraction, forgotten=True)
-            self.ports.table.write([rows.put_retraction(self.keys, done, self.incarnation)])
+            self.data.ports.table.write([rows.put_retraction(self.data.keys, done, self.incarnation)])
         return True
 
 

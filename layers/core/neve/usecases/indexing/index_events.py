@@ -16,6 +16,7 @@ from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_p
 from neve.domain.records import UserHead
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import MOST_FOLLOWING, IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
+from neve.scope import SessionData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
@@ -49,29 +50,31 @@ class OutOfTime(EmbedAgain):
 
 
 def index_words(
-    ports: WordsPorts, keys: SessionKeys, incarnation: int, last: int, *, again: bool, left: SecondsLeft = for_ever
+    data: SessionData[WordsPorts], incarnation: int, last: int, *, again: bool, left: SecondsLeft = for_ever
 ) -> None:
     """The words of everything up to the seq ``last`` that is not indexed yet; their vectors are queued. ``again``: the
     message was delivered before, and whoever had it may have died before it queued the vectors. ``left``: how long the
     worker may still run. Raises OutOfTime and StoreUnavailable; what was indexed before stays noted."""
+    ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.indexed])
     row = read_indexed(keys.session, found.get(keys.indexed))
     try:
         still_there(rows.read_head(found.get(keys.head)), incarnation)
         if again and row.indexed_seq:
-            _queue_vectors(ports, keys, incarnation, row.not_embedded((1, min(last, row.indexed_seq))))
+            _queue_vectors(data, incarnation, row.not_embedded((1, min(last, row.indexed_seq))))
         for first, to in steps((row.indexed_seq + 1, last)):
             if left() < RESERVE_S:
                 raise OutOfTime
-            while not _index_words(ports, keys, incarnation, (first, to)):
+            while not _index_words(data, incarnation, (first, to)):
                 pass
     except UserErased:
         return
 
 
-def index_vectors(ports: IndexingPorts, keys: SessionKeys, incarnation: int, spans: Sequence[Span]) -> None:
+def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Sequence[Span]) -> None:
     """The vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when no text could be embedded
     for now, OutOfTime (what was embedded before stays noted), and StoreUnavailable."""
+    ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.indexed])
     row = read_indexed(keys.session, found.get(keys.indexed))
     lacking = [part for first, last in spans for part in row.not_embedded((first, min(last, row.indexed_seq)))]
@@ -83,21 +86,22 @@ def index_vectors(ports: IndexingPorts, keys: SessionKeys, incarnation: int, spa
         still_there(head, incarnation)
         for span in lacking:
             for step in steps(span):
-                row = _Vectors(ports, keys, head).index(step, row)
+                row = _Vectors(data, head).index(step, row)
     except UserErased:
         return
 
 
-def index_events_anew(ports: IndexingPorts, keys: SessionKeys, incarnation: int, seqs: Span) -> int | None:
+def index_events_anew(data: SessionData[IndexingPorts], incarnation: int, seqs: Span) -> int | None:
     """For an index that lacks them: words and vectors of the events ``seqs``, first to last, which are noted as
     indexed. The first that has no vector there, because the embedder did not work. Raises EmbedAgain and
     StoreUnavailable."""
+    ports, keys = data.ports, data.keys
     found = ports.table.get_many([keys.head, keys.indexed])
     head, row = rows.read_head(found.get(keys.head)), read_indexed(keys.session, found.get(keys.indexed))
     try:
         still_there(head, incarnation)
         for step in steps(seqs):
-            row = _Vectors(ports, keys, head, anew=True).index(step, row)
+            row = _Vectors(data, head, anew=True).index(step, row)
     except UserErased:
         return None
     return row.without_vectors_from
@@ -181,8 +185,7 @@ class _Noted:
 
 
 def _noted(
-    ports: WordsPorts | IndexingPorts,
-    keys: SessionKeys,
+    data: SessionData[WordsPorts] | SessionData[IndexingPorts],
     incarnation: int,
     written: Sequence[Passage],
     change: Callable[[IndexedRow], IndexedRow | None],
@@ -190,6 +193,8 @@ def _noted(
     """The row before and after the change, once ``written`` is in the index; it leaves it again if the user was erased
     meanwhile. ``change`` returns None where it is to be written again. The user is checked with the first row only: an
     erasure takes the row away, and then the expected version is not there. Raises UserErased."""
+
+    ports, keys = data.ports, data.keys
 
     def attempt() -> _Noted:
         found = ports.table.get_many([keys.head, keys.indexed])
@@ -224,18 +229,17 @@ def _overtaken(table: Table, keys: SessionKeys, written: Sequence[Passage]) -> b
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: Span) -> bool:
+def _index_words(data: SessionData[WordsPorts], incarnation: int, span: Span) -> bool:
     """False when it is to be done again. Raises UserErased."""
-    said = _said(ports.table, keys, incarnation, span)
-    model = ports.search.model()
-    known = known_vectors(ports.table, keys, model, passage_texts(said.before)) if model.dimensions else {}
+    said, search = _said(data.ports.table, data.keys, incarnation, span), data.ports.search
+    model = search.model()
+    known = known_vectors(data, model, passage_texts(said.before)) if model.dimensions else {}
     passages = [*(replace(p, vector=known.get(p.text)) for p in said.before), *said.new]
     if passages:
-        ports.search.upsert(keys.owner, passages)
+        search.upsert(data.keys.owner, passages)
     last = span[1]
     noted = _noted(
-        ports,
-        keys,
+        data,
         incarnation,
         passages,
         lambda row: _without_vectors(row.with_words(last), model) if last > row.indexed_seq else row,
@@ -244,7 +248,7 @@ def _index_words(ports: WordsPorts, keys: SessionKeys, incarnation: int, span: S
         return False
     before, after = noted.before.indexed_seq, noted.after.indexed_seq
     if model.dimensions and after > before:
-        _queue_vectors(ports, keys, incarnation, [(before + 1, after)])
+        _queue_vectors(data, incarnation, [(before + 1, after)])
     return True
 
 
@@ -253,10 +257,10 @@ def _without_vectors(row: IndexedRow, model: IndexModel) -> IndexedRow:
     return row if model.dimensions else row.with_vectors((1, row.indexed_seq), None)
 
 
-def _queue_vectors(ports: WordsPorts, keys: SessionKeys, incarnation: int, spans: Iterator[Span] | list[Span]) -> None:
-    messages = [events_message(keys, incarnation, first, last) for first, last in spans]
+def _queue_vectors(data: SessionData[WordsPorts], incarnation: int, spans: Iterator[Span] | list[Span]) -> None:
+    messages = [events_message(data.keys, incarnation, first, last) for first, last in spans]
     if messages:
-        ports.queue.send(QueueName.EMBED, messages)
+        data.ports.queue.send(QueueName.EMBED, messages)
 
 
 # --- vectors --------------------------------------------------------------------------------------
@@ -266,8 +270,7 @@ def _queue_vectors(ports: WordsPorts, keys: SessionKeys, incarnation: int, spans
 class _Vectors:
     """``head``: of the user as the work began. ``anew``: also what has no vector, and whatever is noted."""
 
-    ports: IndexingPorts
-    keys: SessionKeys
+    data: SessionData[IndexingPorts]
     head: UserHead
     anew: bool = False
 
@@ -276,7 +279,8 @@ class _Vectors:
         written here, and their own write found no vectors to take along: it is written again. Raises EmbedAgain,
         UserErased."""
         for _ in range(CONTEXTS):
-            written, lacking_from = self._write(_said(self.ports.table, self.keys, self.head.incarnation, span))
+            said = _said(self.data.ports.table, self.data.keys, self.head.incarnation, span)
+            written, lacking_from = self._write(said)
             noted = self._note(span, row, written, lacking_from)
             if noted.after is not None:
                 return noted.after
@@ -289,13 +293,13 @@ class _Vectors:
         passages = [replace(p, vector=found.vectors.get(p.text)) for p in (*said.before, *said.new)]
         written = passages if self.anew else [p for p in passages if p.vector is not None]
         if written:
-            self.ports.search.upsert(self.keys.owner, written)
+            self.data.ports.search.upsert(self.data.keys.owner, written)
         lacking = [p.seq_from for p in said.new if found.wanted and p.text not in found.vectors]
         return written, min((seq for seq in lacking if seq is not None), default=None)
 
     def _vectors(self, new: Sequence[str], before: Sequence[str]) -> VectorsFound:
         """Raises EmbedAgain when not one text could be embedded and a later attempt may do better, OutOfTime."""
-        found = vectors_for(self.ports, self.keys, self.head, new, before)
+        found = vectors_for(self.data, self.head, new, before)
         if found.late:
             raise OutOfTime
         if new and found.failed >= set(new):
@@ -311,4 +315,4 @@ class _Vectors:
             moved = replace(row, indexed_seq=max(row.indexed_seq, span[1])) if self.anew else row
             return moved.with_vectors(span, lacking_from)
 
-        return _noted(self.ports, self.keys, self.head.incarnation, written, noted)
+        return _noted(self.data, self.head.incarnation, written, noted)

@@ -9,10 +9,10 @@ from typing import Any, Generic
 
 from neve.domain.records import EmbeddingState, Status, UserHead
 from neve.domain.times import iso
-from neve.ports import Conflict, Delete, IndexingPorts, Passage, SearchIndex, WordsPorts
+from neve.ports import Conflict, Delete, IndexingPorts, Passage, WordsPorts
+from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import UserErased
-from neve.store.keys import UserKeys
 from neve.store.transact import transact
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
 from neve.usecases.indexing.shelves import MEMORIES, R, Shelf
@@ -23,90 +23,91 @@ NEVER_RECALLED = frozenset({Status.ARCHIVED})
 MAX_BATCH_CHARS = 400_000
 """Characters of text that one transaction writes: a row holds its text twice, in up to 4 bytes a character."""
 
+_Data = UserData[WordsPorts] | UserData[IndexingPorts]
+
 
 def index_memory_words(
-    ports: WordsPorts, keys: UserKeys, revs: Mapping[str, int], *, again: bool, shelf: Shelf[Any] = MEMORIES
+    data: UserData[WordsPorts], revs: Mapping[str, int], *, again: bool, shelf: Shelf[Any] = MEMORIES
 ) -> list[tuple[str, int]]:
     """Bring the words of these rows into the index, with the vectors that are known already; what is gone, or never
     recalled, leaves it. ``revs``: ids with the rev that was told of. ``again``: the message was delivered before, and
     whoever had it may have died before it passed the rows on. Id and rev of the rows whose vectors are to be made next.
     Raises StoreUnavailable."""
-    return [(row.id, row.rev) for row in _Words(ports, keys, revs, again, shelf).run()]
+    return [(row.id, row.rev) for row in _Words(data, revs, again, shelf).run()]
 
 
 def index_memories(
-    ports: IndexingPorts, keys: UserKeys, revs: Mapping[str, int], *, shelf: Shelf[Any] = MEMORIES
+    data: UserData[IndexingPorts], revs: Mapping[str, int], *, shelf: Shelf[Any] = MEMORIES
 ) -> Mapping[str, EmbedAgain]:
     """Words and vectors. The ids that are to be told again, and why: their text could not be embedded for now, or the
     worker ends before; until then they are found by keyword only. Raises StoreUnavailable."""
-    return _Batch(ports, keys, revs, shelf).run()
+    return _Batch(data, revs, shelf).run()
 
 
 def index_memories_anew(
-    ports: IndexingPorts, keys: UserKeys, revs: Mapping[str, int], *, shelf: Shelf[Any] = MEMORIES
+    data: UserData[IndexingPorts], revs: Mapping[str, int], *, shelf: Shelf[Any] = MEMORIES
 ) -> Collection[str]:
     """The same for an index that lacks them, whatever is noted in the rows; one that has another rev by now is left to
     its own message. The ids of those that have no vectors there, because the embedder did not work. Raises EmbedAgain,
     StoreUnavailable."""
-    batch = _Batch(ports, keys, revs, shelf, anew=True)
+    batch = _Batch(data, revs, shelf, anew=True)
     if batch.run():
         raise EmbedAgain
     return batch.failed
 
 
-def _forget(search: SearchIndex, keys: UserKeys, ids: Iterable[str], revs: Mapping[str, int]) -> None:
+def _forget(data: _Data, ids: Iterable[str], revs: Mapping[str, int]) -> None:
     """Of rows that are gone, as a rev of its own: the newest document of a rev has the version of its removal, and a
     worker that was taken for dead would bring it back."""
     for identifier in ids:
-        search.trim(keys.owner, identifier, keep=0, version=revs[identifier] + 1)
+        data.ports.search.trim(data.keys.owner, identifier, keep=0, version=revs[identifier] + 1)
 
 
-def _forget_written(search: SearchIndex, keys: UserKeys, row: R, revs: Mapping[str, int]) -> None:
+def _forget_written(data: _Data, row: R, revs: Mapping[str, int]) -> None:
     """A row that was deleted while it was written here. Its rev may be above that of the message."""
     identifier = str(row.id)
-    _forget(search, keys, [identifier], {identifier: max(row.rev, revs[identifier])})
+    _forget(data, [identifier], {identifier: max(row.rev, revs[identifier])})
 
 
-def _write(search: SearchIndex, keys: UserKeys, found: Iterable[R], to_index: Mapping[str, Sequence[Passage]]) -> None:
+def _write(data: _Data, found: Iterable[R], to_index: Mapping[str, Sequence[Passage]]) -> None:
     """The passages, then what a shortened text or a status leaves over."""
     passages = [passage for many in to_index.values() for passage in many]
     if passages:
-        search.upsert(keys.owner, passages)
+        data.ports.search.upsert(data.keys.owner, passages)
     for row in found:
         identifier = str(row.id)
         if row.status in NEVER_RECALLED:
-            search.trim(keys.owner, identifier, keep=0, version=row.rev)
+            data.ports.search.trim(data.keys.owner, identifier, keep=0, version=row.rev)
         elif row.rev > 1 and identifier in to_index:
-            search.trim(keys.owner, identifier, keep=len(to_index[identifier]), version=row.rev)
+            data.ports.search.trim(data.keys.owner, identifier, keep=len(to_index[identifier]), version=row.rev)
 
 
 @dataclass
 class _Words(Generic[R]):
-    ports: WordsPorts
-    keys: UserKeys
+    data: UserData[WordsPorts]
     revs: Mapping[str, int]
     again: bool
     shelf: Shelf[R]
 
     def run(self) -> list[R]:
-        found = self.shelf.find(self.ports.table, self.keys, list(self.revs))
+        found = self.shelf.find(self.data.ports.table, self.data.keys, list(self.revs))
         gone = [i for i in self.revs if i not in found]
-        _forget(self.ports.search, self.keys, gone, self.revs)
+        _forget(self.data, gone, self.revs)
         for identifier in gone:
-            self.shelf.clear_away(self.ports, self.keys, identifier)
+            self.shelf.clear_away(self.data, identifier)
         self._has_left(gone)
         lacking = [row for row in found.values() if row.rev_at is not None and row.words_at is None]
-        texts = self.shelf.whole(self.ports, self.keys, [row for row in lacking if row.status not in NEVER_RECALLED])
+        texts = self.shelf.whole(self.data, [row for row in lacking if row.status not in NEVER_RECALLED])
         to_index = {i: self.shelf.passages(row) for i, row in texts.items()}
-        _write(self.ports.search, self.keys, lacking, self._with_known_vectors(lacking, to_index))
+        _write(self.data, lacking, self._with_known_vectors(lacking, to_index))
         noted = [row for row in lacking if self._note(row)]
         return [row for row in found.values() if row.rev_at is not None] if self.again else noted
 
     def _has_left(self, gone: Sequence[str]) -> None:
         """Nobody has to tell of these deletions any more."""
-        places = [self.keys.leaving(self.shelf.kind, identifier) for identifier in gone]
-        for place in self.ports.table.get_many(places) if places else ():
-            self.ports.table.write([Delete(place)])
+        places = [self.data.keys.leaving(self.shelf.kind, identifier) for identifier in gone]
+        for place in self.data.ports.table.get_many(places) if places else ():
+            self.data.ports.table.write([Delete(place)])
 
     def _with_known_vectors(
         self, found: Sequence[R], to_index: Mapping[str, Sequence[Passage]]
@@ -114,8 +115,8 @@ class _Words(Generic[R]):
         """A row that changed takes along the vectors of the text that it kept."""
         changed = {row.id for row in found if row.rev > 1}
         texts = passage_texts(p for i, passages in to_index.items() if i in changed for p in passages)
-        model = self.ports.search.model()
-        known = known_vectors(self.ports.table, self.keys, model, texts) if texts and model.dimensions else {}
+        model = self.data.ports.search.model()
+        known = known_vectors(self.data, model, texts) if texts and model.dimensions else {}
         return {i: [replace(p, vector=known.get(p.text)) for p in passages] for i, passages in to_index.items()}
 
     def _note(self, wanted: R) -> bool:
@@ -126,24 +127,23 @@ class _Words(Generic[R]):
         def attempt() -> bool:
             nonlocal row
             if row is None:
-                row = self.shelf.find(self.ports.table, self.keys, [identifier]).get(identifier)
+                row = self.shelf.find(self.data.ports.table, self.data.keys, [identifier]).get(identifier)
                 if row is None:
-                    _forget_written(self.ports.search, self.keys, wanted, self.revs)
+                    _forget_written(self.data, wanted, self.revs)
                     return False
             current, row = row, None  # another attempt reads the row again
             if current.rev != wanted.rev or current.rev_at is None:
                 return False
-            found_now = replace(current, words_at=iso(self.ports.clock.now()))
-            self.ports.table.write([self.shelf.put(self.keys, found_now)])
+            found_now = replace(current, words_at=iso(self.data.ports.clock.now()))
+            self.data.ports.table.write([self.shelf.put(self.data.keys, found_now)])
             return True
 
-        return transact(self.ports, attempt)
+        return transact(self.data.ports, attempt)
 
 
 @dataclass
 class _Batch(Generic[R]):
-    ports: IndexingPorts
-    keys: UserKeys
+    data: UserData[IndexingPorts]
     revs: Mapping[str, int]
     shelf: Shelf[R]
     anew: bool = False
@@ -151,20 +151,21 @@ class _Batch(Generic[R]):
     failed: set[str] = field(default_factory=set)
 
     def run(self) -> dict[str, EmbedAgain]:
-        found, head_item = self.shelf.find_with(self.ports.table, self.keys, list(self.revs), self.keys.head)
+        table, keys = self.data.ports.table, self.data.keys
+        found, head_item = self.shelf.find_with(table, keys, list(self.revs), keys.head)
         head = rows.read_head(head_item)
-        _forget(self.ports.search, self.keys, [i for i in self.revs if i not in found], self.revs)
-        texts = self.shelf.whole(self.ports, self.keys, [row for row in found.values() if self._to_be_indexed(row)])
+        _forget(self.data, [i for i in self.revs if i not in found], self.revs)
+        texts = self.shelf.whole(self.data, [row for row in found.values() if self._to_be_indexed(row)])
         to_index = {i: self.shelf.passages(row) for i, row in texts.items()}
         try:
             vectors = self._vectors(found.values(), to_index, head)
         except UserErased:
-            _forget(self.ports.search, self.keys, self.revs, self.revs)
+            _forget(self.data, self.revs, self.revs)
             return {}
         with_vectors = {
             i: [replace(p, vector=vectors.vectors.get(p.text)) for p in many] for i, many in to_index.items()
         }
-        _write(self.ports.search, self.keys, found.values(), with_vectors)
+        _write(self.data, found.values(), with_vectors)
         done = [row for i, row in found.items() if i in to_index or row.status in NEVER_RECALLED]
         self._settle(done, to_index, vectors)
         return self.again
@@ -177,7 +178,7 @@ class _Batch(Generic[R]):
             return False
         if self.anew:
             return row.rev == self.revs[str(row.id)]
-        model = self.ports.embedder.model
+        model = self.data.ports.embedder.model
         settled = EmbeddingState.READY if model.dimensions else EmbeddingState.SKIPPED
         known = row.embedding_state is settled and (not model.dimensions or row.embedding_model == model.tag)
         return row.rev_at is not None or not known
@@ -187,13 +188,13 @@ class _Batch(Generic[R]):
         old = {row.id for row in found if row.status is Status.SUPERSEDED}
         wanted = passage_texts(p for i, passages in to_index.items() if i not in old for p in passages)
         known_only = passage_texts(p for i, passages in to_index.items() if i in old for p in passages)
-        return vectors_for(self.ports, self.keys, head, wanted, known_only)
+        return vectors_for(self.data, head, wanted, known_only)
 
     # --- writing --------------------------------------------------------------------------------
 
     def _settle(self, done: Sequence[R], to_index: Mapping[str, list[Passage]], found: VectorsFound) -> None:
         """Look at the rows again: one that was deleted meanwhile leaves the index, the others note what they have."""
-        again = self.shelf.find(self.ports.table, self.keys, [str(row.id) for row in done]) if done else {}
+        again = self.shelf.find(self.data.ports.table, self.data.keys, [str(row.id) for row in done]) if done else {}
         noted: list[R] = []
         for row in done:
             identifier = str(row.id)
@@ -202,7 +203,7 @@ class _Batch(Generic[R]):
             if state is EmbeddingState.FAILED:
                 self.failed.add(identifier)
             if now is None:
-                _forget_written(self.ports.search, self.keys, row, self.revs)
+                _forget_written(self.data, row, self.revs)
             elif state is EmbeddingState.PENDING:
                 texts = {passage.text for passage in to_index.get(identifier, [])}
                 self.again[identifier] = OutOfTime() if texts & found.late else EmbedAgain()
@@ -210,20 +211,20 @@ class _Batch(Generic[R]):
                 noted.append(self._noted(now, state))
         for together in _of_one_transaction(noted):
             try:
-                self.ports.table.write([self.shelf.put(self.keys, row) for row in together])
+                self.data.ports.table.write([self.shelf.put(self.data.keys, row) for row in together])
             except Conflict:
                 for row in together:
-                    transact(self.ports, partial(self._settle_one, row))
+                    transact(self.data.ports, partial(self._settle_one, row))
 
     def _settle_one(self, wanted: R) -> None:
         """Note one row's state although somebody else is changing the row. Raises Conflict."""
         identifier = str(wanted.id)
-        now = self.shelf.find(self.ports.table, self.keys, [identifier]).get(identifier)
+        now = self.shelf.find(self.data.ports.table, self.data.keys, [identifier]).get(identifier)
         if now is None:
-            _forget_written(self.ports.search, self.keys, wanted, self.revs)
+            _forget_written(self.data, wanted, self.revs)
         elif now.rev == wanted.rev:
             noted = self._noted(now, wanted.embedding_state)
-            self.ports.table.write([self.shelf.put(self.keys, noted)])
+            self.data.ports.table.write([self.shelf.put(self.data.keys, noted)])
 
     def _state(self, row: R, passages: list[Passage], found: VectorsFound) -> EmbeddingState:
         """PENDING: to be told again."""
@@ -235,7 +236,7 @@ class _Batch(Generic[R]):
         return EmbeddingState.FAILED if found.unavailable is not None else EmbeddingState.PENDING
 
     def _noted(self, row: R, state: EmbeddingState) -> R:
-        model = self.ports.embedder.model.tag if state is EmbeddingState.READY else None
+        model = self.data.ports.embedder.model.tag if state is EmbeddingState.READY else None
         return replace(
             row, embedding_state=state, embedding_model=model, rev_at=None, words_at=None, embed_queued_at=None
         )

@@ -9,6 +9,7 @@ from typing import Any
 from neve.correlation import correlated
 from neve.observing import SecondsLeft, for_ever
 from neve.ports import QueueName, WordsPorts
+from neve.scope import SessionData, UserData
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_off
 from neve.usecases.indexing.forget_events import forget_events
@@ -27,7 +28,7 @@ def index_rows(ports: WordsPorts, told: Sequence[Told], seconds_left: SecondsLef
         if seconds_left() < RESERVE_S:
             return dict.fromkeys(revs, OutOfTime())
         with correlated(newest.body):
-            done = index_memory_words(ports, keys, revs, again=newest.again, shelf=shelf)
+            done = index_memory_words(UserData(ports, keys), revs, again=newest.again, shelf=shelf)
             messages = [memory_message(keys, newest.body["incarnation"], i, rev, shelf.kind) for i, rev in done]
             if messages:
                 ports.queue.send(QueueName.EMBED, messages)
@@ -35,10 +36,16 @@ def index_rows(ports: WordsPorts, told: Sequence[Told], seconds_left: SecondsLef
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: Told) -> None:
         with correlated(newest.body):
-            index_words(ports, keys, newest.body["incarnation"], spans[-1][1], again=newest.again, left=seconds_left)
+            index_words(
+                SessionData(ports, keys),
+                newest.body["incarnation"],
+                spans[-1][1],
+                again=newest.again,
+                left=seconds_left,
+            )
 
     def retraction(keys: SessionKeys, told: Told) -> None:
         with correlated(told.body):
-            forget_events(ports, keys, told.body["incarnation"], told.body["id"], left=seconds_left)
+            forget_events(SessionData(ports, keys), told.body["incarnation"], told.body["id"], left=seconds_left)
 
     return put_off(ports.queue, QueueName.INDEX, told, by_kind(told, Work(memories, events, retraction)))

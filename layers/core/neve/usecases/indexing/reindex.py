@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from neve.domain.records import Document, EmbeddingState, Memory, UserHead
 from neve.ports import Clock, Embedder, Ids, IndexingPorts, ObjectStore, SearchIndex, StoreUnavailable, Table
+from neve.scope import SessionData, UserData
 from neve.store import rows
 from neve.store.keys import MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
@@ -187,7 +188,7 @@ class _Filling:
         lacking: set[str] = set()
         for part in _parts(list(revs), size):
             told = {identifier: revs[identifier] for identifier in part}
-            lacking.update(self._patiently(partial(index_memories_anew, self.into, owner, told, shelf=shelf)))
+            lacking.update(self._patiently(partial(index_memories_anew, UserData(self.into, owner), told, shelf=shelf)))
             self.done.memories += len(part) if kind == "memory" else 0
             self.done.documents += len(part) if kind == "document" else 0
             self.tell(self.done)
@@ -197,8 +198,8 @@ class _Filling:
         """Up to which seq the new index has the vectors, too. Raises EmbedAgain."""
         if first > last:
             return last
-        log = owner.of_session(session)
-        lacking = self._patiently(lambda: index_events_anew(self.into, log, head.incarnation, (first, last)))
+        log = SessionData(self.into, owner.of_session(session))
+        lacking = self._patiently(lambda: index_events_anew(log, head.incarnation, (first, last)))
         self.done.logs += 1
         self.tell(self.done)
         return last if lacking is None else min(last, lacking - 1)

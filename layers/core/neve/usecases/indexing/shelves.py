@@ -11,6 +11,7 @@ from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.records import Document, Memory
 from neve.ports import Item, Key, ObjectStore, Passage, Put, Table
+from neve.scope import UserData
 from neve.store import rows
 from neve.store.documents import put_head, read_document, text_of
 from neve.store.keys import UserKeys
@@ -44,14 +45,14 @@ class Shelf(Protocol[R]):
     ) -> tuple[dict[str, R], Item | None]:
         """And another row, in the same read."""
 
-    def whole(self, stores: Stores, keys: UserKeys, found: Iterable[R]) -> dict[str, R]:
+    def whole(self, data: UserData[Stores], found: Iterable[R]) -> dict[str, R]:
         """By id, with their texts. A row without one was deleted meanwhile."""
 
     def put(self, keys: UserKeys, row: R) -> Put: ...
 
     def passages(self, row: R) -> list[Passage]: ...
 
-    def clear_away(self, stores: Stores, keys: UserKeys, gone: str) -> None:
+    def clear_away(self, data: UserData[Stores], gone: str) -> None:
         """What the deletion of a row may have left."""
 
 
@@ -73,7 +74,7 @@ class _Memories:
         return {i: rows.read_memory(found[key]) for i, key in places.items() if key in found}
 
     @staticmethod
-    def whole(_stores: Stores, _keys: UserKeys, found: Iterable[Memory]) -> dict[str, Memory]:
+    def whole(_data: UserData[Stores], found: Iterable[Memory]) -> dict[str, Memory]:
         return {memory.id: memory for memory in found}
 
     @staticmethod
@@ -85,7 +86,7 @@ class _Memories:
         return memory_passages(row)
 
     @staticmethod
-    def clear_away(_stores: Stores, _keys: UserKeys, _gone: str) -> None:
+    def clear_away(_data: UserData[Stores], _gone: str) -> None:
         """A memory is one row."""
 
 
@@ -122,7 +123,8 @@ class _Documents:
         return known, first
 
     @staticmethod
-    def whole(stores: Stores, keys: UserKeys, found: Iterable[Document]) -> dict[str, Document]:
+    def whole(data: UserData[Stores], found: Iterable[Document]) -> dict[str, Document]:
+        stores, keys = data.ports, data.keys
         heads = {keys.document_rev(str(head.id), head.rev): head for head in found}
         revisions = stores.table.get_many(list(heads)) if heads else {}
         return {
@@ -140,8 +142,9 @@ class _Documents:
         return document_passages(row)
 
     @staticmethod
-    def clear_away(stores: Stores, keys: UserKeys, gone: str) -> None:
+    def clear_away(data: UserData[Stores], gone: str) -> None:
         """Its long texts, where whoever deleted it did not come to that; one that was moving all the while is there."""
+        stores, keys = data.ports, data.keys
         if stores.table.get(keys.document_place(gone)) is None:
             for name in stores.objects.list(keys.document_objects(gone)):
                 stores.objects.delete(name)

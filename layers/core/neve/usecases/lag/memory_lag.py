@@ -15,7 +15,7 @@ from neve.domain.records import SessionHead, SessionMarker
 from neve.domain.sessions.idle import looked_at_next
 from neve.domain.times import parse
 from neve.ports import Conflict, Index, Item, Key, Table
-from neve.scope import UserScope
+from neve.scope import SessionData, UserScope
 from neve.store import rows
 from neve.store.filings import put_open_session
 from neve.store.keys import (
@@ -200,27 +200,28 @@ class _Ports(Protocol):
     def table(self) -> Table: ...
 
 
-def leave_if_caught_up(ports: _Ports, keys: SessionKeys, now: datetime) -> None:
+def leave_if_caught_up(data: SessionData[_Ports], now: datetime) -> None:
     """Behind a pass, and by the sweep for sessions whose turn was never completed or whose vectors came later. Raises
     StoreUnavailable."""
-    progress = read_progress(keys, ports.table.get_many(progress_rows(keys)))
+    progress = read_progress(data.keys, data.ports.table.get_many(progress_rows(data.keys)))
     if progress is not None and progress.lag(now).none:
-        leave(ports, keys, progress)
+        leave(data, progress)
 
 
-def leave(ports: _Ports, keys: SessionKeys, progress: Progress) -> None:
+def leave(data: SessionData[_Ports], progress: Progress) -> None:
     """An append that wins against this is another that has to be caught up with. Raises StoreUnavailable."""
     if not progress.head.behind:
         return
-    _see_that_it_is_watched(ports, keys, progress.head)
+    _see_that_it_is_watched(data, progress.head)
     try:
-        ports.table.write([rows.put_session(keys, replace(progress.head, behind=(), unwatched=False))])
+        data.ports.table.write([rows.put_session(data.keys, replace(progress.head, behind=(), unwatched=False))])
     except Conflict:
         return
 
 
-def _see_that_it_is_watched(ports: _Ports, keys: SessionKeys, head: SessionHead) -> None:
+def _see_that_it_is_watched(data: SessionData[_Ports], head: SessionHead) -> None:
     """The outbox has noted the session among those that are looked at when they may be idle, or has given up the batch
     that says so. One read for each time that a session is opened or goes on after its end."""
-    if head.unwatched and head.status != "extracted" and ports.table.get(keys.open_session) is None:
-        ports.table.write([put_open_session(keys, looked_at_next(head))])
+    table, keys = data.ports.table, data.keys
+    if head.unwatched and head.status != "extracted" and table.get(keys.open_session) is None:
+        table.write([put_open_session(keys, looked_at_next(head))])

@@ -27,6 +27,7 @@ from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.librarian.commit_filing import FilingCommit, InputRetracted, Overtaken, PersonWasFaster, result_of
 from neve.usecases.librarian.gather import Gathered, gather
 from neve.usecases.observe.extract_session import refused
+from neve.usecases.observe.model_down import noting_the_model
 from neve.usecases.privacy.screen_answers import screen_filed
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
 
@@ -168,7 +169,8 @@ class _Librarian:
             seconds_left=self.seconds_left,
         )
         try:
-            filed = self.scope.ports.observer.file_away(given)
+            with noting_the_model(self.scope.ports):
+                filed = self.scope.ports.observer.file_away(given)
         except ContentRefused:
             self.report.refused = True
             return Filed((), None, self.scope.ports.observer.name, RULES, rejected={"content_refused": 1})

@@ -21,7 +21,7 @@ from neve.domain.memories.visibility import being_replaced, born
 from neve.domain.memories.written_memory import WrittenMemory, record_of
 from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope, Status, Trust, Via
 from neve.domain.times import iso
-from neve.ports import Item, Key, Table, WriteOp
+from neve.ports import Item, Key, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import UserKeys
@@ -41,11 +41,11 @@ def rows_of_facts(keys: UserKeys, candidates: Iterable[FactCandidate]) -> list[K
     return list(wanted)
 
 
-def with_holders(table: Table, keys: UserKeys, found: Mapping[Key, Item]) -> dict[Key, Item]:
+def with_holders(scope: UserScope, found: Mapping[Key, Item]) -> dict[Key, Item]:
     """And the facts that say the same, in one more read where there are any."""
-    holders = [keys.memory(str(item["memory_id"])) for item in found.values() if item["type"] == "fingerprint"]
+    holders = [scope.keys.memory(str(item["memory_id"])) for item in found.values() if item["type"] == "fingerprint"]
     missing = [key for key in holders if key not in found]
-    return {**found, **(table.get_many(missing) if missing else {})}
+    return {**found, **(scope.ports.table.get_many(missing) if missing else {})}
 
 
 @dataclass

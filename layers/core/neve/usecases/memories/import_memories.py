@@ -101,7 +101,7 @@ def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRepor
     memories = dict.fromkeys(keys.memory(str(line.id)) for line in lines)
     places = dict.fromkeys(keys.fingerprint(fingerprint(line.text)) for line in lines if line.kind is Kind.FACT)
     found = scope.ports.table.get_many([keys.head, *markers, *memories, *places])
-    found = with_holders(scope.ports.table, keys, found)
+    found = with_holders(scope, found)
     head = rows.read_head(found.get(keys.head))
     rows.writable(head)
     records = [_memory_of(line, iso(now), head.gen, scope.count) for line in lines]

@@ -58,7 +58,7 @@ class _Store:
         scope, keys, now = self.scope, self.scope.keys, self.scope.ports.clock.now()
         if self._is_done():
             return self.tried
-        found = with_holders(scope.ports.table, keys, scope.ports.table.get_many(self._rows_to_read()))
+        found = with_holders(scope, scope.ports.table.get_many(self._rows_to_read()))
         head = rows.read_head(found.get(keys.head))
         rows.writable(head)
         writes = FactWrites(scope, head.gen, found, self.via, self.write_id)

@@ -147,11 +147,11 @@ class PassCommit:
 
     def _found(self, cited: Sequence[Key]) -> dict[Key, Item]:
         """Two batch reads where facts are known already, else one."""
-        keys, table = self.scope.keys, self.scope.ports.table
+        keys = self.scope.keys
         refused = [keys.event(one.seq) for one in self.read.refused]
         about = rows_of_facts(keys, [self._candidate(fact, "UTC") for fact in self.read.facts])
         wanted = [keys.head, keys.session_head, keys.marker, keys.usage, *cited, *refused, *about]
-        return with_holders(table, keys, table.get_many(list(dict.fromkeys(wanted))))
+        return with_holders(self.scope, self.scope.ports.table.get_many(list(dict.fromkeys(wanted))))
 
     def _candidate(self, fact: SaidFact, timezone: str) -> FactCandidate:
         model = self.observed.model if self.observed else None

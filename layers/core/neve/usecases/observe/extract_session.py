@@ -29,7 +29,7 @@ def extract_session(
     try:
         observe_session(scope, body["incarnation"], report, seconds_left=seconds_left)
         if report.left_off_at is None:
-            leave_if_caught_up(scope.ports, scope.keys, scope.ports.clock.now())
+            leave_if_caught_up(scope.data, scope.ports.clock.now())
             reflections = reflect_session(scope, body["incarnation"], seconds_left, report)
     except NoTimeToReflect:
         report.left_off_at = f"{report.observed_seq}.reflect"

@@ -37,19 +37,29 @@ def queued_of(scope: SessionScope) -> tuple[str, ...]:
 
 
 @contextmanager
-def noting_the_model(scope: SessionScope) -> Iterator[None]:
-    """Around a question to the observer: whether it answered is said by health and by the session's marker, and once in
-    the log. Raises what is raised inside."""
+def noting_the_model(ports: Ports) -> Iterator[None]:
+    """Around a question to the observer: whether it answered is said by health, and once in the log. Raises what is
+    raised inside."""
     try:
         yield
     except ModelUnavailable as error:
-        _note(scope.ports, str(error))
+        _note(ports, str(error))
+        raise
+    if ports.caches.troubles.worked(OBSERVER):
+        with suppress(StoreUnavailable, Conflict):
+            ports.table.write([no_leg_trouble(OBSERVER, ports.clock.now())])
+
+
+@contextmanager
+def noting_what_waits(scope: SessionScope) -> Iterator[None]:
+    """The same where what the session says next waits for the answer: the marker says so, too."""
+    try:
+        with noting_the_model(scope.ports):
+            yield
+    except ModelUnavailable:
         with suppress(StoreUnavailable, Conflict):
             _note_marker(scope)
         raise
-    if scope.ports.caches.troubles.worked(OBSERVER):
-        with suppress(StoreUnavailable, Conflict):
-            scope.ports.table.write([no_leg_trouble(OBSERVER, scope.ports.clock.now())])
 
 
 def _note(ports: Ports, reason: str) -> None:

@@ -26,7 +26,7 @@ from neve.usecases.jobs.finish_job import NOTHING_NEW
 from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.observe.images import with_room
 from neve.usecases.observe.lease import place_of, release_lease, take_lease
-from neve.usecases.observe.model_down import noting_the_model
+from neve.usecases.observe.model_down import noting_what_waits
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import (
     REFUSED_IN_A_ROW,
@@ -149,7 +149,7 @@ class _Pass:
             plan = Pass(plan.events[: len(pictured.events)], cut_by_cap=True)
         given = replace(self._input(head, marker, plan.events), events=pictured.events)
         try:
-            with noting_the_model(self.scope):
+            with noting_what_waits(self.scope):
                 answer = self._ask(given)
             observed = self._screened(answer)
         except ContentRefused as refusal:

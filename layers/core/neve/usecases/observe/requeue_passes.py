@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from neve.ports import Ports, QueueName
+from neve.ports import Key, Ports, QueueName, Table
 from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.usecases.jobs.messages.observation import observation_message
@@ -19,13 +19,13 @@ def requeue_passes(ports: Ports, waiting: Iterable[tuple[SessionKeys, Progress]]
         if progress.lag(ports.clock.now()).unobserved:
             incarnation = rows.read_head(ports.table.get(keys.head)).incarnation
             message = observation_message(keys, incarnation, progress.head.last_seq)
-            if not _failed(ports, keys, message.body["job_id"]):
+            if not _failed(ports.table, keys.job(message.body["job_id"])):
                 messages.append(message)
     if messages:
         ports.queue.send(QueueName.EXTRACT, messages)
     return len(messages)
 
 
-def _failed(ports: Ports, keys: SessionKeys, job_id: str) -> bool:
-    row = ports.table.get(keys.job(job_id))
+def _failed(table: Table, job: Key) -> bool:
+    row = table.get(job)
     return row is not None and rows.read_job(row).status == "failed"

@@ -13,10 +13,10 @@ from typing import Any
 
 from neve.caching import CacheSpec
 from neve.domain.records import UserHead
-from neve.ports import Expect, Item, Put, Table
+from neve.ports import Expect, Item, Put
 from neve.scope import UserScope
 from neve.store import rows
-from neve.store.keys import Keys, UserKeys
+from neve.store.keys import UserKeys
 from neve.store.rows import json_bytes
 from neve.store.transact import transact
 from neve.usecases.recall.answer import Hit
@@ -126,15 +126,15 @@ def query_hash(scope: UserScope, request: ResolvedRequest) -> str:
     secret = cache.get(scope.tenant.id)
     if secret is None:
         fresh = ids.token() + ids.token()
-        made = transact(scope.ports, lambda: _read_or_make(scope.ports.table, scope.keys, fresh))
+        made = transact(scope.ports, lambda: _read_or_make(scope, fresh))
         secret = cache.put(scope.tenant.id, made)
     basis = json.dumps([scope.user, request.command.query, request.command.question])
     return hmac.new(secret, basis.encode(), hashlib.sha256).hexdigest()
 
 
-def _read_or_make(table: Table, keys: Keys, fresh: str) -> bytes:
+def _read_or_make(scope: UserScope, fresh: str) -> bytes:
     """Raises Conflict when another process made it first."""
-    key = keys.ledger_secret
+    table, key = scope.ports.table, scope.keys.ledger_secret
     item = table.get(key)
     if item is None:
         table.write([Put({"pk": key.pk, "sk": key.sk, "type": "secret", "secret": fresh}, Expect.ABSENT)])

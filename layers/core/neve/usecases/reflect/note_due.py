@@ -9,6 +9,7 @@ from dataclasses import replace
 from neve.domain.records import Memory, ReflectDue, Status
 from neve.domain.reflect.nightly import is_candidate
 from neve.ports import Item, Key, Ports
+from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.stream_records import Change
@@ -63,13 +64,14 @@ def note_due(ports: Ports, users: Mapping[UserKeys, str], found: Mapping[Key, It
 
         def attempt(keys: UserKeys = keys, at: str = created_at, known: list[Mapping[Key, Item]] = known) -> None:
             seen = known.pop() if known else ports.table.get_many(sorted(rows_of_due({keys: at})))
-            _note(ports, keys, at, seen)
+            _note(UserData(ports, keys), at, seen)
 
         transact(ports, attempt)
 
 
-def _note(ports: Ports, keys: UserKeys, created_at: str, found: Mapping[Key, Item]) -> None:
+def _note(data: UserData[Ports], created_at: str, found: Mapping[Key, Item]) -> None:
     """A user who is erased is left alone: the row would be all that there is of them."""
+    ports, keys = data.ports, data.keys
     head = rows.read_head(found.get(keys.head))
     if head.version == 0 or head.state != "active":
         return

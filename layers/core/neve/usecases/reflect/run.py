@@ -98,7 +98,7 @@ def is_open_run(job: Job) -> bool:
 
 def as_it_stands(scope: TenantScope, job: Job) -> Job:
     """A run with what came of its users so far, done when that is all of them."""
-    parts = sum_of_parts(scope.ports.table, scope.keys, job.id)
+    parts = sum_of_parts(scope, job.id)
     result: dict[str, Any] = {"users": job.result.get("users", 0), "ended": parts["users"], "failed": parts["failed"]}
     seen = replace(job, result=result | {name: parts[name] for name in COUNTS})
     if not job.state.get("planned") or parts["users"] < result["users"]:

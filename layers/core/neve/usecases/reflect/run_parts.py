@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from neve.ports import Expect, Item, Key, Put, Table, Version
-from neve.store.keys import DUE_SHARDS, Keys, UserKeys, due_shard
+from neve.ports import Expect, Item, Key, Put, Version
+from neve.scope import TenantScope
+from neve.store.keys import DUE_SHARDS, UserKeys, due_shard
 from neve.store.rows import JOB_DAYS
 
 COUNTS = ("batches", "replaced", "written", "kept", "refused", "changed", "reflection_left_out", "reflection_cut")
@@ -35,9 +36,9 @@ def part_put(key: Key, current: Item | None, result: Mapping[str, Any], now: dat
     return Put(item, Version(int(before["version"])) if before else Expect.ABSENT)
 
 
-def sum_of_parts(table: Table, keys: Keys, run: str) -> Counter[str]:
+def sum_of_parts(scope: TenantScope, run: str) -> Counter[str]:
     """``users`` that ended, ``failed`` ones among them, and what was done. Raises StoreUnavailable."""
-    found = table.get_many([keys.job_part(run, number) for number in range(DUE_SHARDS)])
+    found = scope.ports.table.get_many([scope.keys.job_part(run, number) for number in range(DUE_SHARDS)])
     total: Counter[str] = Counter()
     for item in found.values():
         total.update({name: int(item.get(name, 0)) for name in ("users", "failed", *COUNTS)})

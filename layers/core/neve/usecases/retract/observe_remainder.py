@@ -25,6 +25,7 @@ from neve.usecases.memories.fact_writes import FactWrites
 from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.observe.images import Pictured, with_room
 from neve.usecases.observe.lease import release_lease, take_lease
+from neve.usecases.observe.model_down import noting_the_model
 from neve.usecases.observe.observe_session import OutOfTime, done_justice, held_by
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import noted, without_images
@@ -172,7 +173,8 @@ class _Again:
     def _pass(self, shown: _Shown) -> int:
         """One answer and its commit; up to where it did justice to the events."""
         given = self._input(shown)
-        observed, new = self._ask(given)
+        with noting_the_model(self.scope.ports):
+            observed, new = self._ask(given)
         read = PassRead(shown.spans[0][0], shown.last, shown.last, shown.events, True, held=held_by(given))
         room = facts_with_room(said_facts(observed.facts, shown.events), shown.events[0].seq)
         observed, read = done_justice(observed, read, room)

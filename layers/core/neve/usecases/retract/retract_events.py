@@ -27,10 +27,9 @@ from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.transact import transact
-from neve.usecases.jobs.messages.compaction import new_job_id
+from neve.usecases.jobs.messages.compaction import RETRACT, new_job_id
 from neve.usecases.jobs.note_lost import note_lost
 from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.retract.retract_job import KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +184,7 @@ class _Retract:
         epoch = replace(session.epoch, epoch=retraction.epoch, retracted=retracted)
         job = Job(
             id=retraction.job_id,
-            kind=KIND,
+            kind=RETRACT,
             status="queued",
             created_at=iso(now),
             user_id=self.scope.user,

@@ -1,4 +1,4 @@
-"""The job of a retraction: its message, and how far it has come (docs/rules/retract.md#job)."""
+"""The job of a retraction: how far it has come (docs/rules/retract.md#job)."""
 
 from __future__ import annotations
 
@@ -6,43 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from neve.correlation import carried
 from neve.domain.records import Job
-from neve.ports import Item, Message
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
-from neve.store.keys import SessionKeys
 from neve.store.transact import transact
-from neve.usecases.jobs.messages.observation import fifo_group
 
-KIND = "retract"
 REPLACED, REVERTED, SUMMARY, ERASED, PACK = "replaced", "unfiled", "summary", "erased", "pack"
 """Steps of the job that are noted in its state when they are done."""
 
 
 class JobEnded(Exception):
     """Another worker has ended the job: whoever still works at it has nothing left to do."""
-
-
-def retract_message(item: Item) -> Message:
-    """Of a job's row that ``rows.put_queued_job`` has stored."""
-    keys = SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])
-    return message_of(keys, item["incarnation"], rows.read_job(item))
-
-
-def message_of(keys: SessionKeys, incarnation: int, job: Job) -> Message:
-    """What the compact queue carries: whoever took something back does not wait for a burst of appends to end."""
-    body = {
-        "work": KIND,
-        "tenant": keys.tenant,
-        "user": keys.user,
-        "session": keys.session,
-        "incarnation": incarnation,
-        "job_id": job.id,
-        "retraction": job.state["retraction"],
-    }
-    return Message(carried(body), group=fifo_group(keys), dedup_id=job.id)
 
 
 def is_done(job: Job, step: str) -> bool:

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from neve.domain.compact.render import render_summary
 from neve.domain.records import Event, EventType, SessionEpoch, Spans, Summary
 from neve.domain.sessions.spans import holds
-from neve.domain.times import iso
 from neve.observing import SecondsLeft
 from neve.ports import WriteOp
 from neve.scope import SessionScope
@@ -93,23 +91,7 @@ class _Rewriting:
         if epoch.epoch != seen.epoch:
             raise _Overtaken
         moved = replace(epoch, epoch=epoch.epoch + 1, compacted_by=self.job_id)
-        summary = Summary(
-            session_id=self.scope.session,
-            epoch=moved.epoch,
-            covers_from=epoch.covers_from or 0,
-            covers_to=epoch.covers_to or 0,
-            verbosity=written.verbosity,
-            by="model" if written.by_model else "extract",
-            model=written.model,
-            prompt_version=written.prompt_version,
-            job_id=self.job_id,
-            tokens=self.scope.count(render_summary(written.text)),
-            created_at=iso(now),
-            decisions=written.text.decisions,
-            action_items=written.text.action_items,
-            insights=written.text.insights,
-            preferences=written.text.preferences,
-        )
+        summary = written.of_epoch(self.scope, moved, self.job_id)
         ops: list[WriteOp] = [
             rows.check_head(keys, head),
             rows.put_epoch(keys, moved, now),

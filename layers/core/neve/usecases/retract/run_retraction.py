@@ -17,6 +17,7 @@ from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.usecases.compact.summarise import NoTimeToSummarise
 from neve.usecases.jobs.finish_job import finish_job
+from neve.usecases.jobs.messages.compaction import RETRACT
 from neve.usecases.jobs.messages.indexing import retraction_message
 from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.observe.extract_session import refused
@@ -27,7 +28,7 @@ from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.retract.erase_retracted import MadeOfIt, erase_retracted, purge_packs_made_of
 from neve.usecases.retract.observe_remainder import observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
-from neve.usecases.retract.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
+from neve.usecases.retract.retract_job import ERASED, PACK, SUMMARY, JobEnded, after, is_done, note, read
 from neve.usecases.retract.revert_documents import revert_documents
 from neve.usecases.retract.rewrite_summary import rewrite_summary
 
@@ -66,7 +67,7 @@ class _Retracting:
             self._run(self._retraction(retraction_id))
         except ModelRefused as refusal:
             result = read(self.scope, self.job_id).result | refused(refusal)
-            finish_job(self.scope, self.job_id, KIND, "failed", result)
+            finish_job(self.scope, self.job_id, RETRACT, "failed", result)
         except (OutOfTime, NoTimeToSummarise):
             job = read(self.scope, self.job_id)
             self.report.left_off_at = f"{len(job.state.get('done', ()))}.{job.state.get('again', [])[:1]}"
@@ -87,14 +88,14 @@ class _Retracting:
         self._leave_index(retraction.id)
         try:
             observe_remainder(self.scope, self.incarnation, self.job_id, self.report, self.seconds_left)
-            leave_if_caught_up(self.scope.ports, self.scope.keys, self.scope.ports.clock.now())
+            leave_if_caught_up(self.scope.data, self.scope.ports.clock.now())
             self._summary(retraction)
         except ModelRefused:
             self._packs()
             raise
         self._packs()
         result = {"reason": retraction.reason, **read(self.scope, self.job_id).result}
-        finish_job(self.scope, self.job_id, KIND, "done", result)
+        finish_job(self.scope, self.job_id, RETRACT, "done", result)
 
     def _leave_index(self, retraction_id: str) -> None:
         """The outbox has told the index worker of the retraction, or has given up the batch that says so: where the

@@ -17,12 +17,12 @@ from neve.domain.records import Event, EventType
 from neve.domain.times import iso
 from neve.observing import SecondsLeft
 from neve.ports import Check, Delete, Index, Item, Key, Message, Ports, QueueName, Version, WriteOp
-from neve.scope import SessionScope
+from neve.scope import SessionScope, Tenant, TenantScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
-from neve.store.keys import TENANTS, Keys, SessionKeys, archives_until
+from neve.store.keys import TENANTS, SessionKeys, archives_until
 from neve.store.partitions import all_rows
-from neve.store.tenants.tenant_rows import TenantRow, read_tenant
+from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
 from neve.usecases.images.image_objects import note_removed, remove_images
@@ -41,12 +41,13 @@ EVENTS_AT_ONCE = 40
 
 def send_expired(ports: Ports, share: TimeShare) -> int:
     """How many sessions have been sent, of the tenants that there was time for. Raises StoreUnavailable."""
-    tenants = (read_tenant(item) for item in all_rows(ports.table, TENANTS))
-    return sum(_send_of(ports, tenant) for tenant in share.of(tenants) if tenant.policy.retention_days is not None)
+    tenants = share.of(read_tenant(item) for item in all_rows(ports.table, TENANTS))
+    scopes = (TenantScope(ports, Tenant(tenant.id, tenant.policy)) for tenant in tenants)
+    return sum(_send_of(scope, days) for scope in scopes if (days := scope.policy.retention_days) is not None)
 
 
-def _send_of(ports: Ports, tenant: TenantRow) -> int:
-    keys, until = Keys(tenant.id), expired_before(ports, tenant.policy.retention_days or 0)
+def _send_of(scope: TenantScope, days: int) -> int:
+    ports, keys, until = scope.ports, scope.keys, expired_before(scope.ports, days)
     found = all_rows(ports.table, keys.archives, index=Index.DUE, between=archives_until(until))
     messages = [
         retention_message(keys.of_user(item["user_id"]).of_session(item["session_id"]))

@@ -25,5 +25,5 @@ def read_policy(scope: TenantScope) -> PolicyAt:
     """Raises StoreUnavailable."""
     row = existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
     late = row.policy.rerank == "late"
-    encoding = users_being_encoded(scope.ports.table, scope.keys) if late else None
+    encoding = users_being_encoded(scope) if late else None
     return PolicyAt(row.policy, row.policy_rev, encoding)

@@ -23,6 +23,7 @@ from neve.ports import (
     Version,
     WriteOp,
 )
+from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import UserKeys
@@ -63,12 +64,11 @@ def item_key(keys: UserKeys, identifier: str) -> Key:
     return keys.memory(identifier) if place is None else keys.of_session(place[0]).event(place[1])
 
 
-def encode_items(
-    ports: Ports, keys: UserKeys, ids: Sequence[str], incarnation: int | None, ends_ms: float
-) -> list[str]:
+def encode_items(data: UserData[Ports], ids: Sequence[str], incarnation: int | None, ends_ms: float) -> list[str]:
     """Encode those of the items, at most ``ITEMS``, that lack their token vectors; the ids for which there was no time.
     ``incarnation``: of the user that they were told of; None: whoever it is now. That nothing can be encoded until
     somebody mends it is told in health, and the items are left as they are. Raises EmbedAgain, StoreUnavailable."""
+    ports, keys = data.ports, data.keys
     encoder = ports.token_encoder
     if encoder is None:
         return []
@@ -76,7 +76,7 @@ def encode_items(
     head = rows.read_head(found.get(keys.head))
     try:
         still_there(head, head.incarnation if incarnation is None else incarnation)
-        return _Encoding(ports, keys, head, encoder, ends_ms).run(list(_lacking(keys, head, encoder.model, ids, found)))
+        return _Encoding(data, head, encoder, ends_ms).run(list(_lacking(keys, head, encoder.model, ids, found)))
     except UserErased:
         return []
     except EmbeddingRetryable as error:
@@ -108,8 +108,7 @@ def _passages(row: Item, head: UserHead) -> Sequence[Passage]:
 
 @dataclass(frozen=True, slots=True)
 class _Encoding:
-    ports: Ports
-    keys: UserKeys
+    data: UserData[Ports]
     head: UserHead
     encoder: TokenEncoder
     ends_ms: float
@@ -119,7 +118,7 @@ class _Encoding:
         made: list[tuple[_Lacking, TokenVectors]] = []
         left = list(lacking)
         try:
-            while left and self.ports.clock.monotonic_ms() < self.ends_ms:
+            while left and self.data.ports.clock.monotonic_ms() < self.ends_ms:
                 some = left[:TOGETHER]
                 made += zip(some, self._encoded(some), strict=True)
                 left = left[TOGETHER:]
@@ -131,7 +130,7 @@ class _Encoding:
     def _encoded(self, items: Sequence[_Lacking]) -> Iterator[TokenVectors]:
         texts = [passage.text for one in items for passage in one.passages]
         parts = iter(self.encoder.encode_passages(texts))
-        _tell_working(self.ports)
+        _tell_working(self.data.ports)
         for one in items:
             own = tuple(next(parts) for _ in one.passages)
             yield TokenVectors(one.id, one.fingerprint, self.encoder.model, own)
@@ -139,35 +138,36 @@ class _Encoding:
     def _write(self, made: Sequence[tuple[_Lacking, TokenVectors]]) -> None:
         """While the user is the one that the texts were read of, and each memory still has its text: one that was
         deleted or changed meanwhile must not get vectors that nobody would take away again."""
+        table, keys = self.data.ports.table, self.data.keys
         first: bool = True
 
         def attempt() -> None:
             nonlocal first
-            found = self.ports.table.get_many([self.keys.head, self.keys.usage, *self._rows_again(made, first)])
-            head = rows.read_head(found.get(self.keys.head))
+            found = table.get_many([keys.head, keys.usage, *self._rows_again(made, first)])
+            head = rows.read_head(found.get(keys.head))
             still_there(head, self.head.incarnation)
             kept = [(self._current(one, found, first), vectors) for one, vectors in made]
             first = False
-            ops: list[WriteOp] = [rows.check_head(self.keys, head)]
+            ops: list[WriteOp] = [rows.check_head(keys, head)]
             texts = 0
             for row, vectors in kept:
                 if row is None or _fingerprint(row, self.head) != vectors.fingerprint:
                     continue
                 texts += len(vectors.parts)
-                ops.append(vectors.put(self.keys))
+                ops.append(vectors.put(keys))
                 if row["type"] == "memory":
-                    ops.append(Check(self.keys.memory(vectors.item_id), Version(row["version"])))
+                    ops.append(Check(keys.memory(vectors.item_id), Version(row["version"])))
             if texts:
-                ops.append(usage_put(self.keys, found.get(self.keys.usage), {"encoded_texts": texts}))
-                self.ports.table.write(ops)
+                ops.append(usage_put(keys, found.get(keys.usage), {"encoded_texts": texts}))
+                table.write(ops)
 
-        transact(self.ports, attempt)
+        transact(self.data.ports, attempt)
 
     def _rows_again(self, made: Sequence[tuple[_Lacking, TokenVectors]], first: bool) -> list[Key]:
-        return [] if first else [item_key(self.keys, one.id) for one, _ in made]
+        return [] if first else [item_key(self.data.keys, one.id) for one, _ in made]
 
     def _current(self, one: _Lacking, found: Mapping[Key, Item], first: bool) -> Item | None:
-        return one.row if first else found.get(item_key(self.keys, one.id))
+        return one.row if first else found.get(item_key(self.data.keys, one.id))
 
 
 def _fingerprint(row: Item, head: UserHead) -> str | None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from neve.domain.indexing.utterances import event_id
 from neve.ports import Conflict, Message, Ports, Table
+from neve.scope import UserData
 from neve.store.keys import UserKeys, said_at, said_place
 from neve.store.partitions import pages
 from neve.store.session_state import state_rows
@@ -19,14 +20,15 @@ from neve.usecases.jobs.messages.indexing import late_user_message
 from neve.usecases.lag.indexed_row import read_indexed
 
 
-def encode_user(ports: Ports, keys: UserKeys, ends_ms: float) -> Message | None:
+def encode_user(data: UserData[Ports], ends_ms: float) -> Message | None:
     """Go on where the user's row says; what to send when there was no time for the rest. Raises EmbedAgain,
     StoreUnavailable."""
+    ports, keys = data.ports, data.keys
     progress = read_late_progress(ports.table.get(keys.late_progress))
     if progress is None or progress.done:
         return None
     for ids, place in _items(ports.table, keys, progress.after):
-        if ports.clock.monotonic_ms() >= ends_ms or encode_items(ports, keys, ids, None, ends_ms):
+        if ports.clock.monotonic_ms() >= ends_ms or encode_items(data, ids, None, ends_ms):
             return late_user_message(keys)
         moved = replace(progress, after=place, items=progress.items + len(ids))
         if not _note(ports.table, keys, moved):

@@ -8,7 +8,8 @@ from typing import Literal
 
 from neve.domain.memories.text import fingerprint
 from neve.domain.records import UserHead
-from neve.ports import IndexingPorts, IndexModel, Passage, Put, StoreUnavailable, Table
+from neve.ports import IndexingPorts, IndexModel, Passage, Put, StoreUnavailable, Table, WordsPorts
+from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import still_there
 from neve.store.keys import EMBEDDER_HEALTH, UserKeys
@@ -36,10 +37,11 @@ class VectorsFound:
 
 
 def vectors_for(
-    ports: IndexingPorts, keys: UserKeys, head: UserHead, texts: Sequence[str], known_only: Sequence[str] = ()
+    data: UserData[IndexingPorts], head: UserHead, texts: Sequence[str], known_only: Sequence[str] = ()
 ) -> VectorsFound:
     """The vectors of ``texts``, embedded where the user has none of the content yet, and those that are known of
     ``known_only``. ``head``: of the user that the texts were read of. Raises UserErased, StoreUnavailable."""
+    ports, keys = data.ports, data.keys
     model = ports.embedder.model
     if not model.dimensions:
         return VectorsFound({}, frozenset(), None, wanted=False)
@@ -51,7 +53,7 @@ def vectors_for(
     to_have = {prints[text]: text for text in texts}
     known = _known(ports.table, keys, model, prints.values())
     missing = {one: text for one, text in to_have.items() if one not in known}
-    made = _made(ports, keys, head, missing, reused=sum(prints[t] in known for t in texts))
+    made = _made(data, head, missing, reused=sum(prints[t] in known for t in texts))
     if missing:
         _report(ports, model, made)
     vectors = known | made.vectors
@@ -64,10 +66,12 @@ def vectors_for(
     )
 
 
-def known_vectors(table: Table, keys: UserKeys, model: IndexModel, texts: Sequence[str]) -> dict[str, bytes]:
+def known_vectors(
+    data: UserData[WordsPorts] | UserData[IndexingPorts], model: IndexModel, texts: Sequence[str]
+) -> dict[str, bytes]:
     """By text, those that the user has already. Raises StoreUnavailable."""
     prints = {text: fingerprint(text) for text in texts}
-    known = _known(table, keys, model, prints.values())
+    known = _known(data.ports.table, data.keys, model, prints.values())
     return {text: known[one] for text, one in prints.items() if one in known}
 
 
@@ -77,17 +81,18 @@ def _known(table: Table, keys: UserKeys, model: IndexModel, prints: Iterable[str
     return {places[key]: item["vector"] for key, item in found.items()}
 
 
-def _made(ports: IndexingPorts, keys: UserKeys, head: UserHead, missing: Mapping[str, str], reused: int) -> Embedded:
+def _made(data: UserData[IndexingPorts], head: UserHead, missing: Mapping[str, str], reused: int) -> Embedded:
     """Embedded and kept part by part, so that a worker which runs out of time in a long document has got on with it.
     ``missing``: texts by fingerprint. ``reused``: how many others were known."""
+    embedder, keys = data.ports.embedder, data.keys
     made, prints = Embedded(), list(missing)
     for start in range(0, max(len(prints), 1), BATCH_SIZE):
         part = {one: missing[one] for one in prints[start : start + BATCH_SIZE]}
-        some = embed_texts(ports.embedder, part, ports.clock)
+        some = embed_texts(embedder, part, data.ports.clock)
         used = {"embedded_texts": len(some.vectors), "reused_vectors": 0 if start else reused}
         if any(used.values()):
-            model = ports.embedder.model
-            _keep(ports, keys, head, [_vector_put(keys, model, one, v) for one, v in some.vectors.items()], used)
+            model = embedder.model
+            _keep(data, head, [_vector_put(keys, model, one, v) for one, v in some.vectors.items()], used)
         made.vectors |= some.vectors
         made.failed |= some.failed
         made.unavailable = some.unavailable
@@ -98,8 +103,9 @@ def _made(ports: IndexingPorts, keys: UserKeys, head: UserHead, missing: Mapping
     return made
 
 
-def _keep(ports: IndexingPorts, keys: UserKeys, head: UserHead, puts: Sequence[Put], used: Mapping[str, int]) -> None:
+def _keep(data: UserData[IndexingPorts], head: UserHead, puts: Sequence[Put], used: Mapping[str, int]) -> None:
     """The vector rows and the counters, while the user is the one that the texts were read of. Raises UserErased."""
+    ports, keys = data.ports, data.keys
     seen: UserHead | None = head
 
     def write() -> None:

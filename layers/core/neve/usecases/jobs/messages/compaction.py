@@ -1,4 +1,5 @@
-"""The job of a compaction, and how it gets to its worker (docs/rules/compact.md#triggers)."""
+"""The job of a compaction (docs/rules/compact.md#triggers), and what the compact queue carries: compactions and
+retractions. Whoever took something back does not wait for a burst of appends to end."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.usecases.jobs.messages.observation import fifo_group
 
-KIND = "compact"
+COMPACT = "compact"
+RETRACT = "retract"
 Reason = Literal["tokens", "task", "topic", "end", "manual"]
 """Why: the log has grown, the caller named a boundary, the session ended, somebody asked."""
 
@@ -24,7 +26,7 @@ def compaction_job(scope: SessionScope, reason: Reason, verbosity: Verbosity | N
     state: dict[str, Any] = {"reason": reason} | ({"verbosity": verbosity} if verbosity else {})
     return Job(
         id=job_id or new_job_id(scope.ports),
-        kind=KIND,
+        kind=COMPACT,
         status="queued",
         created_at=iso(now),
         user_id=scope.user,
@@ -37,24 +39,28 @@ def new_job_id(ports: Ports) -> str:
     return f"job_{ports.ids.ulid(ports.clock.now())}"
 
 
-def compaction_message(keys: SessionKeys, incarnation: int, job: Job) -> Message:
-    """What the compact queue carries of a job."""
+def compact_message(keys: SessionKeys, incarnation: int, job: Job) -> Message:
+    """What the queue carries of a job of either kind."""
     body = {
-        "work": KIND,
+        "work": job.kind,
         "tenant": keys.tenant,
         "user": keys.user,
         "session": keys.session,
         "incarnation": incarnation,
         "job_id": job.id,
-        "reason": job.state.get("reason", "manual"),
     }
-    if "verbosity" in job.state:
-        body["verbosity"] = job.state["verbosity"]
-    return Message(carried(body), group=fifo_group(keys), dedup_id=job.id)
+    return Message(carried(body | _told(job)), group=fifo_group(keys), dedup_id=job.id)
+
+
+def _told(job: Job) -> dict[str, Any]:
+    if job.kind == RETRACT:
+        return {"retraction": job.state["retraction"]}
+    verbosity = {"verbosity": job.state["verbosity"]} if "verbosity" in job.state else {}
+    return {"reason": job.state.get("reason", "manual")} | verbosity
 
 
 def message_of_row(item: Item) -> Message:
     """Of a job that ``rows.put_queued_job`` has stored."""
     job = rows.read_job(item)
     keys = SessionKeys(item["tenant_id"], item["user_id"], item["session_id"])
-    return compaction_message(keys, item["incarnation"], job)
+    return compact_message(keys, item["incarnation"], job)

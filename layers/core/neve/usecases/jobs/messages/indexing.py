@@ -9,7 +9,7 @@ from typing import Literal
 
 from neve.correlation import carried
 from neve.ports import Message
-from neve.store.keys import SessionKeys, UserKeys
+from neve.store.keys import Keys, SessionKeys, UserKeys
 
 
 def memory_message(
@@ -72,10 +72,11 @@ def late_user_message(keys: UserKeys) -> Message:
     return Message(carried(body), group=_group(keys))
 
 
-def late_tenant_message(tenant: str, asked: str, after: str = "") -> Message:
+def late_tenant_message(keys: Keys, asked: str, after: str = "") -> Message:
     """And so may everything of every user of the tenant behind the id ``after``. ``asked``: what asked for it; a user
     who was told already for the same reason is not told again."""
-    return Message(carried({"kind": "late_tenant", "tenant": tenant, "round": asked, "after": after}), group=tenant)
+    body = {"kind": "late_tenant", "tenant": keys.tenant, "round": asked, "after": after}
+    return Message(carried(body), group=keys.tenant)
 
 
 def _group(keys: UserKeys) -> str:
