@@ -19,7 +19,7 @@ BUSY_TIMEOUT_S = 10.0
 IDLE_READERS = 8
 READER_CACHE_KB = 8 * 1024
 WRITER_CACHE_KB = 32 * 1024
-LARGEST_IDLE_WAL = 64 * 1024 * 1024
+MAX_IDLE_WAL = 64 * 1024 * 1024
 """A burst may grow the write-ahead log beyond this; the next checkpoint gives the disk space back."""
 SMALL_FILE = 32 * 1024 * 1024
 """Written anew in 0.3 s (1.5 s for 200 MB), which a sweep each few minutes may take from the writers."""
@@ -67,7 +67,7 @@ class SqliteFile:
             self._writer = self._connect(WRITER_CACHE_KB)
             for pragma in ("journal_mode=WAL", "secure_delete=ON"):
                 self._writer.execute(f"PRAGMA {pragma}")
-            self._writer.execute(f"PRAGMA journal_size_limit={LARGEST_IDLE_WAL}")
+            self._writer.execute(f"PRAGMA journal_size_limit={MAX_IDLE_WAL}")
             self._writer.executescript(schema)
         except sqlite3.Error as error:
             raise self._unavailable(error) from error

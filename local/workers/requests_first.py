@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 from neve.adapters.thread_priority import lower_priority
 
-LONGEST_WAY_S = 0.1
+MAX_YIELD_S = 0.1
 """However many requests there are, a worker goes on after so long."""
 ONLY_YOUNG_S = 0.25
 """A request that takes longer waits for something, which may be a worker."""
@@ -51,7 +51,7 @@ class RequestsFirst:
     def wait(self) -> None:
         if self._began:
             with self._ended:
-                self._ended.wait_for(self._nobody, LONGEST_WAY_S)
+                self._ended.wait_for(self._nobody, MAX_YIELD_S)
 
     def _nobody(self) -> bool:
         young = self._monotonic() - ONLY_YOUNG_S

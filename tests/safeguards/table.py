@@ -141,7 +141,7 @@ TIME = (
 PAGES = (
     Safeguard(
         "a page ends at about 4 MB of the answer",
-        *("layers/core/neve/http/pages.py", "MOST_BYTES = 4 * 1024 * 1024", "MOST_BYTES = 40 * 1024 * 1024"),
+        *("layers/core/neve/http/pages.py", "MAX_BYTES = 4 * 1024 * 1024", "MAX_BYTES = 40 * 1024 * 1024"),
         "tests/unit/http/test_pages.py::test_a_log_of_the_largest_events_is_read_to_its_end",
     ),
     Safeguard(

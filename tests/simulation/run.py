@@ -78,7 +78,7 @@ class Run:
     def play(self) -> None:
         """Raises Violation when not everything is done in the end."""
         heard = listening(self._heard, self._postponed)
-        longest = (document_writes, "LONGEST_ROW_TEXT", self.workload.longest_row_text)
+        longest = (document_writes, "MAX_ROW_TEXT_BYTES", self.workload.longest_row_text)
         with heard, watching(self.cloud.sometimes), installed(), swapped(longest):
             self._make_tenants()
             start_workers(self.cloud, self.functions)

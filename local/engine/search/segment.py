@@ -14,7 +14,7 @@ from local.engine.columns import Column, Names
 from local.engine.search.postings import Postings, PostingsView
 
 DEAD_ROWS_KEPT = 4_096
-SMALLEST_BYTES = 8_192
+MIN_BYTES = 8_192
 """What an empty segment counts for, so that a cache of them is bounded too."""
 _SPARE = 1.25
 
@@ -122,7 +122,7 @@ class Segment:
     def nbytes(self) -> int:
         columns = (*self._columns.values(), self._vectors, self._has_vector)
         held = sum(column.nbytes for column in columns) + sum(names.nbytes for names in self._names.values())
-        return held + self._postings.nbytes + SMALLEST_BYTES
+        return held + self._postings.nbytes + MIN_BYTES
 
     @property
     def mostly_dead(self) -> bool:

@@ -11,7 +11,7 @@ from neve.domain.errors import NeveError
 from neve.domain.records import Document, Status
 from neve.ports import BadCursor
 from neve.store import rows
-from neve.store.documents import LONGEST_ROW_TEXT
+from neve.store.documents import MAX_ROW_TEXT_BYTES
 from neve.usecases.documents.delete_document import delete_below, delete_document
 from neve.usecases.documents.evolve_document import Evolution, evolve_document
 from neve.usecases.documents.get_document import get_document
@@ -118,7 +118,7 @@ def test_an_evolved_document_stays_and_says_what_took_its_place(world: World) ->
 
 
 def test_nothing_of_a_deleted_document_is_left(world: World) -> None:
-    put(world, "é" * LONGEST_ROW_TEXT)
+    put(world, "é" * MAX_ROW_TEXT_BYTES)
     put(world, "Two.", source_type="wiki", source_id="7")
     with pytest.raises(NeveError, match="precondition_failed"):
         delete_document(world.user(), PATH, {1})

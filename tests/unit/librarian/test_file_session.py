@@ -11,7 +11,7 @@ import pytest
 
 from neve import observability
 from neve.domain.documents.change import DocumentChange
-from neve.domain.librarian.time_limits import MOST_ASKED
+from neve.domain.librarian.time_limits import MAX_ATTEMPTS
 from neve.domain.records import Job, Kind, Outcome, Tier
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
@@ -207,8 +207,8 @@ def test_who_is_always_faster_decides(world: LibraryWorld) -> None:
 
     world.observer.file_away = again  # type: ignore[method-assign]
     report = world.file()
-    assert report is not None and report.asked == MOST_ASKED
-    assert world.text(SARAH) == str(MOST_ASKED) and world.text("/profile/goals") == "Run."
+    assert report is not None and report.asked == MAX_ATTEMPTS
+    assert world.text(SARAH) == str(MAX_ATTEMPTS) and world.text("/profile/goals") == "Run."
     [proposal] = proposals(world)
     assert (proposal.reason, proposal.action.path, proposal.status) == ("raced", SARAH, "inbox")
     assert job_of(world, job).result["inbox"] == [proposal.id]

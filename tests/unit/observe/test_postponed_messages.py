@@ -18,7 +18,7 @@ from local.backend import queue_definitions
 from local.broker import Received
 from local.engine.sqlite_queue import SqliteQueue
 from local.functions import Functions, LambdaContext
-from local.limits.lineage import MOST
+from local.limits.lineage import MAX_INVOCATIONS
 from local.limits.mortal_ports import MortalPorts
 from local.limits.points import LAMBDA, Points, Series
 from local.template import QueueSpec, read_template
@@ -196,13 +196,13 @@ def keep_busy(world: World) -> None:
 @pytest.mark.parametrize("name", QUEUES)
 def test_however_often_it_is_put_off_its_job_ends(world: World, line: Line, name: str) -> None:
     """More often than a message is received before it is dead, and than Lambda lets a loop go round."""
-    assert (TEMPLATE.queues[name].max_receives or 0) < 2 * MOST
+    assert (TEMPLATE.queues[name].max_receives or 0) < 2 * MAX_INVOCATIONS
     world.say("I moved to Nice", "Lovely")
     job = ask(world, name)
-    for _ in range(2 * MOST):
+    for _ in range(2 * MAX_INVOCATIONS):
         keep_busy(world)
         assert line.step(name)
-    assert line.answers == [NO_FAILURES] * 2 * MOST
+    assert line.answers == [NO_FAILURES] * 2 * MAX_INVOCATIONS
     assert line.points.total(Series(LAMBDA, "RecursiveInvocationsDropped", name)) == 0
     world.clock.move(seconds=LEASE_S)
     assert line.step(name)

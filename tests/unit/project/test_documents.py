@@ -25,7 +25,7 @@ MAKE = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="ut
 OUR_MODULES = ("local", "evals", "infra")
 BY_CAPABILITY = ("domain", "usecases", "schemas")
 """Folders whose folders are the capabilities."""
-MOST_FILES = 15
+MAX_FILES = 15
 """Python files in a folder, ``__init__.py`` not counted."""
 
 
@@ -254,4 +254,4 @@ def test_no_folder_holds_more_files_than_one_can_survey() -> None:
         for path in d.files()
         if path.suffix == ".py" and path.name != "__init__.py"
     )
-    assert {folder: n for folder, n in counted.items() if n > MOST_FILES} == {}
+    assert {folder: n for folder, n in counted.items() if n > MAX_FILES} == {}

@@ -17,7 +17,7 @@ import pytest
 from evals.soak.in_stores import StoreChecks
 from evals.soak.journal import Account
 from evals.soak.report import summary
-from evals.soak.schedule import FAULTS, LONGEST_FAULT_S, RESTARTS, schedule
+from evals.soak.schedule import FAULTS, MAX_FAULT_S, RESTARTS, schedule
 from evals.soak.sending import Attempt, Call, Sender, Unexpected
 from local.backend import Choices, EmbeddedPorts
 from local.template import read_template
@@ -52,7 +52,7 @@ def test_every_fault_and_every_restart_has_its_time(minutes: float) -> None:
     ends = [step.at_s + step.lasts_s for step in steps]
     assert all(end < later.at_s for end, later in zip(ends, steps[1:], strict=False)), "no two at once"
     assert steps[0].at_s > 0 and ends[-1] < minutes * 60
-    assert all(step.lasts_s <= LONGEST_FAULT_S for step in steps)
+    assert all(step.lasts_s <= MAX_FAULT_S for step in steps)
 
 
 def test_a_seed_decides_the_order_and_files_are_not_restarted() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from neve.domain.indexing.utterances import event_place
-from neve.domain.memories.said_again import MOST_SAID, is_retracted, range_of, statements_of
+from neve.domain.memories.said_again import MAX_STATEMENTS, is_retracted, range_of, statements_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, status_at
 from neve.domain.records import Job, Kind, Memory, Spans, Statement, Status
@@ -82,7 +82,7 @@ class _Told:
             if item["pk"] == keys.partition and item["kind"] == Kind.FACT:
                 fact = rows.read_memory(item)
                 self.last[fact.id] = fact
-                for said in statements_of(fact) if len(fact.said_again) < MOST_SAID else ():
+                for said in statements_of(fact) if len(fact.said_again) < MAX_STATEMENTS else ():
                     text = fingerprint(said.text or fact.text)
                     if range_of(said) is not None:
                         self.statements.setdefault((text, range_of(said)), (said, set()))[1].add(fact.id)

@@ -11,11 +11,11 @@ from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.records import Memory, Provenance, Scope, Span, Spans, Statement, Status
 from neve.domain.sessions.spans import meets
 
-MOST_SAID = 8
+MAX_STATEMENTS = 8
 """Statements that a fact keeps beside the first one (*chosen*: 100 bytes each, and a fact's row has some 700 left of
 its second kilobyte). Of more, the newest takes the place of the one before it; they are counted, and it is not known
 any more where they were said."""
-MOST_RETOLD = 40
+MAX_REPEATED_FACTS = 40
 """Facts that a session's marker names as said again (*chosen*). Of a session with more, every memory of the user is
 looked at when something is taken back."""
 
@@ -73,7 +73,7 @@ def with_room_for(fact: Memory, statements: Iterable[Statement], words: str) -> 
     """Those of ``statements``, of a fact in these words, that ``fact`` does not have and has room for."""
     own = statements_of(fact)
     new = [one for one in statements if not any(_is_one(one, other) for other in own)]
-    return tuple(_with_words(one, fact.text, words) for one in new[: MOST_SAID - len(fact.said_again)])
+    return tuple(_with_words(one, fact.text, words) for one in new[: MAX_STATEMENTS - len(fact.said_again)])
 
 
 def _is_one(said: Statement, other: Statement) -> bool:
@@ -92,7 +92,7 @@ def _in_words_of(text: str, said: Statement) -> Statement:
 
 
 def _bounded(said: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    return said if len(said) <= MOST_SAID else (*said[: MOST_SAID - 1], said[-1])
+    return said if len(said) <= MAX_STATEMENTS else (*said[: MAX_STATEMENTS - 1], said[-1])
 
 
 # --- taken back -----------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from neve.domain.zones import zone
 
 NIGHT = time(3)
 """Local time of a tenant's night (docs/rules/reflect.md#planner)."""
-SHORTEST_ROW = 120
+MIN_ROW = 120
 """Tokens that a row may have however many there are (docs/rules/reflect.md#condensed)."""
 A_MOMENT = timedelta(milliseconds=1)
 """The unit of a stored time."""
@@ -118,10 +118,10 @@ def target_of(batch: Sequence[Sized]) -> int:
 
 
 def kept_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> Kept[R]:
-    """Those of an answer that fit: each cut to its share of the target, at least ``SHORTEST_ROW``, as long as they stay
+    """Those of an answer that fit: each cut to its share of the target, at least ``MIN_ROW``, as long as they stay
     within the target together. The first is always kept."""
     said = [row for row in rows if row.text.strip()]
-    cap = max(SHORTEST_ROW, target // len(said)) if said else 0
+    cap = max(MIN_ROW, target // len(said)) if said else 0
     kept: list[tuple[R, str]] = []
     total = 0
     for row in said:

@@ -23,7 +23,7 @@ from neve.domain.sessions.spans import meets, without
 
 _BY_A_PERSON = ("human_edit", "user_confirmed")
 _SHOWN = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
-MOST_FACTS = 40
+MAX_FACTS = 40
 """Facts that come back together (*follows*: their places move with the flip, whose transaction has 100 actions, and one
 that leaves may bring several back)."""
 
@@ -34,7 +34,7 @@ class Consequences:
     of reflections that leave, facts that only a fact that leaves had replaced, and facts that leave and were said again
     in what stays, as these say it. ``again``: observations of which something is left to be read again. ``touched``:
     the ids of everything that may hold words of what was taken back, whatever its status. ``more``: of more than
-    ``MOST_FACTS`` that come back, the others leave and come back when these have.
+    ``MAX_FACTS`` that come back, the others leave and come back when these have.
 
     Before all that: ``changed``, facts whose list of statements is to become another one, by id, with the statements
     that join it; those of the session that are taken back leave it. ``inherited``: what those of them that say what
@@ -119,7 +119,7 @@ class _Weighing:
                 elif source.kind is Kind.FACT or not self._touched(source):
                     same = back.get(_statement(source))
                     back[_statement(source)] = _as_one(source, same) if same else source
-            if sum(one.kind is Kind.FACT for one in back.values()) >= MOST_FACTS:
+            if sum(one.kind is Kind.FACT for one in back.values()) >= MAX_FACTS:
                 leave = leave[: place + 1]
                 break
         more = len(leave) < sum(self._shown(memory) for memory in touched)

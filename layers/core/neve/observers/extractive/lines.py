@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from neve.domain.observe.lines import MOST_LINES
+from neve.domain.observe.lines import MAX_LINES
 from neve.domain.records import Kind as MemoryKind
 from neve.observers.extractive.candidates import (
     LINE_CHARACTERS,
@@ -190,7 +190,7 @@ def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None
     first = given.events[0].seq
     covered_to = max((event.seq for event in given.events if event.seq < left_out), default=first)
     kept = [line for line in lines if line.seq_from <= covered_to]
-    return _best(kept, max(room, MOST_LINES) if covered_to == first else room), covered_to
+    return _best(kept, max(room, MAX_LINES) if covered_to == first else room), covered_to
 
 
 def _best(lines: Sequence[Line], room: int) -> list[Line]:

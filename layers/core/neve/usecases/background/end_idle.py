@@ -19,7 +19,7 @@ from neve.store.partitions import due_rows
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
-MOST = 500
+MAX_SESSIONS = 500
 """Sessions that one sweep looks at; the others stay due (*chosen*: four calls of 10 ms each are 20 s)."""
 NOTHING = ""
 
@@ -37,7 +37,7 @@ def end_idle(ports: Ports, share: TimeShare, told: Failed = nobody_told) -> dict
     ``told`` hears why; ``idle_left``: 1 when more were due than it looked at. Raises StoreUnavailable."""
     done: Counter[str] = Counter()
     due = due_rows(ports.table, "idle", ports.clock.now())
-    for item in share.of(islice(due, MOST)):
+    for item in share.of(islice(due, MAX_SESSIONS)):
         try:
             done[_look(ports, item)] += 1
         except Conflict:

@@ -16,7 +16,7 @@ from neve.ports import Conflict, Item, Key, StoreUnavailable, WriteOp
 from neve.scope import UserScope
 from neve.store.documents import (
     CONTENT_TYPE,
-    LONGEST_ROW_TEXT,
+    MAX_ROW_TEXT_BYTES,
     first_version,
     put_announced_text,
     read_document,
@@ -59,7 +59,7 @@ class LongText:
         """Its name; None for a text that a row holds. That of a ``new`` document is announced first: a process that
         dies before the transaction leaves it where no document is. Raises StoreUnavailable."""
         body, document_id = document.text.encode(), str(document.id)
-        if len(body) <= LONGEST_ROW_TEXT:
+        if len(body) <= MAX_ROW_TEXT_BYTES:
             return None
         if document_id not in self.names:
             name = f"{scope.keys.document_objects(document_id)}{scope.ports.ids.token()}.md"

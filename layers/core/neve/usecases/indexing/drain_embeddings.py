@@ -23,7 +23,7 @@ LOOKED_WITHIN_S = 27.0
 COUNTED_WITHIN_S = 5.0
 """And for how long it is counted then, at most: what of a tenant is pending may stand behind any number of sessions of
 which nothing is."""
-_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 1.0
+_PAUSE_S, _MAX_PAUSE_S = 0.1, 1.0
 """Between two looks; it doubles."""
 
 
@@ -46,7 +46,7 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
         left := _is_left(scope, asked, _seconds(clock, LOOKED_WITHIN_S, began_ms))
     ) and clock.monotonic_ms() < ends_ms:
         clock.sleep(pause_s)
-        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S, max(_PAUSE_S, (ends_ms - clock.monotonic_ms()) / 1000))
+        pause_s = min(2 * pause_s, _MAX_PAUSE_S, max(_PAUSE_S, (ends_ms - clock.monotonic_ms()) / 1000))
     pending = _pending(scope, asked) if left else 0
     job = Job(
         id=f"job_{scope.ports.ids.ulid(started_at)}",

@@ -15,7 +15,7 @@ from itertools import islice
 from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.domain.records import UserHead
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import MOST_FOLLOWING, IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
+from neve.ports import MAX_FOLLOWING, IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import LAST_SEQ, SessionKeys
@@ -149,7 +149,7 @@ def utterances_around(table: Table, keys: SessionKeys, incarnation: int, first: 
         ]
     said = list(_uttered(keys, incarnation, found))
     left = [item["seq"] for item in found if item["seq"] > last and not item.get("taken_back")]
-    if len(left) >= LOOK_AHEAD and sum(one.seq > last for one in said) < MOST_FOLLOWING:
+    if len(left) >= LOOK_AHEAD and sum(one.seq > last for one in said) < MAX_FOLLOWING:
         said += _uttered(keys, incarnation, _beyond(table, keys, (left[-1] + 1, LAST_SEQ), REACH - LOOK_AHEAD))
     return said
 

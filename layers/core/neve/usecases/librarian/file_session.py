@@ -13,7 +13,7 @@ from typing import Any
 
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Account, Filed, Filing
-from neve.domain.librarian.time_limits import MOST_ASKED
+from neve.domain.librarian.time_limits import MAX_ATTEMPTS
 from neve.domain.records import SessionHead
 from neve.observing import FilingInput, SecondsLeft, for_ever
 from neve.ports import ContentRefused, ModelRefused
@@ -120,7 +120,7 @@ class _Librarian:
                 filed=filed,
                 account=filed.account or _account(read),
                 write_id=self.scope.ports.ids.token(),
-                insist=faster_persons + 1 >= MOST_ASKED,
+                insist=faster_persons + 1 >= MAX_ATTEMPTS,
                 # a person may not be faster the next time; what has no room twice has none, and would be asked for ever
                 insist_unseen=asked_about_unseen or not self._has_time,
             )

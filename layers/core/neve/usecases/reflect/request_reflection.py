@@ -17,7 +17,7 @@ from neve.usecases.jobs.read_jobs import get_tenant_job
 from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.run import new_run
 
-MOST_IDS = 10_000
+MAX_IDS = 10_000
 """Of one answer: some 400 KB."""
 LOOK_S = 15.0
 """How long a look at everybody may take: the function has 28 s."""
@@ -68,7 +68,7 @@ def plan_reflection(scope: TenantScope, user: str | None, min_age_days: float | 
     plan, until = Plan(), _until(scope, min_age_days)
     ends_ms = scope.ports.clock.monotonic_ms() + LOOK_S * 1000
     for one in _users(scope, user):
-        if len(plan.eligible) >= MOST_IDS or scope.ports.clock.monotonic_ms() > ends_ms:
+        if len(plan.eligible) >= MAX_IDS or scope.ports.clock.monotonic_ms() > ends_ms:
             plan.complete = False
             break
         _plan_user(one, until, plan)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from neve.domain.memories.said_again import MOST_RETOLD, first_statement, range_of, statements_of
+from neve.domain.memories.said_again import MAX_REPEATED_FACTS, first_statement, range_of, statements_of
 from neve.domain.records import Kind, Memory, Retraction, SessionHead, SessionMarker, Spans, Statement
 from neve.domain.retract.derived import Consequences, Elsewhere, consequences, is_touched, unknown_sources
 from neve.domain.sessions.transcript import event_text
@@ -71,7 +71,7 @@ class _Weighing:
         marker names, though it may be what such a row had replaced."""
         table, keys = self.scope.ports.table, self.scope.keys
         since = self.scope.ports.ids.ulid(parse(self.session.started_at) - SKEW)[:10]
-        if len(marker.retold) < MOST_RETOLD:
+        if len(marker.retold) < MAX_REPEATED_FACTS:
             found = all_rows(table, keys.partition, between=keys.memories_since(since))
         else:
             found = all_rows(table, keys.partition, prefix=MEMORY)

@@ -10,7 +10,7 @@ from pydantic.functional_validators import BeforeValidator
 
 from neve.domain.documents.change import BY_PEOPLE, DocumentChange
 from neve.domain.documents.chunks import document_chunks
-from neve.domain.documents.description import LONGEST_NAME, LONGEST_SUMMARY
+from neve.domain.documents.description import MAX_NAME, MAX_SUMMARY
 from neve.domain.errors import invalid
 from neve.domain.records import Document, IncludePriority, Provenance, Status
 from neve.domain.tokens import estimate
@@ -39,10 +39,10 @@ Source = Annotated[str, Field(min_length=1, max_length=256)]
 class DocumentFields(Body):
     """A field that is absent stays as it is, or is the default of a new document."""
 
-    name: Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_collapsed)] | Unset = kept(
+    name: Annotated[str, Field(max_length=MAX_NAME), AfterValidator(_collapsed)] | Unset = kept(
         "Default: the first heading, else the path's last segment; again when empty."
     )
-    summary: Annotated[str, Field(max_length=LONGEST_SUMMARY), AfterValidator(_collapsed)] | Unset = kept(
+    summary: Annotated[str, Field(max_length=MAX_SUMMARY), AfterValidator(_collapsed)] | Unset = kept(
         "Default: the first lines; again when empty."
     )
     tags: Tags | Unset = kept()

@@ -35,8 +35,8 @@ from neve.usecases.tenants.usage import usage_put
 
 ITEMS = 16
 """Named by one message, and written by one transaction: with a check of each memory, of the user and the usage row it
-stays below 100 actions, and with ``MOST_PASSAGES`` of each item at 3.2 MB below 4 MB."""
-MOST_PASSAGES = 24
+stays below 100 actions, and with ``MAX_PASSAGES`` of each item at 3.2 MB below 4 MB."""
+MAX_PASSAGES = 24
 """Of one item, at most 200 KB: some 12,000 tokens. What a longer message says behind them is found and ranked by its
 words and its vectors alone."""
 TOGETHER = 4
@@ -46,7 +46,7 @@ LATE = "late"
 
 @dataclass(frozen=True, slots=True)
 class _Lacking:
-    """An item without the token vectors of the text that it has now. ``passages``: at most ``MOST_PASSAGES``."""
+    """An item without the token vectors of the text that it has now. ``passages``: at most ``MAX_PASSAGES``."""
 
     id: str
     row: Item
@@ -94,7 +94,7 @@ def _lacking(
         passages = _passages(row, head) if row else []
         held = found.get(keys.tokens_of(identifier))
         if row and passages and not (held and read_token_vectors(held).good_for(passages[0].fingerprint, model)):
-            yield _Lacking(identifier, row, passages[:MOST_PASSAGES])
+            yield _Lacking(identifier, row, passages[:MAX_PASSAGES])
 
 
 def _passages(row: Item, head: UserHead) -> Sequence[Passage]:
