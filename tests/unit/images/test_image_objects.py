@@ -289,7 +289,7 @@ def test_a_worker_that_is_cut_off_is_followed_where_it_stopped(world: World, mon
     message = retract_message(
         world.table.get(world.tenant.keys.job(retract_events(scope, Retract(1, 2, "deleted")).job_id)) or {}
     ).body
-    monkeypatch.setattr(erase_retracted, "IMAGES_AT_ONCE", 2)
+    monkeypatch.setattr(erase_retracted, "IMAGE_BATCH_SIZE", 2)
     parts: list[set[str]] = []
 
     def removing(scope: UserScope, images: Set[str], *, sent: bool) -> Set[str]:

@@ -17,11 +17,11 @@ from neve.usecases.lag.indexed_row import Span, joined
 BATCH_SIZE = 50
 """Rows of one user that are indexed together (docs/rules/indexing.md#embedding)."""
 
-DOCUMENTS_TOGETHER = 8
+DOCUMENT_BATCH_SIZE = 8
 """A document may have a thousand times the text of a memory."""
 SHELVES: Mapping[str, tuple[Shelf[Any], int]] = {
     MEMORIES.kind: (MEMORIES, BATCH_SIZE),
-    DOCUMENTS.kind: (DOCUMENTS, DOCUMENTS_TOGETHER),
+    DOCUMENTS.kind: (DOCUMENTS, DOCUMENT_BATCH_SIZE),
 }
 """By the kind of a message: the rows that it is about, and how many of one user are indexed together."""
 

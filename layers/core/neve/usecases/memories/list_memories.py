@@ -23,7 +23,7 @@ LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
 """Without a status filter. Superseded and archived rows are listed when asked for, and always readable by id."""
 MAX_SCANNED = 2_000
 """Rows read by one call at most: a page may be short, its cursor goes on."""
-READ_TOGETHER = 100
+READ_BATCH_SIZE = 100
 READINGS = 8
 """*Chosen*: how often a first page is read while replacements move ``gen`` under it. The last one stands as it was
 read, like a later page, whose cursor pins its generation."""
@@ -126,7 +126,7 @@ def _items(scope: UserScope, after: str | None, foreign: bool) -> Iterator[tuple
 def _foreign(scope: UserScope, after: str | None) -> Iterator[tuple[str, Item]]:
     table, keys = scope.ports.table, scope.keys
     places = all_rows(table, keys.partition, between=keys.foreign_behind(after))
-    while some := list(islice(places, READ_TOGETHER)):
+    while some := list(islice(places, READ_BATCH_SIZE)):
         found = table.get_many([keys.memory(item["id"]) for item in some])
         for item in some:
             if (row := found.get(keys.memory(item["id"]))) is not None:

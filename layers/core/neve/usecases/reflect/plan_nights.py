@@ -23,7 +23,7 @@ from neve.store.tenants.tenant_rows import TenantRow, read_tenant
 from neve.usecases.jobs.messages.reflection import Asked, asked_by, tenant_message
 from neve.usecases.reflect.run import as_it_stands, new_run, night_run_id
 
-TOGETHER = 50
+TENANT_BATCH_SIZE = 50
 """Tenants whose two nights are read at once."""
 A_MOMENT = timedelta(seconds=1)
 
@@ -51,7 +51,7 @@ def plan_nights(ports: Ports) -> Planned:
     """May be repeated at any time. Raises StoreUnavailable, in which case the next hour goes on."""
     now, planned = ports.clock.now(), Planned()
     tenants = (read_tenant(item) for item in all_rows(ports.table, TENANTS))
-    while some := list(islice(tenants, TOGETHER)):
+    while some := list(islice(tenants, TENANT_BATCH_SIZE)):
         nights = [_Night.of(tenant, now) for tenant in some]
         found = ports.table.get_many([key for night in nights for key in night.rows()])
         for night in nights:

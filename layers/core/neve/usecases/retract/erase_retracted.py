@@ -33,7 +33,7 @@ BATCH = 40
 """Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
 DELETED = 16
 """Memories of one transaction: each takes up to five actions."""
-IMAGES_AT_ONCE = 50
+IMAGE_BATCH_SIZE = 50
 """*Chosen*: each takes five calls of the object store one after the other, some ten seconds together, and each part two
 readings of all the user's events."""
 
@@ -126,7 +126,7 @@ class _Erasing:
         """Of events that are blank by now. In parts, each of which is noted: a worker that is cut off is followed there
         (docs/rules/sessions.md#images)."""
         images = {image for item in items for image in rows.images_of_row(item)}
-        for part in _batched(sorted(images), IMAGES_AT_ONCE):
+        for part in _batched(sorted(images), IMAGE_BATCH_SIZE):
             gone = frozenset(part)
             self.receipt.images += len(remove_images(self.scope, gone, sent=True))
             note_removed(self.scope, items, gone)

@@ -39,7 +39,7 @@ stays below 100 actions, and with ``MAX_PASSAGES`` of each item at 3.2 MB below 
 MAX_PASSAGES = 24
 """Of one item, at most 200 KB: some 12,000 tokens. What a longer message says behind them is found and ranked by its
 words and its vectors alone."""
-TOGETHER = 4
+ENCODE_BATCH_SIZE = 4
 """Texts that are encoded between two looks at the clock: a long one takes 0.15 s."""
 LATE = "late"
 
@@ -120,9 +120,9 @@ class _Encoding:
         left = list(lacking)
         try:
             while left and self.ports.clock.monotonic_ms() < self.ends_ms:
-                some = left[:TOGETHER]
+                some = left[:ENCODE_BATCH_SIZE]
                 made += zip(some, self._encoded(some), strict=True)
-                left = left[TOGETHER:]
+                left = left[ENCODE_BATCH_SIZE:]
         finally:
             if made:
                 self._write(made)
