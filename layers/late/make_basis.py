@@ -33,7 +33,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # it is run by its path, from anywhere
 
-from neve.adapters.embedders.late_interaction import FETCH, KEPT, STATE, read_basis
+from neve.adapters.embedders.late_interaction import DIMENSIONS, FETCH, STATE, read_basis
 from neve.adapters.embedders.onnx_model import OnnxModel
 from neve.adapters.embedders.token_codes import from_codes, normalised, to_codes
 
@@ -88,9 +88,11 @@ def make(texts: Sequence[str]) -> dict[str, Any]:
         products += states.T @ states
     mean = total / tokens
     values, directions = np.linalg.eigh(products / tokens - np.outer(mean, mean))
-    kept = directions[:, ::-1][:, :KEPT]
-    kept = kept * np.sign(kept[np.abs(kept).argmax(axis=0), np.arange(KEPT)])  # a direction has no sign of its own
-    kept = kept * values[::-1][:KEPT] ** EVENED
+    kept = directions[:, ::-1][:, :DIMENSIONS]
+    kept = kept * np.sign(
+        kept[np.abs(kept).argmax(axis=0), np.arange(DIMENSIONS)]
+    )  # a direction has no sign of its own
+    kept = kept * values[::-1][:DIMENSIONS] ** EVENED
     content = np.vstack([mean[None], kept.T]).astype("<f4").tobytes()
     (FOLDER / "basis.bin").write_bytes(content)
     return {
@@ -98,7 +100,7 @@ def make(texts: Sequence[str]) -> dict[str, Any]:
         "texts": len(texts),
         "texts_sha256": hashlib.sha256("\n".join(texts).encode()).hexdigest(),
         "tokens": tokens,
-        "variance_kept": round(float(values[::-1][:KEPT].sum() / values.sum()), 4),
+        "variance_kept": round(float(values[::-1][:DIMENSIONS].sum() / values.sum()), 4),
     }
 
 

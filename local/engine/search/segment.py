@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from local.engine.columns import Column, Names
 from local.engine.search.postings import Postings, PostingsView
 
-DEAD_ROWS_KEPT = 4_096
+MAX_DEAD_ROWS = 4_096
 MIN_BYTES = 8_192
 """What an empty segment counts for, so that a cache of them is bounded too."""
 _SPARE = 1.25
@@ -127,7 +127,7 @@ class Segment:
     @property
     def mostly_dead(self) -> bool:
         """True when replaced and removed passages outnumber the others so far that loading again pays."""
-        return len(self.snapshot.alive) - self.snapshot.live > self.snapshot.live + DEAD_ROWS_KEPT
+        return len(self.snapshot.alive) - self.snapshot.live > self.snapshot.live + MAX_DEAD_ROWS
 
     def apply(self, removed_rows: Sequence[int], added: Sequence[StoredPassage]) -> None:
         """Remove and add passages in one step for every reader. The rows of ``added`` are above all present ones."""

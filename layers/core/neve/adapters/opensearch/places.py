@@ -37,7 +37,7 @@ class Place:
         return write_alias(self.index)
 
 
-SEEN: CacheSpec[str, Place] = CacheSpec("places", 4, timedelta(seconds=ALIAS_TTL_S))
+ALIAS_CACHE: CacheSpec[str, Place] = CacheSpec("places", 4, timedelta(seconds=ALIAS_TTL_S))
 """By alias."""
 
 
@@ -49,7 +49,7 @@ class Places:
         self._calls = calls
         self._alias = alias
         self._model = model
-        self._seen = caches.of(SEEN)
+        self._seen = caches.of(ALIAS_CACHE)
 
     def model(self) -> IndexModel:
         try:

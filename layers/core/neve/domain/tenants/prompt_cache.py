@@ -14,7 +14,7 @@ Reason = Literal["pack_changed", "compacted", "ttl_expired", "prefix_changed", "
 
 MIN_CACHED_SHARE = 0.5
 """Of what the cache held after the report before: reading less is a collapse (docs/rules/usage.md#collapse)."""
-KEPT = 20
+MAX_CHANGES = 20
 """How many of the last pack changes, and of the last collapses, a session's row holds."""
 
 
@@ -160,8 +160,8 @@ def count_report(
         totals=before.totals.plus(added),
         last=report,
         shared=shared,
-        changes=(*before.changes, *([change] if change else ()))[-KEPT:],
-        collapses=(*before.collapses, *([collapse] if collapse else ()))[-KEPT:],
+        changes=(*before.changes, *([change] if change else ()))[-MAX_CHANGES:],
+        collapses=(*before.collapses, *([collapse] if collapse else ()))[-MAX_CHANGES:],
     )
     return Counted(added, session, change, collapse)
 
