@@ -155,7 +155,7 @@ def test_the_sweep_counts_and_names_it(
     job_id = end(world)
     world.clock.move(minutes=20)
     assert sweep(world, None)["lost"] == 1
-    assert '"LostJobsSent":[1.0]' in capsys.readouterr().out
+    assert '"JobsResent":[1.0]' in capsys.readouterr().out
     [line] = [vars(record) for record in caplog.records if record.message == "job sent again"]
     assert (line["component"], line["kind"], line["job_id"]) == ("sweep", "compact", job_id)
 

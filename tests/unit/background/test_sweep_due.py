@@ -123,5 +123,5 @@ def test_the_worker_of_a_sweep_tells_what_failed(
     epoch = replace(rows.read_epoch(world.table.get(keys.epoch) or {}), rebuild_due="reflection")
     world.table.write([rows.put_epoch(keys, epoch, world.clock.now())])
     assert sweep(world, None)["failed"] == 1
-    assert '"WorkFailed":[1.0]' in capsys.readouterr().out
+    assert '"SweepTasksFailed":[1.0]' in capsys.readouterr().out
     assert [vars(record)["component"] for record in caplog.records if record.message == "failed"] == ["sweep rebuild"]

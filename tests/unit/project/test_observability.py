@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -28,6 +30,12 @@ from neve.usecases.tenants.create_tenant import create_tenant
 from neve.usecases.tenants.usage import model_metrics
 from neve.worker import process_fifo
 from tests.unit.world import World, kept
+
+ROOT = Path(__file__).parents[3]
+SOURCES = sorted(p for top in ("layers/core/neve", "functions") for p in (ROOT / top).rglob("*.py"))
+NAME = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)*")
+PII = ("PiiRedacted<Class>", "PiiBlocked<Class>")
+"""Written by ``domain/privacy/classes.py``, one for each class."""
 
 
 @pytest.fixture
@@ -138,8 +146,45 @@ def test_facts_that_were_not_of_the_form_are_one_warning_and_counted(
     context = LambdaContext(read_template().functions["extract"], "r")
     process_fifo(world, {"Records": [record]}, context, QueueName.EXTRACT, extract_session)
     assert warned == [("extract", "req-3", 2)]
-    [line] = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "FactsNotRead" in line]
-    assert (line["Function"], line["FactsNotRead"]) == ("extract", [2.0])
+    [line] = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "FactsMalformed" in line]
+    assert (line["Function"], line["FactsMalformed"]) == ("extract", [2.0])
+
+
+def written(code: str) -> Iterator[str]:
+    """Keys and values of the dicts in which a source has metrics: those of a call of ``measured``, of a function
+    ``metrics``, and of a name that says so."""
+    tree = ast.parse(code)
+    if not re.search(r"\bmeasured\(|\bdef \w*metrics\b|\bMETRICS\b", code):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            yield from (name for it in (*node.keys, *node.values) for name in names_in(it))
+        elif isinstance(node, ast.keyword) and node.arg == "failures":
+            yield from names_in(node.value)
+
+
+def names_in(node: ast.expr | None) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and NAME.fullmatch(node.value):
+        yield node.value
+
+
+def documented() -> list[str]:
+    rows = [line.split("|")[1] for line in (ROOT / "docs" / "metrics.md").read_text().splitlines() if "|" in line]
+    return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+
+
+def test_the_table_has_every_metric_once_and_no_other() -> None:
+    names = {name for path in SOURCES for name in written(path.read_text())}
+    assert {"Recalls", "FilingsFailed", "PassesFailed", "ModelInputTokens"} <= names
+    assert sorted(documented()) == sorted(names | set(PII))
+
+
+def test_alarms_and_dashboard_look_at_metrics_that_exist() -> None:
+    text = (ROOT / "infra" / "observability.yaml").read_text()
+    watched = set(re.findall(r'\["Neve","(\w+)"', text)) | set(re.findall(r"Namespace: Neve, MetricName: (\w+)", text))
+    watched |= set(re.findall(r"Namespace: Neve\n\s+MetricName: (\w+)", text))
+    assert "RecallIndexLag" in watched and "NightlyReflectionAgeSeconds" in watched
+    assert watched <= set(documented())
 
 
 def _row(world: World, seq: int) -> Item:

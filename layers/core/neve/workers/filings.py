@@ -43,10 +43,10 @@ def _tell(report: FilingReport, caused_by: str) -> None:
     if report.documents_not_shown:
         observability.documents_not_shown(QUEUE, caused_by, report.documents_not_shown)
     counts = {
-        "DocumentsFiled": len(report.result.get("documents", ())),
-        "ProposalsMade": len(report.result.get("inbox", ())),
+        "DocumentsWritten": len(report.result.get("documents", ())),
+        "ProposalsCreated": len(report.result.get("inbox", ())),
         "ActionsRejected": sum(report.rejected.values()),
-        "FilingsRaced": report.raced,
+        "FilingConflicts": report.raced,
         "DocumentsNotShown": report.documents_not_shown,
         "FilingsFailed": int(report.failed),
         **metrics("Redacted", report.redacted),

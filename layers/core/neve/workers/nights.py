@@ -28,11 +28,11 @@ BUSY_SINCE = "busy_since"
 METRICS = {
     "replaced": "RowsCondensed",
     "written": "RowsWritten",
-    "kept": "RowsKept",
+    "kept": "RowsUnchanged",
     "refused": "RowsRefused",
-    "changed": "RowsChanged",
+    "changed": "RowConflicts",
     "reflection_left_out": "ReflectionRowsLeftOut",
-    "reflection_cut": "ReflectionRowsCut",
+    "reflection_cut": "ReflectionRowsTruncated",
 }
 
 

@@ -40,10 +40,10 @@ class Planned:
 
     def metrics(self) -> dict[str, float]:
         return {
-            "LastSuccess": 1,
-            "NightsBegun": self.begun,
-            "NightsFinished": self.finished,
-            "NightUnfinishedSeconds": self.unfinished_s,
+            "ScheduledRunsSucceeded": 1,
+            "NightlyReflectionsStarted": self.begun,
+            "NightlyReflectionsCompleted": self.finished,
+            "NightlyReflectionAgeSeconds": self.unfinished_s,
         }
 
 
