@@ -10,7 +10,7 @@ from typing import Any
 from neve.ports import Queue, QueueName, StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
-from neve.usecases.indexing.shelves import DOCUMENTS, MEMORIES, Shelf
+from neve.usecases.indexing.indexed_collections import DOCUMENTS, MEMORIES, IndexedCollection
 from neve.usecases.jobs.again import again
 from neve.usecases.lag.indexed_row import Span, joined
 
@@ -19,7 +19,7 @@ BATCH_SIZE = 50
 
 DOCUMENT_BATCH_SIZE = 8
 """A document may have a thousand times the text of a memory."""
-SHELVES: Mapping[str, tuple[Shelf[Any], int]] = {
+INDEXED_COLLECTIONS: Mapping[str, tuple[IndexedCollection[Any], int]] = {
     MEMORIES.kind: (MEMORIES, BATCH_SIZE),
     DOCUMENTS.kind: (DOCUMENTS, DOCUMENT_BATCH_SIZE),
 }
@@ -43,12 +43,12 @@ def _nobody(keys: SessionKeys, told: Told) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """``memories``: of one user and one shelf, the ids with the highest rev that was told of; returns the ids that are
-    to be told again, and why. ``events``: of one session, the spans that were told of, ascending and apart: what lies
-    between two of them is another batch's. Both get the newest message, and whether one of theirs was delivered before.
-    They may raise EmbedAgain, StoreUnavailable. ``retraction``: one of a session."""
+    """``memories``: of one user and one collection, the ids with the highest rev that was told of; returns the ids that
+    are to be told again, and why. ``events``: of one session, the spans that were told of, ascending and apart: what
+    lies between two of them is another batch's. Both get the newest message, and whether one of theirs was delivered
+    before. They may raise EmbedAgain, StoreUnavailable. ``retraction``: one of a session."""
 
-    memories: Callable[[UserKeys, Shelf[Any], Mapping[str, int], Told], Mapping[str, EmbedAgain]]
+    memories: Callable[[UserKeys, IndexedCollection[Any], Mapping[str, int], Told], Mapping[str, EmbedAgain]]
     events: Callable[[SessionKeys, Sequence[Span], Told], None]
     retraction: Callable[[SessionKeys, Told], None] = _nobody
 
@@ -61,16 +61,16 @@ def by_kind(told: Sequence[Told], work: Work) -> Failures:
     retractions: list[int] = []
     for position, one in enumerate(told):
         keys = UserKeys(one.body["tenant"], one.body["user"])
-        if one.body["kind"] in SHELVES:
+        if one.body["kind"] in INDEXED_COLLECTIONS:
             memories.setdefault((keys, one.body["kind"]), []).append(position)
         elif one.body["kind"] == "retraction":
             retractions.append(position)
         else:
             logs.setdefault((keys.of_session(one.body["session"]), one.body["incarnation"]), []).append(position)
     for (keys, kind), positions in memories.items():
-        shelf, size = SHELVES[kind]
+        collection, size = INDEXED_COLLECTIONS[kind]
         for start in range(0, len(positions), size):
-            failures |= _apart(positions[start : start + size], partial(_memories, work, keys, shelf, told))
+            failures |= _apart(positions[start : start + size], partial(_memories, work, keys, collection, told))
     for (log, _), positions in logs.items():
         failures |= _apart(positions, partial(_events, work, log, told))
     for position in retractions:
@@ -107,12 +107,12 @@ def _apart(positions: Sequence[int], work: Callable[[Sequence[int]], Failures]) 
 
 
 def _memories(
-    work: Work, keys: UserKeys, shelf: Shelf[Any], told: Sequence[Told], positions: Sequence[int]
+    work: Work, keys: UserKeys, collection: IndexedCollection[Any], told: Sequence[Told], positions: Sequence[int]
 ) -> Failures:
     revs: dict[str, int] = {}
     for body in (told[position].body for position in positions):
         revs[body["id"]] = max(body["rev"], revs.get(body["id"], 0))
-    again = work.memories(keys, shelf, revs, _together(told, positions))
+    again = work.memories(keys, collection, revs, _together(told, positions))
     return {position: again[i] for position in positions if (i := told[position].body["id"]) in again}
 
 

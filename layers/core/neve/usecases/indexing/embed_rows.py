@@ -14,9 +14,9 @@ from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_off
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.indexing.index_memories import index_memories
+from neve.usecases.indexing.indexed_collections import IndexedCollection
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
 from neve.usecases.indexing.late.encode_user import encode_user
-from neve.usecases.indexing.shelves import Shelf
 from neve.usecases.indexing.vectors.worker_time import WithinTime
 from neve.usecases.jobs.begin_encoding import begin_tenant
 from neve.usecases.jobs.messages.indexing import tokens_message
@@ -54,8 +54,10 @@ def embed_rows(ports: Ports, told: Sequence[Told], seconds_left: SecondsLeft = f
 
 
 def _vectors(ports: IndexingPorts) -> Work:
-    def memories(keys: UserKeys, shelf: Shelf[Any], revs: Mapping[str, int], _: Told) -> Mapping[str, EmbedAgain]:
-        return index_memories(ports, keys, revs, shelf=shelf)
+    def memories(
+        keys: UserKeys, collection: IndexedCollection[Any], revs: Mapping[str, int], _: Told
+    ) -> Mapping[str, EmbedAgain]:
+        return index_memories(ports, keys, revs, collection=collection)
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: Told) -> None:
         index_vectors(ports, keys, newest.body["incarnation"], spans)

@@ -14,7 +14,7 @@ from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_of
 from neve.usecases.indexing.forget_events import forget_events
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime, index_words
 from neve.usecases.indexing.index_memories import index_memory_words
-from neve.usecases.indexing.shelves import Shelf
+from neve.usecases.indexing.indexed_collections import IndexedCollection
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 from neve.usecases.jobs.messages.indexing import memory_message
 from neve.usecases.lag.indexed_row import Span
@@ -23,12 +23,14 @@ from neve.usecases.lag.indexed_row import Span
 def index_rows(ports: WordsPorts, told: Sequence[Told], seconds_left: SecondsLeft = for_ever) -> Failures:
     """One batch; each message succeeds or fails by itself, and what there was no time for is sent again."""
 
-    def memories(keys: UserKeys, shelf: Shelf[Any], revs: Mapping[str, int], newest: Told) -> Mapping[str, EmbedAgain]:
+    def memories(
+        keys: UserKeys, collection: IndexedCollection[Any], revs: Mapping[str, int], newest: Told
+    ) -> Mapping[str, EmbedAgain]:
         if seconds_left() < RESERVE_S:
             return dict.fromkeys(revs, OutOfTime())
         with correlated(newest.body):
-            done = index_memory_words(ports, keys, revs, again=newest.again, shelf=shelf)
-            messages = [memory_message(keys, newest.body["incarnation"], i, rev, shelf.kind) for i, rev in done]
+            done = index_memory_words(ports, keys, revs, again=newest.again, collection=collection)
+            messages = [memory_message(keys, newest.body["incarnation"], i, rev, collection.kind) for i, rev in done]
             if messages:
                 ports.queue.send(QueueName.EMBED, messages)
         return {}

@@ -20,10 +20,10 @@ from neve.store.keys import INDEXED, MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.documents.list_documents import heads_below
-from neve.usecases.indexing.by_kind import SHELVES
+from neve.usecases.indexing.by_kind import INDEXED_COLLECTIONS
 from neve.usecases.indexing.index_events import index_events_anew
 from neve.usecases.indexing.index_memories import NEVER_RECALLED, index_memories_anew
-from neve.usecases.indexing.shelves import Kind
+from neve.usecases.indexing.indexed_collections import Kind
 from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
 
 T = TypeVar("T")
@@ -52,9 +52,9 @@ Tell = Callable[[Reindexed], object]
 
 @dataclass(frozen=True)
 class _Seen:
-    """One user as it was filled in: the revs of each shelf, and how far each session's log was indexed, with vectors.
-    ``lacking``: ids of rows whose vectors were not. The index in use may get them before the switch, and the row does
-    not say which index has them."""
+    """One user as it was filled in: the revs of each collection, and how far each session's log was indexed, with
+    vectors. ``lacking``: ids of rows whose vectors were not. The index in use may get them before the switch, and the
+    row does not say which index has them."""
 
     incarnation: int
     revs: Mapping[Kind, Mapping[str, int]] = field(default_factory=dict)
@@ -182,11 +182,11 @@ class _Filling:
 
     def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> set[str]:
         """The ids of those without vectors. Raises EmbedAgain."""
-        shelf, size = SHELVES[kind]
+        collection, size = INDEXED_COLLECTIONS[kind]
         lacking: set[str] = set()
         for part in _parts(list(revs), size):
             told = {identifier: revs[identifier] for identifier in part}
-            lacking.update(self._patiently(partial(index_memories_anew, self.into, owner, told, shelf=shelf)))
+            lacking.update(self._patiently(partial(index_memories_anew, self.into, owner, told, collection=collection)))
             self.done.memories += len(part) if kind == "memory" else 0
             self.done.documents += len(part) if kind == "document" else 0
             self.tell(self.done)
