@@ -319,9 +319,9 @@ def _nobody_owns_a_night() -> list[Patch]:
     return [(night_job.NightJob, "_own", own)]
 
 
-def _by_the_first_statement(fact: Memory, standing: Sequence[Statement]) -> Memory | None:
+def _by_the_first_statement(fact: Memory, remaining: Sequence[Statement]) -> Memory | None:
     """Whatever was said later."""
-    return fact if said_again.first_statement(fact) in standing else None
+    return fact if said_again.first_statement(fact) in remaining else None
 
 
 def _by_its_own_range(self: Any, memory: Any) -> bool:

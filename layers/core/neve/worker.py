@@ -35,7 +35,7 @@ from neve.usecases.tenants.policy_in_force import tenant_scope
 
 Work = Callable[[SessionScope, dict[str, Any], SecondsLeft], ObservationReport | None]
 
-STANDS = "stands"
+PROGRESS = "stands"
 """In a message that was sent again: where its session stood, and since when."""
 
 
@@ -66,15 +66,15 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
         try:
             report = work(user.of_session(body["session"]), body, seconds_left)
         except (LeaseHeld, ReplacementBusy) as held:
-            standing = _standing(ports, body, held.place)
+            progress = _with_progress(ports, body, held.place)
             ports.clock.sleep(POSTPONED_S)
-            _send_again(ports, queue, record, standing)
+            _send_again(ports, queue, record, progress)
             observability.postponed(queue, body.get(FIELD, record.message_id), held)
             return
         if report is None:
             return
         if report.left_off_at is not None:
-            _send_again(ports, queue, record, _standing(ports, body, report.left_off_at))
+            _send_again(ports, queue, record, _with_progress(ports, body, report.left_off_at))
         _tell(queue, body.get(FIELD, record.message_id), report)
 
     # one processor a call: it holds the state of its batch
@@ -85,13 +85,13 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
     )
 
 
-def _standing(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _with_progress(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, Any]:
     """The body to be sent again. Raises NoProgress."""
-    now, before = ports.clock.now(), body.get(STANDS, {})
+    now, before = ports.clock.now(), body.get(PROGRESS, {})
     since = parse(before["since"]) if before.get("at") == place else now
     if now - since > NO_PROGRESS_FOR:
         raise NoProgress(place)
-    return {**body, STANDS: {"at": place, "since": iso(since)}}
+    return {**body, PROGRESS: {"at": place, "since": iso(since)}}
 
 
 def _send_again(ports: Ports, queue: QueueName, record: SQSRecord, body: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ from neve.usecases.reflect.replace_rows import Replacement, _begin
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.retract_job import retract_message
 from neve.usecases.sessions.read_sessions import SessionView, get_session
-from neve.worker import STANDS
+from neve.worker import PROGRESS
 from tests.unit.api_world import installed
 from tests.unit.world import World, kept
 
@@ -145,7 +145,7 @@ def test_it_is_acknowledged_and_sent_once_more(world: World, line: Line, name: s
     assert line.step(name)
     first, second = line.delivered
     sent, again = json.loads(first.body), json.loads(second.body)
-    assert again.pop(STANDS)["at"] == "0"
+    assert again.pop(PROGRESS)["at"] == "0"
     assert again == sent
     assert second.attributes["MessageGroupId"] == first.attributes["MessageGroupId"]
     assert second.attributes["MessageDeduplicationId"] != first.attributes["MessageDeduplicationId"]
@@ -245,7 +245,7 @@ def test_progress_of_the_session_begins_the_time_anew(world: World, line: Line) 
     keep_busy(world)
     assert line.step("compact")
     assert line.answers == [NO_FAILURES] * 3
-    assert [json.loads(it.body).get(STANDS, {}).get("at") for it in line.delivered] == [None, "0", "2"]
+    assert [json.loads(it.body).get(PROGRESS, {}).get("at") for it in line.delivered] == [None, "0", "2"]
 
 
 @pytest.mark.parametrize("name", QUEUES)

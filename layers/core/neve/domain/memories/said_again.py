@@ -105,21 +105,21 @@ def without_retracted(fact: Memory, retracted: Mapping[str, Spans]) -> Memory:
     return replace(fact, said_again=left, occurrences=max(fact.occurrences - gone, 1)) if gone else fact
 
 
-def restated(fact: Memory, standing: Collection[Statement]) -> Memory | None:
+def restated(fact: Memory, remaining: Collection[Statement]) -> Memory | None:
     """The fact as it stands by what is left of its statements: in the words, at the place and with the trust of the
     first of them that may state facts, as if the others had never been said. Without such a one it waits in the inbox.
     None when nothing is left."""
-    if not standing:
+    if not remaining:
         return None
     said = statements_of(fact)
-    by = next((one for one in standing if _may_state(one)), next(iter(standing)))
-    gone = len(said) - len(standing)
-    occurrences = max(fact.occurrences - gone, len(standing))
+    by = next((one for one in remaining if _may_state(one)), next(iter(remaining)))
+    gone = len(said) - len(remaining)
+    occurrences = max(fact.occurrences - gone, len(remaining))
     if by == said[0]:
-        others = tuple(one for one in standing if one != by)
+        others = tuple(one for one in remaining if one != by)
         return replace(fact, said_again=others, occurrences=occurrences)
     text = by.text or fact.text
-    others = tuple(_with_words(one, text, fact.text) for one in standing if one != by)
+    others = tuple(_with_words(one, text, fact.text) for one in remaining if one != by)
     status = fact.status if _may_state(by) or fact.status is Status.RESOLVED else Status.INBOX
     return replace(
         fact,

@@ -156,7 +156,7 @@ class _Weighing:
 
     # --- facts ----------------------------------------------------------------------------------
 
-    def _standing(self, fact: Memory) -> Memory | None:
+    def _remaining(self, fact: Memory) -> Memory | None:
         """By the statements that are left of it."""
         self.asked |= sessions_of([fact])
         spans = {**self.elsewhere.retracted, self.session: self.spans}
@@ -165,9 +165,9 @@ class _Weighing:
 
     def _kept(self, touched: Iterable[Memory]) -> Iterator[Memory]:
         for fact in touched:
-            standing = self._standing(fact) if fact.kind is Kind.FACT else None
-            if standing is not None and standing.fingerprint == fact.fingerprint:
-                yield replace(standing, status=fact.status)
+            remaining = self._remaining(fact) if fact.kind is Kind.FACT else None
+            if remaining is not None and remaining.fingerprint == fact.fingerprint:
+                yield replace(remaining, status=fact.status)
 
     def _changed(self) -> dict[str, tuple[Statement, ...]]:
         own = {self.session: self.spans}
@@ -186,9 +186,9 @@ class _Weighing:
     def _successors(self, memory: Memory, seen: frozenset[str] = frozenset()) -> Iterator[Memory]:
         """What is seen in the place of a memory that leaves: itself, as it was said again, or what it had replaced.
         ``seen``: what was followed on the way here."""
-        standing = self._standing(memory) if memory.kind is Kind.FACT else None
-        if standing is not None:
-            yield standing
+        remaining = self._remaining(memory) if memory.kind is Kind.FACT else None
+        if remaining is not None:
+            yield remaining
         elif memory.id not in seen:
             yield from self._sources(memory, seen | {memory.id})
 

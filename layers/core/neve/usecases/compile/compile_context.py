@@ -177,8 +177,8 @@ class _Compilation:
     def _recalled_beside_this_history(self) -> bool:
         if self.recalled is None:
             return False
-        seen, standing = self.recalled.history, self.material.standing
-        return seen is None or standing is None or seen.hidden == standing.hidden
+        seen, session_state = self.recalled.history, self.material.session_state
+        return seen is None or session_state is None or seen.hidden == session_state.hidden
 
     @property
     def budget(self) -> Budget:
@@ -208,7 +208,7 @@ class _Compilation:
 
     def told(self) -> Told:
         material, policy = self.material, self.scope.policy
-        standing, pack, log = material.standing, material.pack, material.log
+        session_state, pack, log = material.session_state, material.pack, material.log
         hits = self.recalled.hits if self.recalled else []
         found = {hit.id for hit in hits if hit.path is None}  # of a document a hit shows a part
         return Told(
@@ -219,7 +219,7 @@ class _Compilation:
             pack=(pack.text or "") if pack else "",
             pack_tokens=_pack_tokens(material),
             events=self.events,
-            hidden=standing.hidden if standing else None,
+            hidden=session_state.hidden if session_state else None,
             summary=log.summary if log else None,
             message=_message(self.asked, material),
             session=self._session(),
@@ -232,14 +232,14 @@ class _Compilation:
         )
 
     def _session(self) -> str:
-        standing = self.material.standing
-        meta = standing.session.user_meta if standing else {}
-        before = standing.session.previous_at if standing else None
+        session_state = self.material.session_state
+        meta = session_state.session.user_meta if session_state else {}
+        before = session_state.session.previous_at if session_state else None
         return session_text(self.scope.ports.clock.now(), meta, parse(before) if before else None)
 
     def compiled(self, plan: Plan, kept: SessionEpoch | None, elapsed_ms: float) -> Compiled:
-        standing = self.material.standing
-        before = standing.epoch.prefix if standing else None
+        session_state = self.material.session_state
+        before = session_state.epoch.prefix if session_state else None
         recall_flags = self.recalled.degraded if self.recalled else []
         render = for_anthropic if self.command.format == "anthropic" else for_openai
         return Compiled(
@@ -247,7 +247,7 @@ class _Compilation:
             budget=self.budget,
             plan=plan,
             material=self.material,
-            epoch=kept or (standing.epoch if standing else None),
+            epoch=kept or (session_state.epoch if session_state else None),
             prefix_changed=before is not None and before != self.prefix,
             recalled=self.recalled,
             request=None if self.command.dry_run else render(plan.prompt),

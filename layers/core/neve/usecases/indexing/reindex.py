@@ -135,7 +135,7 @@ class _Filling:
         """What was not filled in before, and what is gone. What is still on its way to the index in use is left to its
         own message: it would be noted as indexed."""
         self.done.users += before.incarnation == _NEW
-        head, before = self._standing(owner, before)
+        head, before = self._current_state(owner, before)
         if head.state != "active":
             return _Seen(head.incarnation)
         revs: dict[Kind, Mapping[str, int]] = {}
@@ -153,7 +153,7 @@ class _Filling:
         }
         return _Seen(head.incarnation, revs, frozenset(lacking), whole)
 
-    def _standing(self, owner: UserKeys, before: _Seen) -> tuple[UserHead, _Seen]:
+    def _current_state(self, owner: UserKeys, before: _Seen) -> tuple[UserHead, _Seen]:
         """And what of ``before`` still holds: nothing of a user who has been erased, or came back since. An earlier run
         may have left some of it."""
         head = self._head(owner)
@@ -164,7 +164,7 @@ class _Filling:
 
     def make_up(self, owner: UserKeys, before: _Seen) -> None:
         """Bring what was filled in to what the rows say now."""
-        head, before = self._standing(owner, before)
+        head, before = self._current_state(owner, before)
         if head.state != "active":
             return
         for kind in KINDS:
