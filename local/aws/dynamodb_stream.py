@@ -260,13 +260,13 @@ class DynamoDbStream:
                 del known[gone]
         for name in _oldest_first(listed):
             if name not in self._finished:
-                self._shard, self._iterator = name, self._iterator_behind(name, self._read.get(name))
+                self._shard, self._iterator = name, self._iterator_after(name, self._read.get(name))
                 if self._iterator is not None:
                     return True
                 self._finished.add(name)
         return False
 
-    def _iterator_behind(self, shard: str, place: _Place | None) -> str | None:
+    def _iterator_after(self, shard: str, place: _Place | None) -> str | None:
         """None when the shard ends with that record. What follows a record is trusted only while the record is there:
         once it was trimmed, all that is left in the shard is younger."""
         if place is not None:

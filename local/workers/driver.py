@@ -174,11 +174,11 @@ class Driver:
     # --- threads ---------------------------------------------------------------------------------
 
     def _spawn(self, name: str, work: Callable[[], None]) -> None:
-        threading.Thread(target=self._behind_requests, args=(work,), name=name, daemon=True).start()
+        threading.Thread(target=self._run_as_worker, args=(work,), name=name, daemon=True).start()
 
-    def _behind_requests(self, work: Callable[[], None]) -> None:
+    def _run_as_worker(self, work: Callable[[], None]) -> None:
         if self._requests is not None:
-            self._requests.stand_behind(WORKERS_NICE)
+            self._requests.run_as_worker(WORKERS_NICE)
         work()
 
     def _consume(self, worker: Worker) -> None:

@@ -94,14 +94,14 @@ def test_but_not_who_is_deleted_by_then(world: World) -> None:
     other, copy = world.user().of_session("s2"), world.objects.copy
     hide(world.user().of_session("s1"))
 
-    def deleted_behind(source: str, target: str) -> bool:
+    def deleted_after(source: str, target: str) -> bool:
         done = copy(source, target)
         if target == name:
             hide(other)
         return done
 
     before_deletion(world, lambda: show(other))
-    world.objects.copy = deleted_behind  # type: ignore[method-assign]
+    world.objects.copy = deleted_after  # type: ignore[method-assign]
     assert remove_images(world.user(), {name}, sent=False) == {name}
     assert stored(world) == []
 

@@ -303,8 +303,8 @@ def test_a_tenant_of_many_users_is_told_in_parts(full: RecallWorld, monkeypatch:
     [again] = full.taken(QueueName.EMBED)
     assert again.body["after"] == "" and read_policy(full.scope).encoding_users == 1, "the tenant itself"
     monkeypatch.undo()
-    behind_ann = Message({**again.body, "after": "ann"}, again.group)
-    worker.embed_rows(full, told([behind_ann]))
+    after_ann = Message({**again.body, "after": "ann"}, again.group)
+    worker.embed_rows(full, told([after_ann]))
     assert [message.body["user"] for message in full.taken(QueueName.EMBED)] == ["bob"]
     assert read_policy(full.scope).encoding_users == 1, "bob"
 

@@ -20,7 +20,7 @@ class Worker:
         threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
-        self._first.stand_behind(0)
+        self._first.run_as_worker(0)
         give_way()
         self.done.set()
 

@@ -56,7 +56,7 @@ class QueriesFirst:
         """Each text by itself, beside the others on the cores."""
 
         def one(text: str) -> bytes:
-            with self._behind_queries():
+            with self._yielding_to_queries():
                 return encode(text)
 
         threads = min(len(texts), os.cpu_count() or 1, MAX_THREADS)
@@ -67,7 +67,7 @@ class QueriesFirst:
             return list(pool.map(one, texts))
 
     @contextmanager
-    def _behind_queries(self) -> Iterator[None]:
+    def _yielding_to_queries(self) -> Iterator[None]:
         """However many queries there are, a batch comes to its end."""
         with self._changed:
             self._changed.wait_for(lambda: not self._asked, MAX_YIELD_S)

@@ -87,7 +87,7 @@ def _tell_again(ports: Ports, keys: UserKeys) -> int:
         return 0
     told = _send_vectors_again(ports, keys, head.incarnation)
     batch: list[Change] = []
-    for change in _behind(ports, keys):
+    for change in _changes(ports, keys):
         batch.append(change)
         if len(batch) == BATCH_SIZE:
             dispatch_changes(ports, batch)
@@ -110,7 +110,7 @@ def _send_vectors_again(ports: Ports, keys: UserKeys, incarnation: int) -> int:
     return len(messages) + requeue_logs(ports, logs)
 
 
-def _behind(ports: Ports, keys: UserKeys) -> Iterator[Change]:
+def _changes(ports: Ports, keys: UserKeys) -> Iterator[Change]:
     """Of one user, as the changes that made the rows."""
     for item in all_rows(ports.table, keys.partition, prefix=MEMORY):
         if rows.read_memory(item).rev_at is not None:

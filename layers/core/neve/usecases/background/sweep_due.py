@@ -20,7 +20,7 @@ from neve.usecases.indexing.requeue import (
     MAX_ROWS,
     first_shard,
     in_parts,
-    logs_behind,
+    lagging_logs,
     requeue_logs,
     requeue_pending,
     waiting_for,
@@ -66,7 +66,7 @@ def sweep_due(
         partial(_due, ports, rows.LEAVE, "deletions", tell_leaving, told),
         partial(end_idle, ports, told=told),
         partial(_unindexed, ports),
-        partial(_behind, ports),
+        partial(_lagging_logs, ports),
         lambda share: {"retained": send_expired(ports, share)},
         lambda share: {"texts": clear_unmade(ports, share)},
     ]
@@ -107,12 +107,12 @@ def _unindexed(ports: Ports, share: TimeShare) -> Counts:
     return {"embeddings": requeue_pending(ports, ports.clock.now() - PENDING_FOR, share)}
 
 
-def _behind(ports: Ports, share: TimeShare) -> Counts:
+def _lagging_logs(ports: Ports, share: TimeShare) -> Counts:
     """Logs that the index or the observer is behind of. Those that no longer are leave first: they are in the way of
     others."""
     now, reading, sent = ports.clock.now(), share.half(), 0
     unobserved: list[tuple[SessionKeys, Progress]] = []
-    for part in in_parts(logs_behind(ports.table, reading, first=first_shard(now))):
+    for part in in_parts(lagging_logs(ports.table, reading, first=first_shard(now))):
         for keys, progress in part:
             if progress.lag(now).none:
                 leave(ports, keys, progress)

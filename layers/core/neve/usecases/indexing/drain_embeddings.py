@@ -11,7 +11,7 @@ from neve.domain.times import iso
 from neve.ports import Clock, Conflict, Index
 from neve.scope import TenantScope
 from neve.store import rows
-from neve.usecases.indexing.requeue import MAX_ROWS, WhoseRows, find_due, logs_behind, requeue_all
+from neve.usecases.indexing.requeue import MAX_ROWS, WhoseRows, find_due, lagging_logs, requeue_all
 from neve.usecases.jobs.begin_encoding import encode_again, users_being_encoded
 from neve.usecases.jobs.read_jobs import get_tenant_job
 
@@ -96,7 +96,7 @@ def _is_left(scope: TenantScope, asked: WhoseRows, share: TimeShare) -> bool:
     return (
         rows_left
         or _being_encoded(scope, asked) > 0
-        or any(progress.lacks_something for _, progress in logs_behind(table, share, asked))
+        or any(progress.lacks_something for _, progress in lagging_logs(table, share, asked))
         or share.left
     )
 
@@ -107,7 +107,7 @@ def _pending(scope: TenantScope, asked: WhoseRows) -> int:
     table, clock = scope.ports.table, scope.ports.clock
     share = _seconds(clock, COUNTED_WITHIN_S, clock.monotonic_ms())
     count = sum(1 for _ in islice(find_due(table, "embed", share, asked), MAX_ROWS)) + _being_encoded(scope, asked)
-    logs = (progress.indexed.unembedded(progress.head.last_seq) for _, progress in logs_behind(table, share, asked))
+    logs = (progress.indexed.unembedded(progress.head.last_seq) for _, progress in lagging_logs(table, share, asked))
     count += sum(islice(filter(None, logs), MAX_ROWS))
     return max(count, int(share.left))
 

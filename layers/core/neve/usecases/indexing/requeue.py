@@ -118,7 +118,7 @@ def requeue_all(ports: Ports, asked: WhoseRows, share: TimeShare) -> int:
     kinds: tuple[Kind, ...] = ("embed", "failed")
     due = [item for kind in kinds for item in _first(find_due(table, kind, reading, asked), reading)]
     queued = requeue(ports, _indexed(table, due), share) + _requeue_failed_logs(ports, due)
-    lacking = (one for one in logs_behind(table, share, asked) if one[1].lacks_something)
+    lacking = (one for one in lagging_logs(table, share, asked) if one[1].lacks_something)
     lost = _first(waiting_for(LOST_AFTER, ports.clock.now(), lacking), share)
     share.left = share.left or reading.left
     return queued + requeue_logs(ports, lost)
@@ -262,10 +262,10 @@ def _requeue_failed_logs(ports: Ports, due: Iterable[Item]) -> int:
     return len(messages)
 
 
-# --- logs that the index is behind of -------------------------------------------------------------
+# --- logs that the index lags behind ---------------------------------------------------------------
 
 
-def logs_behind(
+def lagging_logs(
     table: Table, share: TimeShare, asked: WhoseRows = EVERYBODY, first: int = 0
 ) -> Iterator[tuple[SessionKeys, Progress]]:
     """As far as the share has time to read, one batch read for each ``PART``. Raises StoreUnavailable."""

@@ -42,7 +42,7 @@ from neve.usecases.recall.stages.hydrate import (
 from neve.usecases.recall.stages.late import Late
 from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
-from neve.usecases.recall.stages.reads import Aside, Behind, UserState, start_reads
+from neve.usecases.recall.stages.reads import Aside, IndexLag, UserState, start_reads
 from neve.usecases.recall.time_budget import TimeBudget
 
 HYDRATE_ERROR = "hydrate:error"
@@ -98,7 +98,7 @@ class _Read:
     """Steps 1 and 2: who asks, what must not be answered with, what the legs found, and what is too new for them, by
     id with its rev."""
 
-    behind: Behind | None
+    index_lag: IndexLag | None
     hydration: Hydration
     ahead: Task[Ahead]
     out: LeftOut
@@ -135,7 +135,7 @@ class _Search:
         new, dropped = new_candidates(self.request, user_state.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
-        return self._ranked(_Read(aside.behind, hydration, ahead, out, reading, new_revs, tuple(dropped)))
+        return self._ranked(_Read(aside.index_lag, hydration, ahead, out, reading, new_revs, tuple(dropped)))
 
     def _read_ahead(self, hydration: Hydration, user_state: UserState, aside: Aside) -> Ahead:
         """The utterances that BM25 finds, while the query is still being embedded. In a task: it waits for tasks that
@@ -170,7 +170,7 @@ class _Search:
                 self.legs.degraded.append(DEADLINE)
                 break
             dropped += ranking.dropped
-        lag = read.behind.lag(self.budget.legs_end_ms) if read.behind else None
+        lag = read.index_lag.lag(self.budget.legs_end_ms) if read.index_lag else None
         if lag is not None:
             self.legs.degraded.append(INDEX_BEHIND)
         found = self._found(ranking.ranked, dropped, read.hydration.seen)

@@ -52,7 +52,7 @@ class UserState:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class IndexLag:
     """How far memory is behind: ``known`` of what was found missing, and over all that the user has."""
 
     known: MemoryLag
@@ -74,7 +74,7 @@ class Aside:
 
     pack: Task[PackContents | None]
     new_rows: Task[list[Item]]
-    behind: Behind | None
+    index_lag: IndexLag | None
 
     def collect(self, deadline_ms: float) -> tuple[PackContents | None, list[Item]]:
         """Raises StoreUnavailable, DeadlineExceeded."""
@@ -104,7 +104,7 @@ class Reads:
         return user_state, Aside(
             tasks.start(lambda: _contents(self.scope, self.request, user_state.pack)),
             tasks.start(lambda: with_texts(table, keys, new_rows.items) + told),
-            Behind(sum(missed, MemoryLag()), tasks.start(lambda: user_lag(self.scope))) if missed else None,
+            IndexLag(sum(missed, MemoryLag()), tasks.start(lambda: user_lag(self.scope))) if missed else None,
         )
 
     def _missed(self, user_state: UserState, new_rows: Page, deadline_ms: float) -> list[MemoryLag]:
