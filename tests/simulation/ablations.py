@@ -50,7 +50,7 @@ from neve.usecases.memories import (
 from neve.usecases.observe import commit_pass
 from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
-from neve.usecases.pack.build_anew import build_anew
+from neve.usecases.pack.rebuild_packs import rebuild_packs
 from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import night_job, reflect_user, replace_rows, run
 from neve.usecases.retract import replace_derived, run_retraction
@@ -153,11 +153,11 @@ def _builds_what_it_purged_at_once() -> list[Patch]:
 
     def erasing(self: Any, retraction: Any) -> None:
         erase(self, retraction)
-        build_anew(self.scope, read_retraction(self.scope, self.job_id).state.get("purged", ()), ())
+        rebuild_packs(self.scope, read_retraction(self.scope, self.job_id).state.get("purged", ()), ())
 
     return [
         (run_retraction._Retracting, "_erase", erasing),
-        (run_retraction, "build_anew", lambda _, sessions, __: list(sessions)),
+        (run_retraction, "rebuild_packs", lambda _, sessions, __: list(sessions)),
     ]
 
 

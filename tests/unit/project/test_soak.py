@@ -29,7 +29,7 @@ from neve.scope import SessionScope, Tenant, UserScope
 from neve.store import rows
 from neve.store.keys import DOCUMENT_REV, Keys, SessionKeys, UserKeys
 from neve.usecases.documents.write_document import write_document
-from neve.usecases.indexing.index_events import index_events_anew
+from neve.usecases.indexing.index_events import reindex_events
 from neve.usecases.indexing.index_memories import index_memories
 from neve.usecases.indexing.indexed_collections import DOCUMENTS
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -159,7 +159,7 @@ def engines(tmp_path: Path) -> Iterator[EmbeddedPorts]:
     index_memories(ports, UserKeys("acme", "ann"), revs)
     tea = write_document(UserScope(ports, tenant, "ann"), "/notes/tea", DocumentChange(text="Green, at noon.")).document
     index_memories(ports, UserKeys("acme", "ann"), {str(tea.id): tea.rev}, collection=DOCUMENTS)
-    index_events_anew(ports, SessionKeys("acme", "ann", "s1"), 1, (1, 1))
+    reindex_events(ports, SessionKeys("acme", "ann", "s1"), 1, (1, 1))
     yield ports
     ports.close()
 

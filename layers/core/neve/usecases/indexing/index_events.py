@@ -88,7 +88,7 @@ def index_vectors(ports: IndexingPorts, keys: SessionKeys, incarnation: int, spa
         return
 
 
-def index_events_anew(ports: IndexingPorts, keys: SessionKeys, incarnation: int, seqs: Span) -> int | None:
+def reindex_events(ports: IndexingPorts, keys: SessionKeys, incarnation: int, seqs: Span) -> int | None:
     """For an index that lacks them: words and vectors of the events ``seqs``, first to last, which are noted as
     indexed. The first that has no vector there, because the embedder did not work. Raises EmbedAgain and
     StoreUnavailable."""
@@ -97,7 +97,7 @@ def index_events_anew(ports: IndexingPorts, keys: SessionKeys, incarnation: int,
     try:
         still_there(head, incarnation)
         for step in steps(seqs):
-            row = _Vectors(ports, keys, head, anew=True).index(step, row)
+            row = _Vectors(ports, keys, head, reindexing=True).index(step, row)
     except UserErased:
         return None
     return row.without_vectors_from
@@ -264,12 +264,12 @@ def _queue_vectors(ports: WordsPorts, keys: SessionKeys, incarnation: int, spans
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """``head``: of the user as the work began. ``anew``: also what has no vector, and whatever is noted."""
+    """``head``: of the user as the work began. ``reindexing``: also what has no vector, and whatever is noted."""
 
     ports: IndexingPorts
     keys: SessionKeys
     head: UserHead
-    anew: bool = False
+    reindexing: bool = False
 
     def index(self, span: Span, row: IndexedRow) -> IndexedRow:
         """``row`` was read before; the row as it is left. Words that come in meanwhile belong to the context of what is
@@ -287,7 +287,7 @@ class _Vectors:
         """What was written, and the first seq of a text that has no vector and will have none for now."""
         found = self._vectors(passage_texts(said.new), passage_texts(said.before))
         passages = [replace(p, vector=found.vectors.get(p.text)) for p in (*said.before, *said.new)]
-        written = passages if self.anew else [p for p in passages if p.vector is not None]
+        written = passages if self.reindexing else [p for p in passages if p.vector is not None]
         if written:
             self.ports.search.upsert(self.keys.owner, written)
         lacking = [p.seq_from for p in said.new if found.wanted and p.text not in found.vectors]
@@ -308,7 +308,7 @@ class _Vectors:
         def noted(row: IndexedRow) -> IndexedRow | None:
             if row.indexed_seq != seen.indexed_seq:
                 return None
-            moved = replace(row, indexed_seq=max(row.indexed_seq, span[1])) if self.anew else row
+            moved = replace(row, indexed_seq=max(row.indexed_seq, span[1])) if self.reindexing else row
             return moved.with_vectors(span, lacking_from)
 
         return _noted(self.ports, self.keys, self.head.incarnation, written, noted)

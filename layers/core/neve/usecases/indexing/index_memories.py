@@ -47,13 +47,13 @@ def index_memories(
     return _Batch(ports, keys, revs, collection).run()
 
 
-def index_memories_anew(
+def reindex_memories(
     ports: IndexingPorts, keys: UserKeys, revs: Mapping[str, int], *, collection: IndexedCollection[Any] = MEMORIES
 ) -> Collection[str]:
     """The same for an index that lacks them, whatever is noted in the rows; one that has another rev by now is left to
     its own message. The ids of those that have no vectors there, because the embedder did not work. Raises EmbedAgain,
     StoreUnavailable."""
-    batch = _Batch(ports, keys, revs, collection, anew=True)
+    batch = _Batch(ports, keys, revs, collection, reindexing=True)
     if batch.run():
         raise EmbedAgain
     return batch.failed
@@ -153,7 +153,7 @@ class _Batch(Generic[R]):
     keys: UserKeys
     revs: Mapping[str, int]
     collection: IndexedCollection[R]
-    anew: bool = False
+    reindexing: bool = False
     again: dict[str, EmbedAgain] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
 
@@ -184,7 +184,7 @@ class _Batch(Generic[R]):
         """Not what the index has already: ``rev_at`` is cleared when a rev is in it."""
         if row.status in NEVER_RECALLED:
             return False
-        if self.anew:
+        if self.reindexing:
             return row.rev == self.revs[str(row.id)]
         model = self.ports.embedder.model
         settled = EmbeddingState.READY if model.dimensions else EmbeddingState.SKIPPED

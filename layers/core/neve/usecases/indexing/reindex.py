@@ -21,8 +21,8 @@ from neve.store.partitions import all_rows
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.documents.list_documents import heads_below
 from neve.usecases.indexing.by_kind import INDEXED_COLLECTIONS
-from neve.usecases.indexing.index_events import index_events_anew
-from neve.usecases.indexing.index_memories import NEVER_RECALLED, index_memories_anew
+from neve.usecases.indexing.index_events import reindex_events
+from neve.usecases.indexing.index_memories import NEVER_RECALLED, reindex_memories
 from neve.usecases.indexing.indexed_collections import Kind
 from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
 
@@ -186,7 +186,7 @@ class _Filling:
         lacking: set[str] = set()
         for part in _parts(list(revs), size):
             told = {identifier: revs[identifier] for identifier in part}
-            lacking.update(self._patiently(partial(index_memories_anew, self.into, owner, told, collection=collection)))
+            lacking.update(self._patiently(partial(reindex_memories, self.into, owner, told, collection=collection)))
             self.done.memories += len(part) if kind == "memory" else 0
             self.done.documents += len(part) if kind == "document" else 0
             self.tell(self.done)
@@ -197,7 +197,7 @@ class _Filling:
         if first > last:
             return last
         log = owner.of_session(session)
-        lacking = self._patiently(lambda: index_events_anew(self.into, log, head.incarnation, (first, last)))
+        lacking = self._patiently(lambda: reindex_events(self.into, log, head.incarnation, (first, last)))
         self.done.logs += 1
         self.tell(self.done)
         return last if lacking is None else min(last, lacking - 1)

@@ -22,8 +22,8 @@ from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_anew import build_anew, served_with
 from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.pack.rebuild_packs import rebuild_packs, served_with
 from neve.usecases.retract.erase_retracted import MadeOfIt, erase_retracted, purge_packs_made_of
 from neve.usecases.retract.observe_remainder import observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
@@ -145,7 +145,7 @@ class _Retracting:
         if is_done(job, ERASED):
             purge_packs_made_of(self.scope, _made_of_it(job))
         if purged := job.state.get("purged"):
-            rebuilt = build_anew(self.scope, purged, job.result.get("written", ()))
+            rebuilt = rebuild_packs(self.scope, purged, job.result.get("written", ()))
             result = {"erased": {**job.result.get("erased", {}), "rebuilt_packs": rebuilt}}
         if job.state.get("flipped") or job.result.get("written"):
             with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
