@@ -31,7 +31,7 @@ FOLDERS = {"embedded": ".neve", "full": ".neve-full"}
 """Where a service of each stack keeps its data unless it is told otherwise."""
 FORMAT_NUMBER = 3
 """Raise it with any change of what ``search.db`` holds: of its columns, of a term in ``neve.domain.terms``, of a count
-in ``neve.domain.recall.weighted_counts``. The next start makes the search index anew from the table."""
+in ``neve.domain.recall.weighted_counts``. The next start rebuilds the search index from the table."""
 SEARCH = "search.db"
 DERIVED = ("queue.db", SEARCH)
 MAX_EAGER_READ_BYTES = 64 * 1024 * 1024

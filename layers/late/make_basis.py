@@ -13,7 +13,7 @@ part of the text.
 
 The files are committed and not made by a build: the model's arithmetic differs in the last digits between processors, a
 basis made elsewhere would be another one, and vectors of two bases cannot be compared. Whoever makes a new one changes
-``BASIS_SHA256`` of the adapter, and with it the model's tag: every tenant's passages are then encoded anew.
+``BASIS_SHA256`` of the adapter, and with it the model's tag: every tenant's passages are then encoded again.
 
 ``--check`` makes nothing. It says what projection and codes cost on ``paraphrases.jsonl``, which the basis has not
 seen: how well each question finds its statement among all of them."""

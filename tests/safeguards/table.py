@@ -52,9 +52,9 @@ POSTPONED_MESSAGES = (
         f"{POSTPONED}::test_one_whose_session_stands_for_a_quarter_of_an_hour_has_failed",
     ),
     Safeguard(
-        "progress begins that time anew",
+        "progress restarts that time",
         *(WORKER, 'if before.get("at") == place else now', "if before else now"),
-        f"{POSTPONED}::test_progress_of_the_session_begins_the_time_anew",
+        f"{POSTPONED}::test_progress_of_the_session_restarts_the_time",
     ),
     Safeguard(
         "a worker pauses before it sends a message again",

@@ -450,8 +450,8 @@ ABLATIONS = _by_name(
             lambda: [(document_rows, "put_head", _blind_head)],
         ),
         Ablation(
-            "made anew",
-            "another first version for each head of a document that is made anew",
+            "recreated",
+            "another first version for each head of a document that is recreated",
             "moves",
             600,
             lambda: [(document_rows, "first_version", lambda _: 1)],
@@ -546,7 +546,7 @@ ABLATIONS = _by_name(
         ),
         Ablation(
             "retracted neighbours",
-            "writing the passages anew that stood beside what was taken back",
+            "rewriting the passages that stood beside what was taken back",
             "retractions",
             60,
             lambda: [(forget_events._Neighbours, "forget", _nothing)],
@@ -580,7 +580,7 @@ ABLATIONS = _by_name(
             lambda: [(file_session, "wait_for_retraction", lambda *_: True)],
         ),
         Ablation(
-            "packs anew",
+            "rebuilt packs",
             "building the packs that a deletion purged behind all that it writes",
             "retractions",
             1_000,

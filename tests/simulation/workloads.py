@@ -318,7 +318,7 @@ MOVES = replace(
     name="moves",
     more=(shelving.carry, shelving.carry_too, shelving.carry_as_well, operators.erase_somebody),
 )
-"""Documents that are moved away and back, and deleted and made anew, between what others read and what they write."""
+"""Documents that are moved away and back, and deleted and recreated, between what others read and what they write."""
 
 TEXTS = replace(
     DOCUMENTS,

@@ -1,4 +1,4 @@
-"""What operators do beside the clients: erase a user, make the search index anew, drain, and exchange an API key."""
+"""What operators do beside the clients: erase a user, rebuild the search index, drain, and exchange an API key."""
 
 from __future__ import annotations
 

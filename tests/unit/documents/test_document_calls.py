@@ -129,7 +129,7 @@ def test_nothing_of_a_deleted_document_is_left(world: World) -> None:
     assert world.objects.list("documents/") == []
     with pytest.raises(NeveError, match="document_not_found"):
         delete_document(world.user(), PATH, None)
-    assert put(world, "Anew.").rev == 1
+    assert put(world, "Again.").rev == 1
 
 
 def test_a_long_history_goes_as_well(world: World) -> None:

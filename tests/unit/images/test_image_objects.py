@@ -249,7 +249,7 @@ def test_what_another_one_puts_back_behind_the_look_is_removed_again(world: Worl
 
 
 def test_who_could_lay_nothing_aside_deletes_nothing(world: World) -> None:
-    """Another one has just removed it, and an event that was written since has stored it anew."""
+    """Another one has just removed it, and an event that was written since has stored it again."""
     [name], copy = stored(world), world.objects.copy
     hide(world.user().of_session("s1"))
 

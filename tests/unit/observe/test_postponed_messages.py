@@ -230,7 +230,7 @@ def test_one_whose_session_stands_for_a_quarter_of_an_hour_has_failed(world: Wor
     assert line.counts(name) == (0, 0, 1)
 
 
-def test_progress_of_the_session_begins_the_time_anew(world: World, line: Line) -> None:
+def test_progress_of_the_session_restarts_the_time(world: World, line: Line) -> None:
     world.say("I moved to Nice", "Lovely")
     ask(world, "compact")
     waits = NO_PROGRESS_FOR.total_seconds() * 0.7

@@ -322,7 +322,7 @@ def text_of(world: World, session: str) -> str:
 
 
 def test_other_sessions_keep_what_is_left_of_a_row_that_held_a_deleted_message(world: World) -> None:
-    """Also one whose pack was built anew by a reader, before what is left had been read again."""
+    """Also one whose pack was rebuilt by a reader, before what is left had been read again."""
     observe(world, "never suggest IKEA", "my MARKER", "two cats", says="🔴 IKEA, MARKER, cats")
     for session in ("s2", "s3", "s4"):
         world.open(session=session)
@@ -336,7 +336,7 @@ def test_other_sessions_keep_what_is_left_of_a_row_that_held_a_deleted_message(w
     assert job.result["erased"]["rebuilt_packs"] == ["s2", "s3", "s4"]
     for session in ("s2", "s3", "s4"):
         item = world.table.get(scope_of(world, session).keys.epoch)
-        assert item is not None and rows.read_epoch(item).pack is not None, "it was not built anew"
+        assert item is not None and rows.read_epoch(item).pack is not None, "it was not rebuilt"
         assert "IKEA, and cats" in text_of(world, session)
         assert "MARKER" not in text_of(world, session)
 

@@ -186,7 +186,7 @@ def test_a_compaction_whose_epoch_others_move(world: World) -> None:
     assert get_job(world.user(), message["job_id"]).result["outcome"] == "covered"
 
 
-def test_a_summary_that_is_written_anew_while_others_move_its_epoch(world: World) -> None:
+def test_a_summary_that_is_rewritten_while_others_move_its_epoch(world: World) -> None:
     asked = compaction(world)
     compact_session(scope_of(world), asked)
     message = retracted(world, 5, 6)

@@ -49,7 +49,7 @@ def kinds(troubles: Troubles) -> list[tuple[str, str]]:
     return [(trouble.what, trouble.kind) for trouble in troubles.active()]
 
 
-def test_one_failure_is_no_trouble_and_a_success_between_them_begins_anew(troubles: Troubles) -> None:
+def test_one_failure_is_no_trouble_and_a_success_between_them_starts_over(troubles: Troubles) -> None:
     for _ in range(REPEATEDLY - 1):
         assert not troubles.failed("lexical", "error")
     troubles.worked("lexical")

@@ -115,7 +115,7 @@ def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
 
 
 def what_is_taken_back_is_marked(run: Run) -> Found:
-    """When calm, and nothing else is: whoever fills an index anew reads the marks."""
+    """When calm, and nothing else is: whoever fills an index again reads the marks."""
     for keys in run.history.sessions():
         spans = _retracted(run, keys)
         for item in log_of(run, keys):
@@ -154,7 +154,7 @@ def nothing_deleted_is_kept(run: Run) -> Found:
                 yield f"{where}: {text[:160]}"
 
 
-def a_pack_built_anew_holds_what_is_left(run: Run) -> Found:
+def a_pack_rebuilt_holds_what_is_left(run: Run) -> Found:
     """At the moment when a deletion is through with the packs that it purged: what it had read again is in each."""
     then: dict[Key, Item] = {}
     for written in run.cloud.table.log:
@@ -232,5 +232,5 @@ INVARIANTS = (
     what_is_taken_back_is_marked,
     nothing_taken_back_is_recalled,
     nothing_deleted_is_kept,
-    a_pack_built_anew_holds_what_is_left,
+    a_pack_rebuilt_holds_what_is_left,
 )

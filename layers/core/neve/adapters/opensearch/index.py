@@ -145,7 +145,7 @@ class OpenSearchIndex:
 
     @contextmanager
     def _place(self, *, write: bool = False) -> Iterator[Place]:
-        """The index to work on; one that is gone is looked up anew by the next call."""
+        """The index to work on; one that is gone is looked up again by the next call."""
         try:
             yield self._places.writable() if write else self._places.current()
         except IndexMissing:

@@ -81,6 +81,6 @@ def _about(session: SessionScope, head: SessionHead, found: Mapping[Key, Item]) 
             ports.table.write([put_open_session(keys, looked_at_next(head))])
             return NOTHING
         case _:
-            # an append behind this opens the session again, and the outbox tells of it anew
+            # an append behind this opens the session again, and the outbox tells of it again
             ports.table.write([Delete(keys.open_session), Check(keys.session_head, Version(head.version))])
             return NOTHING

@@ -37,7 +37,7 @@ def delete_document(
     scope: UserScope, path: str, if_match: Collection[int] | None, document_id: str | None = None
 ) -> Document:
     """What it was, without its text. ``document_id``: which one it has to be, as far as the caller knows: a path that
-    was freed is soon another's, and revs begin anew.
+    was freed is soon another's, and revs start over.
 
     The rows go in one transaction, above some 90 revisions the oldest before; the change stream takes it out of the
     search index, and until then hydration hides it. Raises document_not_found, precondition_failed, erasing,

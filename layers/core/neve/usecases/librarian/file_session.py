@@ -1,7 +1,7 @@
 """The worker behind the librarian queue: file what is new in a session (docs/rules/librarian.md).
 
 Whoever is told twice finds its cursor moved and has nothing to do. A filing commits whole or not at all; what a person
-writes meanwhile is read again and asked about anew, so that their words are never lost to an answer that had not seen
+writes meanwhile is read again and asked about again, so that their words are never lost to an answer that had not seen
 them."""
 
 from __future__ import annotations

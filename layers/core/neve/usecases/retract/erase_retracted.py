@@ -224,7 +224,7 @@ class _Erasing:
     # --- packs ----------------------------------------------------------------------------------
 
     def _erase_packs(self) -> None:
-        """Of any session of the user. They are built anew when what is left of the touched rows has been written."""
+        """Of any session of the user. They are rebuilt when what is left of the touched rows has been written."""
         self.receipt.packs += purge_packs_made_of(self.scope, self.made)
 
 

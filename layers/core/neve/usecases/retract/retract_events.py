@@ -209,7 +209,7 @@ class _Retract:
 
     def _summary_goes_on(self, epoch: SessionEpoch, retraction: Retraction) -> list[WriteOp]:
         """The summary of what is covered stands in the new epoch too, unless some of it was taken back: then an extract
-        of what is left stands in until the job has it written anew."""
+        of what is left stands in until the job has it rewritten."""
         if epoch.covers_from is None or epoch.covers_to is None or covers_any(epoch, retraction.fresh):
             return []
         item: Item | None = self.scope.ports.table.get(self.scope.keys.summary(epoch.epoch))
@@ -228,7 +228,7 @@ def covers_any(epoch: SessionEpoch, spans: Spans) -> bool:
 
 def _without_what_was_said(marker: SessionMarker, retraction: Retraction) -> SessionMarker:
     """What an observer said of the task, the title and how to go on may be about what is taken back; the next pass says
-    it anew."""
+    it again."""
     if retraction.seq_from > marker.observed_seq:
         return marker
     return replace(marker, current_task=None, suggested_continuation=None, thread_title=None)

@@ -32,7 +32,7 @@ from neve.usecases.retract.revert_documents import revert_documents
 from neve.usecases.retract.rewrite_summary import rewrite_summary
 
 ERASE_S = 30.0
-"""Of a worker's time, for an erasure to begin (*chosen*): one that is cut off begins anew, with what is left."""
+"""Of a worker's time, for an erasure to begin (*chosen*): one that is cut off starts over, with what is left."""
 
 
 def run_retraction(

@@ -145,7 +145,7 @@ class HistoryOut(View):
     epoch: int
     turns: int = Field(description="That are shown.")
     hidden: dict[str, int] | None = Field(description="`from` and `to`: events that are summarised or left out.")
-    epoch_changed: bool = Field(description="This call cut the history or took its images out: it begins anew.")
+    epoch_changed: bool = Field(description="This call cut the history or took its images out: a new epoch starts.")
     compaction: Literal["queued", "none"]
 
 

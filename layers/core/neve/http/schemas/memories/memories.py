@@ -216,7 +216,7 @@ class UpdateBody(Body):
 
 class DeleteQuery(Parameters):
     purge_packs: bool = Field(
-        default=False, description="Take the frozen pack versions that hold it away, too; the next read builds anew."
+        default=False, description="Take the frozen pack versions that hold it away, too; the next read rebuilds them."
     )
     cascade: bool = Field(default=False, description="Delete the reflections that were made of it, too.")
 
