@@ -156,7 +156,7 @@ class Run:
             yield f"{cloud.busy} at work"
         if self.operating:
             yield f"{self.operating} operators"
-        if cloud.untold():
+        if cloud.unreported():
             yield "stream"
         for name in QUEUES:
             yield from (f"{name}: {waiting.body}" for waiting in cloud.queues.waiting(name))

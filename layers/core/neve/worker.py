@@ -75,7 +75,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
             return
         if report.left_off_at is not None:
             _send_again(ports, queue, record, _with_progress(ports, body, report.left_off_at))
-        _tell(queue, body.get(FIELD, record.message_id), report)
+        _report(queue, body.get(FIELD, record.message_id), report)
 
     # one processor a call: it holds the state of its batch
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)
@@ -101,9 +101,9 @@ def _send_again(ports: Ports, queue: QueueName, record: SQSRecord, body: dict[st
     ports.queue.send(queue, [again(body, group, f"{record.message_id}.again")])
 
 
-def _tell(queue: QueueName, correlation_id: str, report: ObservationReport) -> None:
+def _report(queue: QueueName, correlation_id: str, report: ObservationReport) -> None:
     """Log and count what this worker could not observe or have summarised."""
-    unobservable, images = report.untold()
+    unobservable, images = report.unreported()
     for one in unobservable:
         observability.unobservable(queue, correlation_id, one["seq"], one["reason"])
     if images:
@@ -114,7 +114,7 @@ def _tell(queue: QueueName, correlation_id: str, report: ObservationReport) -> N
         observability.not_reflected(queue, correlation_id, report.not_reflected)
     if report.reflection_left_out:
         observability.reflection_left_out(queue, correlation_id, report.reflection_left_out)
-    facts = report.untold_facts()
+    facts = report.unreported_facts()
     if facts["left_out"]:
         observability.facts_left_out(queue, correlation_id, facts["left_out"])
     if facts["not_read"]:

@@ -128,7 +128,7 @@ def test_a_queue_that_fails_leaves_it_due(world: RecallWorld) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(world.queue, "send", refuse)
         with pytest.raises(StoreUnavailable):
-            sweep_due(world, told=lambda kind, error: told.append((kind, error)))
+            sweep_due(world, on_failure=lambda kind, error: told.append((kind, error)))
     assert [kind for kind, _ in told] == [rows.QUEUED]
     assert len(sweep_after(world, 0)) == 1
 

@@ -104,7 +104,7 @@ def test_a_row_that_nothing_can_be_done_with_keeps_no_other_waiting_and_is_told(
         keys = world.user().of_session(f"s{n}").keys
         epoch = replace(rows.read_epoch(world.table.get(keys.epoch) or {}), rebuild_due="reflection")
         world.table.write([rows.put_epoch(keys, epoch, world.clock.now())])
-    swept = sweep_due(world, told=lambda kind, error: told.append((kind, type(error).__name__)))
+    swept = sweep_due(world, on_failure=lambda kind, error: told.append((kind, type(error).__name__)))
     assert (swept["rebuilt"], swept["busy"], swept["failed"], swept["closed"]) == (1, 1, 2, SESSIONS)
     assert sorted(told) == [("rebuild", "StoreUnavailable"), ("rebuild", "ValueError")]
 

@@ -392,7 +392,7 @@ def test_an_event_that_is_refused_alone_is_told(world: World) -> None:
     assert ranges(seen(world)) == [(1, 3)]
     assert seen(world)[0].text == "🟡 said 2 to 3"
     told = [{"seq": 1, "reason": REASON}]
-    assert report is not None and report.untold()[0] == told
+    assert report is not None and report.unreported()[0] == told
     assert job_of(world, message).result["unobservable"] == told
 
 
@@ -414,7 +414,7 @@ def test_images_that_are_left_out_are_told(world: World) -> None:
     world.observer.answers.append(ContentRefused(REASON))
     report = run_retraction(scope_of(world), message)
     assert ranges(seen(world)) == [(1, 2)]
-    assert report is not None and report.untold()[1] == [1]
+    assert report is not None and report.unreported()[1] == [1]
     assert job_of(world, message).result["images_left_out"] == [1]
 
 
@@ -426,7 +426,7 @@ def test_facts_without_room_are_told_of_every_pass(world: World) -> None:
     )
     world.observer.answers.append(kept("🟡 islands", 1, 2, facts=facts))
     report = run_retraction(scope_of(world), message)
-    assert report is not None and report.untold_facts()["left_out"] == 2
+    assert report is not None and report.unreported_facts()["left_out"] == 2
     assert job_of(world, message).result["facts_left_out"] == 2
 
 

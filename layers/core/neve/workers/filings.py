@@ -31,12 +31,12 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
     report = file_session(session, body, seconds_left)
     if report is None:
         return
-    _tell(report, body[FIELD])
+    _report(report, body[FIELD])
     if report.left_off:
         ports.queue.send(QUEUE, [again(body)])
 
 
-def _tell(report: FilingReport, caused_by: str) -> None:
+def _report(report: FilingReport, caused_by: str) -> None:
     """Nothing that was not applied, or not shown, goes unheard."""
     if report.rejected:
         observability.answer_not_used(QUEUE, caused_by, report.rejected)

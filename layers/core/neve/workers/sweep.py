@@ -30,9 +30,9 @@ due than one sweep looks at. ``left``: kinds of work that had no time for all th
 def sweep(ports: Ports, context: Any) -> dict[str, int]:
     """The counts. ``context``: Lambda's, which knows how long the function may still run. Raises StoreUnavailable."""
     done = sweep_due(ports, time_of(context), _failed, _lost)
-    told = {"ScheduledRunsSucceeded": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}
-    told |= {metric: float(done[name]) for name, metric in METRICS.items() if done[name]}
-    observability.measured("sweep", told)
+    values = {"ScheduledRunsSucceeded": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}
+    values |= {metric: float(done[name]) for name, metric in METRICS.items() if done[name]}
+    observability.measured("sweep", values)
     return done
 
 

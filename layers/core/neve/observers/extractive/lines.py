@@ -43,7 +43,7 @@ LEFT_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PassLines:
     """The lines of a pass, the prior memories that its statements restate, and the last event that was done justice to
     (None = the last of the pass)."""
 
@@ -52,7 +52,7 @@ class Kept:
     covered_to: int | None
 
 
-def lines_of_pass(given: PassInput, *, among_people: bool) -> Kept:
+def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
     """What a pass keeps. A statement that a prior memory already holds is not repeated; the memory is reported.
     ``among_people``: the second speaker is a person."""
     notes = _Notes(given.prior)
@@ -65,7 +65,7 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> Kept:
         for line in _of_moment(moment, said, notes):
             notes.take(line)
     lines, covered_to = _within(notes.lines, given)
-    return Kept(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to)
+    return PassLines(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to)
 
 
 @dataclass(frozen=True, slots=True)

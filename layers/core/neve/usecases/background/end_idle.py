@@ -28,13 +28,13 @@ Failed = Callable[[str, Exception], None]
 """Told of what failed: the kind of work, and why."""
 
 
-def nobody_told(_kind: str, _error: Exception) -> None:
+def ignore_failure(_kind: str, _error: Exception) -> None:
     """For who asks for the counts alone."""
 
 
-def end_idle(ports: Ports, share: TimeShare, told: Failed = nobody_told) -> dict[str, int]:
+def end_idle(ports: Ports, share: TimeShare, on_failure: Failed = ignore_failure) -> dict[str, int]:
     """Counts: sessions ``closed`` and ``orphans`` ended; ``idle_failed``: what the next sweep tries again, of which
-    ``told`` hears why; ``idle_left``: 1 when more were due than it looked at. Raises StoreUnavailable."""
+    ``on_failure`` hears why; ``idle_left``: 1 when more were due than it looked at. Raises StoreUnavailable."""
     done: Counter[str] = Counter()
     due = due_rows(ports.table, "idle", ports.clock.now())
     for item in share.of(islice(due, MAX_SESSIONS)):
@@ -43,7 +43,7 @@ def end_idle(ports: Ports, share: TimeShare, told: Failed = nobody_told) -> dict
         except Conflict:
             done["idle_failed"] += 1  # something was said meanwhile
         except Exception as error:
-            told("idle", error)
+            on_failure("idle", error)
             done["idle_failed"] += 1
     done["idle_left"] = 1 if share.left else sum(1 for _ in islice(due, 1))
     return {name: done[name] for name in ("closed", "orphans", "idle_failed", "idle_left")}

@@ -56,16 +56,16 @@ class Refilled:
     jobs: int = 0
 
 
-Tell = Callable[[Refilled], object]
+OnProgress = Callable[[Refilled], object]
 
 
-def refill_queues(ports: Ports, tell: Tell) -> Refilled:
+def refill_queues(ports: Ports, tell: OnProgress) -> Refilled:
     """Queue everything that is not indexed, not observed or not done. ``tell`` hears of every user. May be repeated,
     and run beside the workers. Raises StoreUnavailable."""
     done = Refilled()
     for tenant in map(Keys, all_tenants(ports.table)):
         for user in users_of(ports.table, tenant):
-            done.rows += _tell_again(ports, tenant.of_user(user))
+            done.rows += _requeue_user(ports, tenant.of_user(user))
             done.users += 1
             tell(done)
         done.jobs += _send_jobs_again(ports, tenant)
@@ -81,7 +81,7 @@ def _encode_again(ports: Ports, tenant: Keys) -> None:
         encode_again(ports, tenant, None, f"refill {ports.ids.token()}")
 
 
-def _tell_again(ports: Ports, keys: UserKeys) -> int:
+def _requeue_user(ports: Ports, keys: UserKeys) -> int:
     head = rows.read_head(ports.table.get(keys.head))
     if head.state != "active":
         return 0

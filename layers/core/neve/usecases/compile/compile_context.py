@@ -17,7 +17,7 @@ from neve.domain.compile.conversation import Text, content_blocks
 from neve.domain.compile.for_anthropic import for_anthropic
 from neve.domain.compile.for_openai import for_openai
 from neve.domain.compile.last_turn import session_text
-from neve.domain.compile.plan import Limits, Plan, Told, make_plan
+from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
 from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.pack.render import escape
 from neve.domain.records import Event, EventType, SessionEpoch
@@ -196,22 +196,24 @@ class _Compilation:
 
     def plan(self) -> Plan:
         """Raises budget_infeasible, profile_mismatch."""
-        told, budget = self.told(), self.budget
-        if self.command.profile is not None and told.pack_tokens > budget.pack_limit:
-            message = f"the stored pack has {told.pack_tokens} tokens, the profile {budget.pack_limit} for it"
+        prompt_input, budget = self.prompt_input(), self.budget
+        if self.command.profile is not None and prompt_input.pack_tokens > budget.pack_limit:
+            message = f"the stored pack has {prompt_input.pack_tokens} tokens, the profile {budget.pack_limit} for it"
             field = FieldError("budget_profile", message)
             raise NeveError("profile_mismatch", f"budget_profile: {message}.", errors=[field])
         policy = self.scope.policy
         target = summary_target(policy.summary_verbosity, policy.compaction_at)
         room = room_for_the_log(self.command.bytes)
-        return make_plan(told, Limits(budget, self.command.history_window, target, policy.summary_verbosity, room))
+        return make_plan(
+            prompt_input, Limits(budget, self.command.history_window, target, policy.summary_verbosity, room)
+        )
 
-    def told(self) -> Told:
+    def prompt_input(self) -> PromptInput:
         material, policy = self.material, self.scope.policy
         session_state, pack, log = material.session_state, material.pack, material.log
         hits = self.recalled.hits if self.recalled else []
         found = {hit.id for hit in hits if hit.path is None}  # of a document a hit shows a part
-        return Told(
+        return PromptInput(
             static=_static(self.scope),
             boundaries=policy.static_prefix.boundaries if policy.static_prefix else "",
             tools=self.tools,

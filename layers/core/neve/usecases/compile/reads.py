@@ -104,31 +104,31 @@ class Reads:
 
     def collect(self) -> Material:
         """Raises session_not_found and user_closed."""
-        told = _Told(self.started_ms)
-        session_state = told.of(self.session_state, ROWS_MS, ROWS_ERROR)
+        collected = _Collector(self.started_ms)
+        session_state = collected.of(self.session_state, ROWS_MS, ROWS_ERROR)
         if session_state is None:
-            return Material(None, None, None, degraded=tuple(told.degraded))
+            return Material(None, None, None, degraded=tuple(collected.degraded))
         rows_closed(session_state.head)
-        pack = told.of(self.pack, self.scope.policy.session_start_budget_ms, "pack:error")
-        aside = told.of(self.aside, ROWS_MS, HISTORY_ERROR)
-        parts = [told.of(part, ROWS_MS, HISTORY_ERROR) for part in self.parts]
+        pack = collected.of(self.pack, self.scope.policy.session_start_budget_ms, "pack:error")
+        aside = collected.of(self.aside, ROWS_MS, HISTORY_ERROR)
+        parts = [collected.of(part, ROWS_MS, HISTORY_ERROR) for part in self.parts]
         log = None
         if aside is not None and None not in parts:
             events = [event for part in (aside.events, *parts) for event in part or ()]
             log = replace(aside, events=sorted(events, key=lambda event: event.seq))
-        updates = told.of(self.updates, self.scope.policy.session_start_budget_ms, UPDATES_ERROR) or []
-        images = (told.of(self.images, ROWS_MS, IMAGES_ERROR) if log else None) or Images()
+        updates = collected.of(self.updates, self.scope.policy.session_start_budget_ms, UPDATES_ERROR) or []
+        images = (collected.of(self.images, ROWS_MS, IMAGES_ERROR) if log else None) or Images()
         if images.missing:
-            told.degraded.append(IMAGES_ERROR)
+            collected.degraded.append(IMAGES_ERROR)
         elif images.last_left_out:
-            told.degraded.append(IMAGES_LEFT_OUT)
-        told.degraded += pack.degraded if pack else ()
-        told.degraded += queued(session_state.marker, session_state.session.complete_seq)
-        return Material(session_state, pack, log, updates, images, tuple(dict.fromkeys(told.degraded)))
+            collected.degraded.append(IMAGES_LEFT_OUT)
+        collected.degraded += pack.degraded if pack else ()
+        collected.degraded += queued(session_state.marker, session_state.session.complete_seq)
+        return Material(session_state, pack, log, updates, images, tuple(dict.fromkeys(collected.degraded)))
 
 
 @dataclass(slots=True)
-class _Told:
+class _Collector:
     started_ms: float
     degraded: list[str] = field(default_factory=list)
 

@@ -30,15 +30,15 @@ Failures = dict[int, Exception]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class IndexMessage:
     """One message. ``again``: it was delivered before, and whoever had it did not say that it was done with."""
 
     body: Mapping[str, Any]
     again: bool = False
 
 
-def _nobody(keys: SessionKeys, told: Told) -> None:
-    raise ValueError(f"{keys.session}: the queue of {told.body['kind']} is another one")
+def _nobody(keys: SessionKeys, received: IndexMessage) -> None:
+    raise ValueError(f"{keys.session}: the queue of {received.body['kind']} is another one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,18 @@ class Work:
     lies between two of them is another batch's. Both get the newest message, and whether one of theirs was delivered
     before. They may raise EmbedAgain, StoreUnavailable. ``retraction``: one of a session."""
 
-    memories: Callable[[UserKeys, IndexedCollection[Any], Mapping[str, int], Told], Mapping[str, EmbedAgain]]
-    events: Callable[[SessionKeys, Sequence[Span], Told], None]
-    retraction: Callable[[SessionKeys, Told], None] = _nobody
+    memories: Callable[[UserKeys, IndexedCollection[Any], Mapping[str, int], IndexMessage], Mapping[str, EmbedAgain]]
+    events: Callable[[SessionKeys, Sequence[Span], IndexMessage], None]
+    retraction: Callable[[SessionKeys, IndexMessage], None] = _nobody
 
 
-def by_kind(told: Sequence[Told], work: Work) -> Failures:
+def by_kind(received: Sequence[IndexMessage], work: Work) -> Failures:
     """Messages may come twice and in any order."""
     failures: Failures = {}
     memories: dict[tuple[UserKeys, str], list[int]] = {}
     logs: dict[tuple[SessionKeys, int], list[int]] = {}
     retractions: list[int] = []
-    for position, one in enumerate(told):
+    for position, one in enumerate(received):
         keys = UserKeys(one.body["tenant"], one.body["user"])
         if one.body["kind"] in INDEXED_COLLECTIONS:
             memories.setdefault((keys, one.body["kind"]), []).append(position)
@@ -70,21 +70,21 @@ def by_kind(told: Sequence[Told], work: Work) -> Failures:
     for (keys, kind), positions in memories.items():
         collection, size = INDEXED_COLLECTIONS[kind]
         for start in range(0, len(positions), size):
-            failures |= _apart(positions[start : start + size], partial(_memories, work, keys, collection, told))
+            failures |= _apart(positions[start : start + size], partial(_memories, work, keys, collection, received))
     for (log, _), positions in logs.items():
-        failures |= _apart(positions, partial(_events, work, log, told))
+        failures |= _apart(positions, partial(_events, work, log, received))
     for position in retractions:
-        failures |= _apart([position], partial(_retraction, work, told))
+        failures |= _apart([position], partial(_retraction, work, received))
     return failures
 
 
-def put_off(queue: Queue, name: QueueName, told: Sequence[Told], failures: Failures) -> Failures:
+def put_off(queue: Queue, name: QueueName, received: Sequence[IndexMessage], failures: Failures) -> Failures:
     """Send again what the worker has no time left for: it has not failed. What is left of the failures."""
     late = [position for position, error in failures.items() if isinstance(error, OutOfTime)]
     if not late:
         return failures
     try:
-        queue.send(name, [again(told[position].body) for position in late])
+        queue.send(name, [again(received[position].body) for position in late])
     except StoreUnavailable as error:
         return failures | dict.fromkeys(late, error)
     return {position: error for position, error in failures.items() if position not in late}
@@ -107,30 +107,34 @@ def _apart(positions: Sequence[int], work: Callable[[Sequence[int]], Failures]) 
 
 
 def _memories(
-    work: Work, keys: UserKeys, collection: IndexedCollection[Any], told: Sequence[Told], positions: Sequence[int]
+    work: Work,
+    keys: UserKeys,
+    collection: IndexedCollection[Any],
+    received: Sequence[IndexMessage],
+    positions: Sequence[int],
 ) -> Failures:
     revs: dict[str, int] = {}
-    for body in (told[position].body for position in positions):
+    for body in (received[position].body for position in positions):
         revs[body["id"]] = max(body["rev"], revs.get(body["id"], 0))
-    again = work.memories(keys, collection, revs, _together(told, positions))
-    return {position: again[i] for position in positions if (i := told[position].body["id"]) in again}
+    again = work.memories(keys, collection, revs, _together(received, positions))
+    return {position: again[i] for position in positions if (i := received[position].body["id"]) in again}
 
 
-def _events(work: Work, keys: SessionKeys, told: Sequence[Told], positions: Sequence[int]) -> Failures:
-    bodies = [told[position].body for position in positions]
+def _events(work: Work, keys: SessionKeys, received: Sequence[IndexMessage], positions: Sequence[int]) -> Failures:
+    bodies = [received[position].body for position in positions]
     spans = joined((body["seq_from"], body["seq_to"]) for body in bodies)
     try:
-        work.events(keys, spans, _together(told, positions))
+        work.events(keys, spans, _together(received, positions))
     except EmbedAgain as error:
         return dict.fromkeys(positions, error)
     return {}
 
 
-def _retraction(work: Work, told: Sequence[Told], positions: Sequence[int]) -> Failures:
-    for one in (told[position] for position in positions):
+def _retraction(work: Work, received: Sequence[IndexMessage], positions: Sequence[int]) -> Failures:
+    for one in (received[position] for position in positions):
         work.retraction(UserKeys(one.body["tenant"], one.body["user"]).of_session(one.body["session"]), one)
     return {}
 
 
-def _together(told: Sequence[Told], positions: Sequence[int]) -> Told:
-    return Told(told[positions[-1]].body, any(told[position].again for position in positions))
+def _together(received: Sequence[IndexMessage], positions: Sequence[int]) -> IndexMessage:
+    return IndexMessage(received[positions[-1]].body, any(received[position].again for position in positions))

@@ -47,7 +47,7 @@ class Reindexed:
     documents: int = 0
 
 
-Tell = Callable[[Reindexed], object]
+OnProgress = Callable[[Reindexed], object]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def reindex(
     target: SearchIndex,
     switch: Callable[[], object],
     settle: Callable[[], object],
-    tell: Tell,
+    tell: OnProgress,
 ) -> Reindexed:
     """Fill ``target`` with everything that the index in use holds, and with what changed meanwhile, which may be hours;
     ``switch`` puts it into use; what changed since is made up for at once, and once more when ``settle`` returns,
@@ -128,7 +128,7 @@ class Indexing:
 @dataclass(frozen=True)
 class _Filling:
     into: IndexingPorts
-    tell: Tell
+    tell: OnProgress
     done: Reindexed = field(default_factory=Reindexed)
 
     def fill(self, owner: UserKeys, before: _Seen) -> _Seen:

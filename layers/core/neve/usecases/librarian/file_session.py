@@ -107,7 +107,7 @@ class _Librarian:
                 if self.report.waits:
                     return {}
                 continue
-            if read.first_seq > read.last_seq and _told_already(read):
+            if read.first_seq > read.last_seq and _has_outcome(read):
                 return self._nothing_new()
             if read.cut.events and not self._has_time:
                 self.report.left_off = True
@@ -174,7 +174,7 @@ class _Librarian:
             return Filed((), None, self.scope.ports.observer.name, RULES, rejected={"content_refused": 1})
         screened, found = screen_filed(self.scope, filed)
         self.report.redacted = dict(Counter(self.report.redacted) + Counter(found.removed))
-        return _as_told(screened, read.head)
+        return _with_outcome(screened, read.head)
 
     def _nothing_new(self) -> dict[str, Any]:
         """A session that is closed is extracted all the same, and says how it ended."""
@@ -200,7 +200,7 @@ def _redacted(before: Mapping[str, Any], report: FilingReport) -> dict[str, Any]
     return {"redacted": dict(counts)} if counts else {}
 
 
-def _told_already(read: Gathered) -> bool:
+def _has_outcome(read: Gathered) -> bool:
     """Whether the summary says of the outcome what the caller says by now, or there is none to say it."""
     account, outcome = read.filing.account, read.head.outcome
     return account is None or outcome in (None, account.outcome)
@@ -214,7 +214,7 @@ def _account(read: Gathered) -> Account:
     return account_of(read.cut.events, read.title, read.head.outcome, before)
 
 
-def _as_told(filed: Filed, head: SessionHead) -> Filed:
+def _with_outcome(filed: Filed, head: SessionHead) -> Filed:
     if head.outcome is None or filed.account is None:
         return filed
     return replace(filed, account=replace(filed.account, outcome=head.outcome))

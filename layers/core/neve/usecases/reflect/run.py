@@ -32,7 +32,7 @@ def new_run(asked: Asked, created_at: str) -> Job:
     return Job(asked.job_id, KIND, "queued", created_at, state={**asked.body(), "planned": False})
 
 
-def tell_users(scope: TenantScope, asked: Asked) -> bool:
+def queue_users(scope: TenantScope, asked: Asked) -> bool:
     """Queue a message for each user of the next page of a run; False when there may be another page, for which its
     message is to be sent again: it then stands behind the pages of other tenants. A page is on the job's row before it
     is sent, and counted when it has been: a crash sends it again, and the same users know that they were told. Raises

@@ -82,7 +82,7 @@ def encode_items(
     except EmbeddingRetryable as error:
         raise EmbedAgain from error
     except EmbeddingUnavailable as error:
-        _tell_unavailable(ports, str(error))
+        _report_unavailable(ports, str(error))
         return []
 
 
@@ -131,7 +131,7 @@ class _Encoding:
     def _encoded(self, items: Sequence[_Lacking]) -> Iterator[TokenVectors]:
         texts = [passage.text for one in items for passage in one.passages]
         parts = iter(self.encoder.encode_passages(texts))
-        _tell_working(self.ports)
+        _report_working(self.ports)
         for one in items:
             own = tuple(next(parts) for _ in one.passages)
             yield TokenVectors(one.id, one.fingerprint, self.encoder.model, own)
@@ -178,13 +178,13 @@ def _fingerprint(row: Item, head: UserHead) -> str | None:
 # --- health ---------------------------------------------------------------------------------------
 
 
-def _tell_unavailable(ports: Ports, reason: str) -> None:
+def _report_unavailable(ports: Ports, reason: str) -> None:
     with suppress(StoreUnavailable, Conflict):  # this process knows, and says so again in five minutes
         if ports.caches.troubles.note(LATE, "failing", reason):
             ports.table.write([put_leg_trouble(LATE, reason, ports.clock.now())])
 
 
-def _tell_working(ports: Ports) -> None:
+def _report_working(ports: Ports) -> None:
     with suppress(StoreUnavailable, Conflict):
         if ports.caches.troubles.worked(LATE):
             ports.table.write([no_leg_trouble(LATE, ports.clock.now())])
