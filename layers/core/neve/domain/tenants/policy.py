@@ -249,7 +249,7 @@ class Policy(BaseModel):
                 )
             )
         if not is_zone(self.timezone):
-            found.append(FieldError("timezone", f"there is no time zone {self.timezone}; say it as Europe/Dublin"))
+            found.append(FieldError("timezone", f"time zone {self.timezone} not found; name it as Europe/Dublin"))
         found += self.budget.problems("budget_profile")
         if self.static_prefix is not None:
             found += self.static_prefix.problems("static_prefix")

@@ -132,7 +132,7 @@ class _Evolve:
             tags=wanted.tags if wanted.tags is not None else old.tags,
         )
         if new.fingerprint == old.fingerprint:
-            raise invalid("text", "says what the memory says; change it with PATCH")
+            raise invalid("text", "is the same as the memory's text; change other fields with PATCH")
         one_statement(new)
         return new
 

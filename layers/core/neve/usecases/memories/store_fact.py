@@ -35,7 +35,7 @@ def store_facts(scope: UserScope, candidates: Sequence[FactCandidate], *, via: V
         if len(statements(one.text)) > 1:
             raise invalid("text", "holds more than one statement; a fact is one (split=true keeps each by itself)")
     if len(candidates) > FACT_BATCH_SIZE:
-        raise invalid("text", f"holds {len(candidates)} statements; {FACT_BATCH_SIZE} are kept at once")
+        raise invalid("text", f"holds {len(candidates)} statements; {FACT_BATCH_SIZE} are accepted")
     gate = admitted_candidate if via == "api" else screened_candidate
     candidates = [gate(scope, one) for one in candidates]
     ids, now = scope.ports.ids, scope.ports.clock.now()

@@ -136,11 +136,11 @@ class _Retract:
         """What the end of the log was for the first call that named none, it is for every later one. Raises 422 for
         seqs that are not in the log."""
         if self.wanted.from_seq > head.last_seq:
-            raise invalid("from_seq", f"there is no such event: the log ends at {head.last_seq}")
+            raise invalid("from_seq", f"event not found: the last seq of the session is {head.last_seq}")
         if self.wanted.to_seq is None:
             return next((one.seq_to for one in earlier if one.to_end), head.last_seq)
         if self.wanted.to_seq > head.last_seq:
-            raise invalid("to_seq", f"there is no such event: the log ends at {head.last_seq}")
+            raise invalid("to_seq", f"event not found: the last seq of the session is {head.last_seq}")
         return self.wanted.to_seq
 
     # --- the commit -----------------------------------------------------------------------------

@@ -92,7 +92,7 @@ class PutBody(DocumentFields):
 
     def command(self) -> DocumentChange:
         if not self.model_fields_set:
-            raise invalid("body", "names nothing to write")
+            raise invalid("body", "has no field to write")
         if self.source_type is None and self.source_id is None:
             return self.change(self.text)
         if self.source_type is None or self.source_id is None:
@@ -144,9 +144,9 @@ class DeleteQuery(Parameters):
     def checked(self, *, conditional: bool) -> None:
         """Raises 422."""
         if (self.path is None) == (self.prefix is None):
-            raise invalid("query.path", "or prefix is required, and not both")
+            raise invalid("query.path", "is required, or prefix; not both")
         if conditional and self.path is None:
-            raise invalid("header.If-Match", "is of one document: it goes with path")
+            raise invalid("header.If-Match", "is only allowed with path: it is of one document")
 
 
 class ListQuery(Parameters):
