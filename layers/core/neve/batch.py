@@ -33,7 +33,7 @@ def process_together(event: Mapping[str, Any], queue: QueueName, work: Work) -> 
         if position in failures:
             observability.failed(queue, caused_by, failures[position])
         else:
-            observability.worked(queue, caused_by)
+            observability.message_processed(queue, caused_by)
     return {"batchItemFailures": [{"itemIdentifier": records[position]["messageId"]} for position in sorted(failures)]}
 
 

@@ -57,9 +57,9 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
                 work_or_postpone(record, body)
             except Exception as error:
                 observability.failed(queue, body.get(FIELD, record.message_id), error, body.get("job_id"))
-                observability.measured(queue, {"PassesFailed": 1})
+                observability.emit_metrics(queue, {"PassesFailed": 1})
                 raise
-        observability.worked(queue, body.get(FIELD, record.message_id))
+        observability.message_processed(queue, body.get(FIELD, record.message_id))
 
     def work_or_postpone(record: SQSRecord, body: dict[str, Any]) -> None:
         user = tenant_scope(ports, body["tenant"]).of_user(body["user"])
@@ -69,7 +69,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
             progress = _with_progress(ports, body, held.place)
             ports.clock.sleep(POSTPONED_S)
             _send_again(ports, queue, record, progress)
-            observability.postponed(queue, body.get(FIELD, record.message_id), held)
+            observability.message_postponed(queue, body.get(FIELD, record.message_id), held)
             return
         if report is None:
             return
@@ -105,20 +105,20 @@ def _report(queue: QueueName, correlation_id: str, report: ObservationReport) ->
     """Log and count what this worker could not observe or have summarised."""
     unobservable, images = report.unreported()
     for one in unobservable:
-        observability.unobservable(queue, correlation_id, one["seq"], one["reason"])
+        observability.event_unobservable(queue, correlation_id, one["seq"], one["reason"])
     if images:
         observability.images_left_out(queue, correlation_id, images)
     if report.summary_refused:
         observability.summary_refused(queue, correlation_id)
     if report.not_reflected:
-        observability.not_reflected(queue, correlation_id, report.not_reflected)
+        observability.reflection_skipped(queue, correlation_id, report.not_reflected)
     if report.reflection_left_out:
         observability.reflection_left_out(queue, correlation_id, report.reflection_left_out)
     facts = report.unreported_facts()
     if facts["left_out"]:
         observability.facts_left_out(queue, correlation_id, facts["left_out"])
     if facts["not_read"]:
-        observability.facts_not_read(queue, correlation_id, facts["not_read"])
+        observability.malformed_facts_dropped(queue, correlation_id, facts["not_read"])
     counts = {
         "EventsUnobservable": len(unobservable),
         "ImagesLeftOut": len(images),
@@ -131,4 +131,4 @@ def _report(queue: QueueName, correlation_id: str, report: ObservationReport) ->
         "FactsRejected": facts.get("rejected", 0),
         **metrics("Redacted", report.uncounted()),
     }
-    observability.measured(queue, {name: count for name, count in counts.items() if count})
+    observability.emit_metrics(queue, {name: count for name, count in counts.items() if count})

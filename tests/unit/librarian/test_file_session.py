@@ -401,7 +401,7 @@ def test_what_has_no_room_leaves_it_to_those_behind_and_is_counted(
     told: list[Any] = []
     measured: dict[str, float] = {}
     monkeypatch.setattr(observability, "documents_not_shown", lambda *given: told.append(given[2]))
-    monkeypatch.setattr(observability, "measured", lambda _, values: measured.update(values))
+    monkeypatch.setattr(observability, "emit_metrics", lambda _, values: measured.update(values))
     body = {**world.told(), "correlation_id": "01J"}
     answered = process_filings(world, {"Records": [{"messageId": "1", "body": json.dumps(body)}]}, None)
     assert answered == {"batchItemFailures": []}

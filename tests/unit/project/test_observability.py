@@ -50,7 +50,7 @@ def test_a_metric_line_is_embedded_metric_format(
 ) -> None:
     monkeypatch.setenv("NEVE_STAGE", "staging")
     monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
-    observability.measured("recall", {"Recalls": 1, "EmbeddingBacklogAgeSeconds": 2.5})
+    observability.emit_metrics("recall", {"Recalls": 1, "EmbeddingBacklogAgeSeconds": 2.5})
     line = json.loads(capsys.readouterr().out)
     [directive] = line["_aws"]["CloudWatchMetrics"]
     assert directive["Namespace"] == "Neve"
@@ -63,7 +63,7 @@ def test_a_metric_line_is_embedded_metric_format(
 
 
 def test_nothing_to_measure_is_no_line(capsys: pytest.CaptureFixture[str]) -> None:
-    observability.measured("outbox", {})
+    observability.emit_metrics("outbox", {})
     assert capsys.readouterr().out == ""
 
 
@@ -121,7 +121,7 @@ def test_an_event_that_is_not_read_is_one_warning_and_counted(
     message = observation_message(world.user().of_session("s1").keys, 1, 2)
     record = {"messageId": "m-1", "body": json.dumps(message.body | {FIELD: "req-3"}), "attributes": {}}
     warned: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(observability, "unobservable", lambda *told: warned.append(told))
+    monkeypatch.setattr(observability, "event_unobservable", lambda *told: warned.append(told))
     create_tenant(world, "acme")
     context = LambdaContext(read_template().functions["extract"], "r")
     answer = process_fifo(world, {"Records": [record]}, context, QueueName.EXTRACT, extract_session)
@@ -141,7 +141,7 @@ def test_facts_that_were_not_of_the_form_are_one_warning_and_counted(
     message = observation_message(world.user().of_session("s1").keys, 1, 2)
     record = {"messageId": "m-1", "body": json.dumps(message.body | {FIELD: "req-3"}), "attributes": {}}
     warned: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(observability, "facts_not_read", lambda *told: warned.append(told))
+    monkeypatch.setattr(observability, "malformed_facts_dropped", lambda *told: warned.append(told))
     create_tenant(world, "acme")
     context = LambdaContext(read_template().functions["extract"], "r")
     process_fifo(world, {"Records": [record]}, context, QueueName.EXTRACT, extract_session)
@@ -151,10 +151,10 @@ def test_facts_that_were_not_of_the_form_are_one_warning_and_counted(
 
 
 def written(code: str) -> Iterator[str]:
-    """Keys and values of the dicts in which a source has metrics: those of a call of ``measured``, of a function
+    """Keys and values of the dicts in which a source has metrics: those of a call of ``emit_metrics``, of a function
     ``metrics``, and of a name that says so."""
     tree = ast.parse(code)
-    if not re.search(r"\bmeasured\(|\bdef \w*metrics\b|\bMETRICS\b", code):
+    if not re.search(r"\bemit_metrics\(|\bdef \w*metrics\b|\bMETRICS\b", code):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):

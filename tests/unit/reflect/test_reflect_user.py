@@ -158,7 +158,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
         told.append((function, {name: n for name, n in values.items() if name.startswith("Reflection")}))
 
     monkeypatch.setattr(observability, "reflection_left_out", lambda *said: told.append(said))
-    monkeypatch.setattr(observability, "measured", measured)
+    monkeypatch.setattr(observability, "emit_metrics", measured)
     return told
 
 

@@ -39,7 +39,7 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
 def _report(report: FilingReport, caused_by: str) -> None:
     """Nothing that was not applied, or not shown, goes unheard."""
     if report.rejected:
-        observability.answer_not_used(QUEUE, caused_by, report.rejected)
+        observability.librarian_actions_rejected(QUEUE, caused_by, report.rejected)
     if report.documents_not_shown:
         observability.documents_not_shown(QUEUE, caused_by, report.documents_not_shown)
     counts = {
@@ -51,4 +51,4 @@ def _report(report: FilingReport, caused_by: str) -> None:
         "FilingsFailed": int(report.failed),
         **metrics("Redacted", report.redacted),
     }
-    observability.measured(QUEUE, {name: count for name, count in counts.items() if count})
+    observability.emit_metrics(QUEUE, {name: count for name, count in counts.items() if count})

@@ -66,7 +66,7 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
 def _postpone(ports: Ports, body: dict[str, Any], held: Exception) -> None:
     ports.clock.sleep(POSTPONED_S)
     _send_again(ports, body)
-    observability.postponed(QUEUE, _correlation_id(body), held)
+    observability.message_postponed(QUEUE, _correlation_id(body), held)
 
 
 def _send_again(ports: Ports, body: dict[str, Any]) -> None:
@@ -84,4 +84,4 @@ def _report(correlation_id: str, report: UserReport) -> None:
     for count, cut in report.no_room:
         observability.reflection_left_out(QUEUE, correlation_id, count, cut)
     counts: dict[str, float] = {METRICS[name]: n for name, n in report.counts.items() if name in METRICS and n}
-    observability.measured(QUEUE, counts | ({"ReflectionsFailed": 1} if report.failed else {}))
+    observability.emit_metrics(QUEUE, counts | ({"ReflectionsFailed": 1} if report.failed else {}))

@@ -32,7 +32,7 @@ def sweep(ports: Ports, context: Any) -> dict[str, int]:
     done = sweep_due(ports, time_of(context), _failed, _lost)
     values = {"ScheduledRunsSucceeded": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}
     values |= {metric: float(done[name]) for name, metric in METRICS.items() if done[name]}
-    observability.measured("sweep", values)
+    observability.emit_metrics("sweep", values)
     return done
 
 
@@ -41,4 +41,4 @@ def _failed(kind: str, error: Exception) -> None:
 
 
 def _lost(job: Job) -> None:
-    observability.sent_again("sweep", job.kind, job.id, job.created_at)
+    observability.job_sent_again("sweep", job.kind, job.id, job.created_at)
