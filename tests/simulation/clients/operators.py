@@ -12,7 +12,7 @@ from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.erase.erase_user import (
     SETTLE_S,
     ErasureUnderWay,
-    NoSuchUser,
+    UserNotFound,
     begin_erasure,
     erase_user,
     finish_erasure,
@@ -60,7 +60,7 @@ def erase_somebody(run: Run) -> None:
     environment = Environment(cloud, "eraser")
     try:
         _until_done(run, environment, lambda ports: begin_erasure(ports.table, keys))
-    except (NoSuchUser, ErasureUnderWay):
+    except (UserNotFound, ErasureUnderWay):
         return
     began_s = cloud.scheduler.now_s
     cloud.sometimes["erasure during a pass"] += _is_observed(run, keys)
@@ -72,7 +72,7 @@ def erase_somebody(run: Run) -> None:
     close = cloud.random.random() < 0.3
     try:
         _until_done(run, environment, lambda ports: finish_erasure(ports, keys, close=close))
-    except NoSuchUser:
+    except UserNotFound:
         return  # its own finish, whose answer was lost
 
 

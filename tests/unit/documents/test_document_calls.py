@@ -9,7 +9,7 @@ import pytest
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
 from neve.domain.records import Document, Status
-from neve.ports import BadCursor
+from neve.ports import InvalidCursor
 from neve.store import rows
 from neve.store.documents import MAX_ROW_TEXT_BYTES
 from neve.usecases.documents.delete_document import delete_below, delete_document
@@ -168,7 +168,7 @@ def test_lists_are_paged(world: World) -> None:
                 break
         assert seen == expected
     _, cursor = page_of_documents(world.user(), "/", None, 1, None)
-    with pytest.raises(BadCursor):
+    with pytest.raises(InvalidCursor):
         page_of_documents(world.user(), "/a", None, 1, cursor)
     assert [d.path for d in page_of_documents(world.user(), "/", Status.ARCHIVED, 9, None)[0]] == ["/a/x"]
 

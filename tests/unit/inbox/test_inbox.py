@@ -11,7 +11,7 @@ from neve.domain.errors import NeveError
 from neve.domain.librarian.filing import Proposal
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records import Memory, Provenance, Status
-from neve.ports import BadCursor
+from neve.ports import InvalidCursor
 from neve.store import rows
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.erase.request_erasure import request_erasure
@@ -78,7 +78,7 @@ def test_facts_and_documents_wait_in_one_list_oldest_first(world: LibraryWorld) 
     rest, end = list_inbox(world.user(), 2, cursor)
     assert ([one.id for one in page], [one.id for one in rest], end) == ([first.id, second], [third.id], None)
     assert list_inbox(world.user("bob"), 50, None) == ([], None)
-    with pytest.raises(BadCursor):
+    with pytest.raises(InvalidCursor):
         list_inbox(world.user("bob"), 2, cursor)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from neve.domain.errors import FieldError, NeveError, invalid
-from neve.ports import BadCursor, Conflict, StoreUnavailable
+from neve.ports import Conflict, InvalidCursor, StoreUnavailable
 
 CONTENT_TYPE = "application/problem+json"
 STORE_RETRY_S = 2
@@ -138,6 +138,6 @@ def as_refusal(error: Exception) -> NeveError:
         return NeveError("store_unavailable", detail, retry_after_s=STORE_RETRY_S)
     if isinstance(error, Conflict):
         return NeveError("conflict", "A concurrent write changed the same rows; read again and repeat.")
-    if isinstance(error, BadCursor):
+    if isinstance(error, InvalidCursor):
         return invalid("query.cursor", "is not a cursor of this list")
     return NeveError("internal", "Internal error; the failure was logged under this request id.")

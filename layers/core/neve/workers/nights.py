@@ -14,7 +14,7 @@ from neve.domain.times import iso, parse
 from neve.observing import SecondsLeft
 from neve.ports import Ports, QueueName
 from neve.usecases.jobs.again import again
-from neve.usecases.jobs.messages.reflection import Asked
+from neve.usecases.jobs.messages.reflection import ReflectionRequest
 from neve.usecases.reflect.night_job import UserBusy
 from neve.usecases.reflect.reflect_user import UserReport, reflect_user
 from neve.usecases.reflect.replace_rows import ReplacementBusy
@@ -43,7 +43,7 @@ def process_nightly(ports: Ports, event: Mapping[str, Any], context: Any) -> dic
 
 
 def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None:
-    tenant, asked = tenant_scope(ports, body["tenant"]), Asked.of(body)
+    tenant, asked = tenant_scope(ports, body["tenant"]), ReflectionRequest.of(body)
     if body["work"] == "tenant":
         if not queue_users(tenant, asked):
             _send_again(ports, body)

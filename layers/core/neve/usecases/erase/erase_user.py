@@ -25,7 +25,7 @@ SETTLE_S = EXPIRES_S + 60
 live longer write rows, which is refused them, and exports, within 900 s."""
 
 
-class NoSuchUser(LookupError):
+class UserNotFound(LookupError):
     """The message is its id."""
 
 
@@ -48,7 +48,7 @@ def begin_erasure(table: Table, keys: UserKeys) -> UserHead:
     was erased and closed; ErasureUnderWay; Conflict when somebody else moved the head; StoreUnavailable."""
     head = rows.read_head(table.get(keys.head))
     if head.version == 0 or head.state == "closed":
-        raise NoSuchUser(keys.user)
+        raise UserNotFound(keys.user)
     if head.state == "erasing":
         if head.erasure_job is not None:
             raise ErasureUnderWay(head.erasure_job)
@@ -74,7 +74,7 @@ def finish_erasure(ports: Ports, keys: UserKeys, *, close: bool) -> None:
     begun; Conflict when somebody else moved the head; StoreUnavailable."""
     head = rows.read_head(ports.table.get(keys.head))
     if head.state != "erasing":
-        raise NoSuchUser(keys.user)
+        raise UserNotFound(keys.user)
     left = replace(head, state="closed" if close else "active", created_at=iso(ports.clock.now()))
     ports.table.write([rows.put_head(keys, left)])
 

@@ -13,7 +13,7 @@ from neve.store.tenants.directory import users_of
 from neve.usecases.erase.erase_user import Removed, erase_user, keys_of
 
 
-class NoSuchTenant(LookupError):
+class TenantNotFound(LookupError):
     """The message is its id."""
 
 
@@ -21,7 +21,7 @@ def close_tenant(ports: Ports, tenant_id: str) -> int:
     """Delete its keys, so that nothing new is asked or written; how many. Raises NoSuchTenant,
     StoreUnavailable."""
     if ports.table.get(tenant_row(tenant_id)) is None:
-        raise NoSuchTenant(tenant_id)
+        raise TenantNotFound(tenant_id)
     return delete_rows(ports.table, keys_of(ports.table, Keys(tenant_id).api_keys, Index.RECENT))
 
 

@@ -24,7 +24,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.librarian.commit_filing import FilingCommit, InputRetracted, Overtaken, PersonWasFaster, result_of
+from neve.usecases.librarian.commit_filing import EditConflict, FilingCommit, InputRetracted, Overtaken, result_of
 from neve.usecases.librarian.gather import Gathered, gather
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.privacy.screen_answers import screen_filed
@@ -128,7 +128,7 @@ class _Librarian:
                 return commit.write()
             except (Overtaken, InputRetracted):
                 remark = None
-            except PersonWasFaster as faster:
+            except EditConflict as faster:
                 faster_persons += 1
                 self.report.raced += bool(faster.paths)
                 asked_about_unseen = asked_about_unseen or bool(faster.not_shown)
@@ -220,7 +220,7 @@ def _with_outcome(filed: Filed, head: SessionHead) -> Filed:
     return replace(filed, account=replace(filed.account, outcome=head.outcome))
 
 
-def _remark(faster: PersonWasFaster) -> str:
+def _remark(faster: EditConflict) -> str:
     parts = []
     if faster.paths:
         parts.append(

@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import islice
 from operator import itemgetter
 
-from neve.domain.cursors import BadCursor, make_cursor, read_cursor
+from neve.domain.cursors import InvalidCursor, make_cursor, read_cursor
 from neve.domain.errors import not_found
 from neve.domain.memories.visibility import born, status_at, visible
 from neve.domain.records import Memory, Status, UserHead
@@ -142,5 +142,5 @@ def _read_cursor(listed: bytes, cursor: str) -> tuple[int, str]:
     """The pinned generation and the place of the page's end. Raises BadCursor."""
     gen, after = read_cursor(listed, cursor)
     if not (gen.isdecimal() and is_memory_key(after)):
-        raise BadCursor("not a cursor of this list")
+        raise InvalidCursor("not a cursor of this list")
     return int(gen), memory_place(Key("", after))

@@ -12,7 +12,7 @@ from neve.ports import Conflict, QueueName
 from neve.scope import TenantScope, UserScope
 from neve.store import rows
 from neve.store.tenants.directory import users_of
-from neve.usecases.jobs.messages.reflection import KIND, Asked, tenant_message, user_message
+from neve.usecases.jobs.messages.reflection import KIND, ReflectionRequest, tenant_message, user_message
 from neve.usecases.jobs.read_jobs import get_tenant_job
 from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.run import new_run
@@ -27,7 +27,7 @@ def request_reflection(scope: TenantScope, user: str | None, min_age_days: float
     """A queued job. Whoever asks is not asked whether it is worth a run. Raises erasing, user_closed,
     StoreUnavailable; a call that could not be sent leaves no job."""
     now = scope.ports.clock.now()
-    asked = Asked(f"job_{scope.ports.ids.ulid(now)}", _until(scope, min_age_days), regardless=True)
+    asked = ReflectionRequest(f"job_{scope.ports.ids.ulid(now)}", _until(scope, min_age_days), regardless=True)
     # the message first: a row without one would stay queued for as long as it is kept
     if user is None:
         job = new_run(asked, iso(now))

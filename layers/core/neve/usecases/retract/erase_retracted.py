@@ -39,7 +39,7 @@ readings of all the user's events."""
 
 
 @dataclass(frozen=True)
-class MadeOfIt:
+class DerivedRows:
     """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
     documents, by id and rev, none of which is there any more; ``kept``: ids of memories that held words of it
     before."""
@@ -71,7 +71,7 @@ class Receipt:
         return {**counts, "rebuilt_packs": [], "verified": self.left == 0}
 
 
-def erase_retracted(scope: SessionScope, incarnation: int, retraction: Retraction, made: MadeOfIt) -> Receipt:
+def erase_retracted(scope: SessionScope, incarnation: int, retraction: Retraction, made: DerivedRows) -> Receipt:
     """Raises UserErased, StoreUnavailable."""
     return _Erasing(scope, incarnation, retraction, made).run()
 
@@ -81,7 +81,7 @@ class _Erasing:
     scope: SessionScope
     incarnation: int
     retraction: Retraction
-    made: MadeOfIt
+    made: DerivedRows
     receipt: Receipt = field(default_factory=Receipt)
 
     def run(self) -> Receipt:
@@ -228,7 +228,7 @@ class _Erasing:
         self.receipt.packs += purge_packs_made_of(self.scope, self.made)
 
 
-def purge_packs_made_of(scope: SessionScope, made: MadeOfIt) -> int:
+def purge_packs_made_of(scope: SessionScope, made: DerivedRows) -> int:
     """Of how many versions. Nothing moves where no row was made of the deleted: no pack can hold it then. Raises
     StoreUnavailable, and 409 ``conflict``."""
     return len(purge_packs_with(scope, made.is_in)) if made.touched or made.kept or made.revisions else 0

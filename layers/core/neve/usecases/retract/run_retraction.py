@@ -24,7 +24,7 @@ from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.rebuild_packs import rebuild_packs, served_with
-from neve.usecases.retract.erase_retracted import MadeOfIt, erase_retracted, purge_packs_made_of
+from neve.usecases.retract.erase_retracted import DerivedRows, erase_retracted, purge_packs_made_of
 from neve.usecases.retract.observe_remainder import observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
 from neve.usecases.retract.retract_job import ERASED, KIND, PACK, SUMMARY, JobEnded, after, is_done, note, read
@@ -124,7 +124,7 @@ class _Retracting:
         receipt.vectors += counted.get("document_vectors", 0)
         self._note(ERASED, {"erased": receipt.told()})
 
-    def _note_served(self, made: MadeOfIt) -> None:
+    def _note_served(self, made: DerivedRows) -> None:
         """Before they are purged, and on top of what a worker before noted: afterwards nobody finds them."""
         served = served_with(self.scope, made.is_in)
 
@@ -156,7 +156,7 @@ class _Retracting:
         note(self.scope, self.job_id, lambda job: after(job, step, result))
 
 
-def _made_of_it(job: Job) -> MadeOfIt:
+def _made_of_it(job: Job) -> DerivedRows:
     state = job.state
     revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
-    return MadeOfIt(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
+    return DerivedRows(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
