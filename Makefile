@@ -3,7 +3,7 @@
 # make soak    15 minutes of load, faults and restarts (docs/soak.md)
 # make bench   measures this machine                       make eval DATA=folder   retrieval on sets of chats
 # make eval-cost DATA=folder: what a conversation costs turn by turn, with Neve and without
-# make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies anew
+# make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies again
 # make late    fetches the encoder that a policy of `rerank: late` needs
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make audit   the templates by the rules of parliament and checkov (docs/deploy.md)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,10 +84,19 @@ def text(operations: Iterable[AnyOperation]) -> str:
     """The page as it is committed. Raises KeyError for an operation without a code, and for one that is named here and
     not answered."""
     by_id = {operation.id: operation for operation in operations}
-    tables = [_table(code, group, [by_id.pop(i) for i in group.ids]) for code, group in GROUPS.items()]
+    by_code = {code: [by_id.pop(i) for i in group.ids] for code, group in GROUPS.items()}
+    tables = [_table(code, GROUPS[code], answered) for code, answered in by_code.items()]
     if by_id:
         raise KeyError(f"no code for {sorted(by_id)}")
-    return "\n".join([_BEGINNING, *tables, _errors()])
+    return "\n".join([_BEGINNING, _codes(by_code), *tables, _errors()])
+
+
+def _codes(by_code: Mapping[str, Sequence[AnyOperation]]) -> str:
+    lines = ["| code | about | calls |", "| --- | --- | --- |"]
+    for code, operations in by_code.items():
+        calls = ", ".join(f"`{one.method} {one.path.removeprefix('/v1')}`" for one in operations)
+        lines.append(f"| [{code}](#{code.lower()}) | {GROUPS[code].title} | {calls} |")
+    return "\n".join([*lines, ""])
 
 
 def _table(code: str, group: Group, operations: Iterable[AnyOperation]) -> str:

@@ -2,9 +2,9 @@
 
 ``LOCK`` is held (flock) by the opener and names its process. ``FORMAT`` says that the folder is ours, how it is laid
 out and what it must hold. ``CLEAN`` is there between an orderly stop and the next start; without it the databases are
-read through before anybody uses them. After an orderly stop so are those up to ``READ_AT_ONCE``; larger ones are read
-by the service while it works (``DataFolder.unread``). Opening a healthy folder takes 0.2 s at most after an orderly
-stop; after a crash 0.3 s for 600 MB, or 2 s when all of it must come from the disk.
+read through before anybody uses them. After an orderly stop so are those up to ``MAX_EAGER_READ_BYTES``; larger ones
+are read by the service while it works (``DataFolder.unread``). Opening a healthy folder takes 0.2 s at most after an
+orderly stop; after a crash 0.3 s for 600 MB, or 2 s when all of it must come from the disk.
 
 The table and the objects are the truth: a folder in which they are damaged is moved aside. ``DERIVED`` databases are
 made again from the table, by whoever opens the folder: ``DataFolder.lost`` names them until ``found_again``."""
@@ -30,10 +30,10 @@ FOLDERS = {"embedded": ".neve", "full": ".neve-full"}
 """Where a service of each stack keeps its data unless it is told otherwise."""
 FORMAT_NUMBER = 4
 """Raise it with any change of what ``search.db`` holds: of its columns, of a term in ``neve.domain.terms``, of a count
-in ``neve.domain.recall.weighted_counts``. The next start makes the search index anew from the table."""
+in ``neve.domain.recall.weighted_counts``. The next start rebuilds the search index from the table."""
 SEARCH = "search.db"
 DERIVED = ("queue.db", SEARCH)
-READ_AT_ONCE = 64 * 1024 * 1024
+MAX_EAGER_READ_BYTES = 64 * 1024 * 1024
 """Bytes of a database that is read through at each start: 0.03 s from memory, 0.2 s from a disk."""
 OLDEST_READ = 4
 """Raise it to ``FORMAT_NUMBER`` with a change after which stored rows are not found any more. Before this one the rows
@@ -164,7 +164,7 @@ def _check(path: Path, holds: list[str], clean: dict[str, int] | None) -> _Check
     damaged: dict[str, str] = {}
     unread: list[Path] = []
     for name in sorted({*holds, *(database.name for database in path.glob("*.db"))}):
-        at_once = clean is None or _size(path / name) <= READ_AT_ONCE
+        at_once = clean is None or _size(path / name) <= MAX_EAGER_READ_BYTES
         found = _damage(path / name, name in holds, (clean or {}).get(name), thorough=at_once)
         if found is not None and name in DERIVED:
             damaged[name] = found

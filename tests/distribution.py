@@ -18,7 +18,7 @@ ORDER = ("packaging", "http", "contract", "stack", "faults", "infra", "unit", "c
 """Folders of ``tests``. A folder that is not named comes first."""
 ALONE = ("tests/crash/", "tests/stack/test_servers.py")
 """Every test starts servers of its own, so none gains by another; those that share theirs are named ``test_they_…``."""
-TOGETHER = ("tests/packaging", "tests/infra")
+ONE_PROCESS = ("tests/packaging", "tests/infra")
 """The layers are built, and the template is expanded, once a process."""
 ENGINE = re.compile(r"[\[-](embedded|full|sqlite|dynamodb-local|moto|elasticmq|files|s3mock|opensearch)[\]-]")
 """The store of a test that runs on several. A process starts a server for each stack but once."""
@@ -30,7 +30,7 @@ def group_of(nodeid: str) -> str:
     """Names the group of a test."""
     if nodeid.startswith(ALONE):
         return nodeid.partition("::test_they_")[0]
-    for folder in TOGETHER:
+    for folder in ONE_PROCESS:
         if nodeid.startswith(f"{folder}/"):
             return folder
     file, _, test = nodeid.partition("::")

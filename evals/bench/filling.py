@@ -15,9 +15,9 @@ from evals.progress import tracked
 from local.api_client import ApiClient
 from neve.domain.times import iso
 
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 """Of an import call; 1 MiB is what it takes."""
-MOST_LINES = 5_000
+MAX_LINES = 5_000
 SESSION_ROWS = 20
 """Memories of one conversation."""
 DAYS = 540
@@ -100,7 +100,7 @@ def _batches(lines: Iterator[str]) -> Iterator[list[str]]:
     batch: list[str] = []
     size = 0
     for line in lines:
-        if batch and (size + len(line) + 1 > MOST_BYTES or len(batch) == MOST_LINES):
+        if batch and (size + len(line) + 1 > MAX_BYTES or len(batch) == MAX_LINES):
             yield batch
             batch, size = [], 0
         batch.append(line)

@@ -13,7 +13,7 @@ from pathlib import Path
 VOCABULARY = Path(__file__).with_name("vocabulary.json")
 SLOTS = ("person", "action", "thing", "quality", "time", "reason", "preference")
 NAMES = 6_000
-LONGEST_NAME = 4
+MAX_NAME = 4
 """Syllables."""
 
 
@@ -45,5 +45,5 @@ def _names(syllables: Sequence[str]) -> list[str]:
     drawn = random.Random("names")
     found: dict[str, None] = {}
     while len(found) < NAMES:
-        found["".join(drawn.choices(syllables, k=drawn.randint(2, LONGEST_NAME))).capitalize()] = None
+        found["".join(drawn.choices(syllables, k=drawn.randint(2, MAX_NAME))).capitalize()] = None
     return list(found)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.bench import machine
-from evals.cost.playing import KEPT, TURNS_A_SESSION, Played, play
+from evals.cost.playing import MEMORIES, TURNS_A_SESSION, Played, play
 from evals.cost.priced_ports import WAIT_MS
 from evals.cost.report import render, write_markdown
 from local.template import read_template
@@ -45,7 +45,7 @@ def _measure(turns: int) -> None:
     result = {
         "at": iso(datetime.now(UTC)),
         "machine": machine.describe(),
-        "settings": {"kept": KEPT, "turns_a_session": TURNS_A_SESSION, "wait_ms": WAIT_MS},
+        "settings": {"kept": MEMORIES, "turns_a_session": TURNS_A_SESSION, "wait_ms": WAIT_MS},
         **{name: _plain(getattr(bills, name)) for name in ("turn", "end", "export", "erasure")},
         "schedules": {name: _plain(played) for name, played in bills.schedules.items()},
     }

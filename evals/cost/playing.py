@@ -34,7 +34,7 @@ from local.workers.worker_events import schedule_event
 from neve import observability, wiring
 
 USER = "ann"
-KEPT = 300
+MEMORIES = 300
 """Memories of the user before the first turn."""
 TURNS_A_SESSION = 20
 VCPU_MB = 1769
@@ -112,7 +112,7 @@ class _Stage:
 
     def load(self) -> None:
         """A user with memories, the functions loaded, caches warm."""
-        for text in memory_texts(KEPT, seed=11):
+        for text in memory_texts(MEMORIES, seed=11):
             self._send("POST", "/memories", {"text": text}, 201)
         self._drain()
         self._session("warm")

@@ -18,7 +18,7 @@ from local.template import ROOT, read_template
 from neve.store.partitions import due_rows
 
 LOOK_S = 0.1
-LONGEST_S = 4 * 3600.0
+MAX_NIGHT_S = 4 * 3600.0
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ def _until(folder: Path, ports: EmbeddedPorts, users: int, model_s: float, rando
     """Run the workers until so many users have ended, and some part of a second longer, then kill them; how many have
     ended by then. Without ``random`` until all have, and the planner too has seen it."""
     worker = _start(folder, model_s)
-    end = time.monotonic() + LONGEST_S
+    end = time.monotonic() + MAX_NIGHT_S
     try:
         while done_users(ports, list(TENANTS)) < users or (random is None and any(due_rows(ports.table, "replace"))):
             if worker.poll() is not None or time.monotonic() > end:

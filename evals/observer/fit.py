@@ -24,7 +24,7 @@ from neve.observers.extractive.english.sentences import sentences
 
 TRAIN = Path(__file__).with_name("train.jsonl")
 SAID_ON = date(2026, 3, 10)
-FEWEST = 2
+MIN_COUNT = 2
 """Sentences in which a word or feature must occur."""
 L2 = 0.1
 STEPS = 250
@@ -74,7 +74,7 @@ def _as_judged(text: str) -> str | None:
 
 def _frequent(sets: Sequence[set[str]]) -> list[str]:
     counts = Counter(one for found in sets for one in found)
-    return sorted(one for one, n in counts.items() if n >= FEWEST)
+    return sorted(one for one, n in counts.items() if n >= MIN_COUNT)
 
 
 def _matrix(found: Sequence[set[str]], names: Sequence[str]) -> Matrix:

@@ -1,4 +1,4 @@
-"""What a backend without a memory sends, and what one sends that writes its memory anew for every turn."""
+"""What a backend without a memory sends, and what one sends that rewrites its memory for every turn."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from neve.observing import (
 from neve.ports import LanguageModel, ModelAnswer, ModelRequest
 
 LINE_TOKENS = 30
-SHORT, FEWEST_WORDS = 3, 6
+SHORT, MIN_WORDS = 3, 6
 """Characters of a word that is left out, and words of a line that is worth keeping."""
 MESSAGES = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)
 
@@ -125,7 +125,7 @@ def telegram(events: Sequence[Event]) -> ObservedLine | None:
     """The words of the messages without those of small talk; None when next to nothing is left."""
     said = " ".join(event_text(event) for event in events if event.event_type in MESSAGES)
     words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", said)) if len(word) > SHORT]
-    if len(words) < FEWEST_WORDS:
+    if len(words) < MIN_WORDS:
         return None
     text = trim_to(f"🟡 {' '.join(words)}", LINE_TOKENS, marker="")
     return ObservedLine(text, events[0].seq, events[-1].seq)

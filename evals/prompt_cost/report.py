@@ -16,7 +16,7 @@ DOCUMENT = Path("docs/prompt-cost.md")
 BEGIN, END = "<!-- prompt-cost:begin -->", "<!-- prompt-cost:end -->"
 POINTS = 80
 """Of each line of the plot."""
-LEAST_PREFIX, FLAT, SHARE_OF_UNCACHED = 0.95, 1.2, 0.30
+MIN_PREFIX, FLAT, SHARE_OF_UNCACHED = 0.95, 1.2, 0.30
 JUDGED_AT = "locomo-100k"
 """Where the cost has to be below that of the full history."""
 
@@ -164,7 +164,7 @@ def _prefix_goal(name: str, result: Result) -> str:
     found = result["methods"][NEVE]
     share = found["stable_prefix_share"]
     told = f"{_percent(share)}, {_percent(found['least_stable_prefix'])}"
-    return f"{_yes(share >= LEAST_PREFIX)}: {told}" if name.startswith("locomo") else told
+    return f"{_yes(share >= MIN_PREFIX)}: {told}" if name.startswith("locomo") else told
 
 
 def _flat_goal(_: str, result: Result) -> str:
@@ -193,7 +193,7 @@ def _against(result: Result, method: str, model: str) -> float:
 
 
 _GOALS: Mapping[str, Callable[[str, Result], str]] = {
-    f"at least {LEAST_PREFIX:.0%} of the bytes before the last user turn are the beginning of the request before, but"
+    f"at least {MIN_PREFIX:.0%} of the bytes before the last user turn are the beginning of the request before, but"
     " for a new epoch: all turns together, the least one": _prefix_goal,
     f"cost of a turn, last fifth by second fifth, at most {FLAT}": _flat_goal,
     f"cost by the full history's without a cache, at most {SHARE_OF_UNCACHED:.0%} at 100k": _uncached_goal,

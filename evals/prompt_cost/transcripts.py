@@ -12,7 +12,7 @@ from evals.retrieval.chats import Chat, Message
 from evals.retrieval.locomo import load
 from neve.domain.tokens import estimate
 
-MOST_QUESTIONS = 300
+MAX_QUESTIONS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,5 +128,5 @@ def _asked(chat: Chat, said: str) -> list[Asked]:
 
 
 def _some(asked: Sequence[Asked]) -> Sequence[Asked]:
-    """At most ``MOST_QUESTIONS``, evenly spread."""
-    return asked[:: max(1, -(-len(asked) // MOST_QUESTIONS))]
+    """At most ``MAX_QUESTIONS``, evenly spread."""
+    return asked[:: max(1, -(-len(asked) // MAX_QUESTIONS))]

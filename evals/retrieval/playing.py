@@ -16,7 +16,7 @@ from neve.domain.times import iso
 
 BATCH = 48
 """The most events a call takes."""
-LONGEST = 200_000
+MAX_CHARACTERS = 200_000
 """Characters of a message that are sent: an event has at most 256 KiB, and BEAM has one message of 350."""
 SETTLE_S = 1_800.0
 DEPTH = 20
@@ -94,7 +94,7 @@ def _event(message: Message) -> dict[str, Any]:
     event = {
         "client_id": message.id,
         "event_type": "user_message" if message.by_user else "assistant_response",
-        "content": message.text[:LONGEST],
+        "content": message.text[:MAX_CHARACTERS],
         "created_at": iso(message.at),
     }
     return event | ({"name": message.name} if message.name else {})

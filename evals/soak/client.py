@@ -29,8 +29,8 @@ STATEMENTS = (
     "I finished the {} project yesterday.",
 )
 """The extractive observer keeps each of them, so that every observed user message is in some observation."""
-MOST_EVENTS, BURST = 6, 40
-MOST_SESSIONS = 6
+MAX_EVENTS, BURST = 6, 40
+MAX_SESSIONS = 6
 """Of one account and client: an old session goes on while others begin."""
 LOST = 0.06
 """How often a client loses the answer of a write, and how often it repeats one that was answered."""
@@ -91,7 +91,7 @@ class Client:
     def _open(self, journal: Journal) -> None:
         """A new session, or one that is there. The account's first one is shared by all clients that have it."""
         wanted = "shared" if not journal.sessions else self._random.choice([*journal.sessions, self._token("s")])
-        if wanted not in journal.sessions and len(journal.sessions) >= MOST_SESSIONS:
+        if wanted not in journal.sessions and len(journal.sessions) >= MAX_SESSIONS:
             wanted = self._random.choice(journal.sessions)
         reply = self._send(journal, Call("open", "POST", "/sessions", {"session_id": wanted}))
         if reply is not None:
@@ -273,7 +273,7 @@ class Client:
 
     def _events(self, count: int | None = None) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []
-        for _ in range(count or self._random.randint(1, MOST_EVENTS)):
+        for _ in range(count or self._random.randint(1, MAX_EVENTS)):
             if events and events[-1]["event_type"] == "user_message":
                 events.append({"event_type": "assistant_response", "content": f"I see, {self._token('e')}."})
             else:

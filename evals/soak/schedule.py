@@ -38,7 +38,7 @@ RESTARTS: tuple[tuple[Server, bool], ...] = (
 """True: by ``kill -9``. The two that hold rows and passages are killed, the others are stopped."""
 BEFORE, DURING = 0.35, 0.4
 """Shares of a step's time: calm, then the fault; the rest is calm again."""
-LONGEST_FAULT_S = 20.0
+MAX_FAULT_S = 20.0
 """Well below the 42 s after which a change that the stream cannot deliver is given up (10 retries, template.yaml)."""
 
 
@@ -70,5 +70,5 @@ def schedule(minutes: float, seed: int, *, restarts: bool) -> list[Step]:
             steps.append(Step(name, at_s, 0.0, restart=server, kill=kill))
         else:
             name, given = faults.pop()
-            steps.append(Step(name, at_s, min(DURING * slot_s, LONGEST_FAULT_S), given))
+            steps.append(Step(name, at_s, min(DURING * slot_s, MAX_FAULT_S), given))
     return steps

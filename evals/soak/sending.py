@@ -18,7 +18,7 @@ from local.api_client import ApiClient, Reply
 
 PATIENCE_S = 150.0
 """Longer than any outage of the schedule, and than a claim that a failed call left on its idempotency key (60 s)."""
-LONGEST_PAUSE_S = 5.0
+MAX_PAUSE_S = 5.0
 FIRST_PAUSE_S = 0.1
 UNKNOWN = frozenset({429, 502, 503, 504})
 REPEATABLE_CODES = frozenset({"conflict", "idempotency_in_progress"})
@@ -89,7 +89,7 @@ class Sender:
             if time.monotonic() > end:
                 return None
             time.sleep(self._random.uniform(0.5, 1.0) * max(pause_s, _asked_pause(reply)))
-            pause_s, again = min(2 * pause_s, LONGEST_PAUSE_S), True
+            pause_s, again = min(2 * pause_s, MAX_PAUSE_S), True
 
     def abandon(self, account: Account, call: Call) -> None:
         """Send it and do not wait for the answer, as a client whose connection breaks."""
@@ -143,4 +143,4 @@ def _code(reply: Reply) -> str:
 
 def _asked_pause(reply: Reply | None) -> float:
     asked = float(reply.headers.get("retry-after", "0")) if reply is not None else 0.0
-    return min(asked, LONGEST_PAUSE_S)
+    return min(asked, MAX_PAUSE_S)

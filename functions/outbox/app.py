@@ -17,7 +17,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG
     as one, each record is tried by itself, in order, and the first that fails is named."""
     changes = [read_change(record) for record in event["Records"]]
     if _dispatched(changes):
-        observability.measured("outbox", model_metrics(changes))
+        observability.emit_metrics("outbox", model_metrics(changes))
         return {"batchItemFailures": []}
     for change in changes:
         if not _dispatched([change]):

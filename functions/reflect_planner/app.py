@@ -12,5 +12,5 @@ wiring.prepare()
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, float]:  # noqa: ARG001
     planned = plan_nights(wiring.ports()).metrics()
-    observability.measured("reflect_planner", planned)
+    observability.emit_metrics("reflect_planner", planned)
     return planned

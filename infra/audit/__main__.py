@@ -26,7 +26,7 @@ PLAIN = ("data", "observability", "account")
 BUILD_SHA = "0123456789abcdef"
 HERE = Path(__file__).parent
 SUPPRESSIONS = HERE / "suppressions.yaml"
-KEPT = ROOT / ".cache" / "audit.json"
+CACHE_FILE = ROOT / ".cache" / "audit.json"
 
 
 def main() -> int:
@@ -43,12 +43,12 @@ def main() -> int:
 def _findings() -> list[Finding]:
     """Raises what ``audit`` and ``expand`` raise."""
     total = sum_of(_inputs())
-    if KEPT.exists() and (kept := json.loads(KEPT.read_bytes()))["sum"] == total:
+    if CACHE_FILE.exists() and (kept := json.loads(CACHE_FILE.read_bytes()))["sum"] == total:
         return [Finding(*one) for one in kept["findings"]]
     with tempfile.TemporaryDirectory(prefix="neve-audit-") as folder:
         findings = audit(_templates(), Path(folder))
-    KEPT.parent.mkdir(exist_ok=True)
-    KEPT.write_text(json.dumps({"sum": total, "findings": [astuple(one) for one in findings]}, indent=1))
+    CACHE_FILE.parent.mkdir(exist_ok=True)
+    CACHE_FILE.write_text(json.dumps({"sum": total, "findings": [astuple(one) for one in findings]}, indent=1))
     return findings
 
 

@@ -33,7 +33,7 @@ MISTAKES: Mapping[str, Any] = {
         },
     },
 }
-SEEN = {("CKV_AWS_20", f"{PLANTED}/OpenBucket"), ("UNKNOWN_ACTION", f"{PLANTED}/WrongPolicy")}
+EXPECTED = {("CKV_AWS_20", f"{PLANTED}/OpenBucket"), ("UNKNOWN_ACTION", f"{PLANTED}/WrongPolicy")}
 
 
 class NotAudited(Exception):
@@ -45,7 +45,7 @@ def audit(templates: Mapping[str, Mapping[str, Any]], folder: Path) -> list[Find
     NotAudited, Unreadable."""
     everything = {**templates, PLANTED: MISTAKES}
     found = [*_of_policies(everything), *_of_resources(everything, folder)]
-    if missed := SEEN - {(finding.rule, finding.where) for finding in found}:
+    if missed := EXPECTED - {(finding.rule, finding.where) for finding in found}:
         raise NotAudited(f"what was planted was not found: {sorted(missed)}")
     return sorted(finding for finding in found if not finding.where.startswith(f"{PLANTED}/"))
 

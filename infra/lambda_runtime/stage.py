@@ -13,7 +13,7 @@ from typing import Any, Self
 from infra.lambda_runtime.process import LAST_OUTPUT, LambdaProcess, Sandbox
 from infra.lambda_runtime.stores import Stores
 from infra.packaging.functions import DeployedFunction
-from local.aws.sqs_consumer import MOST_AT_ONCE
+from local.aws.sqs_consumer import RECEIVE_BATCH_SIZE
 from local.broker import Received
 from local.http.gateway import Gateway
 from local.http.message import Request, Response
@@ -84,12 +84,12 @@ class Stage:
                     raise NotHandled(f"{source.function}: {answer}\n{self.said()}")
                 for message in batch:
                     broker.delete(queue, message.receipt)
-            messages = broker.receive(queue, MOST_AT_ONCE, datetime.now(UTC))
+            messages = broker.receive(queue, RECEIVE_BATCH_SIZE, datetime.now(UTC))
 
     def _arrived(self, queue: str) -> list[Received]:
         end = time.monotonic() + ARRIVES_S
         while time.monotonic() < end:
-            if found := self._stores.broker.receive(queue, MOST_AT_ONCE, datetime.now(UTC)):
+            if found := self._stores.broker.receive(queue, RECEIVE_BATCH_SIZE, datetime.now(UTC)):
                 return found
             time.sleep(LOOK_S)
         raise NotHandled(f"nothing arrived in {queue}\n{self.said()}")

@@ -25,14 +25,14 @@ from neve.store.tenants import tenant_rows
 from neve.store.tenants.directory import all_tenants
 from neve.store.tenants.tenant_rows import SCOPES
 from neve.usecases.erase import erase_user
-from neve.usecases.erase.erase_user import NoSuchUser
-from neve.usecases.erase.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
+from neve.usecases.erase.erase_user import UserNotFound
+from neve.usecases.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
 from neve.usecases.indexing.index_events import EmbedAgain
 from neve.usecases.tenants.create_key import CreatedKey, add_key
 from neve.usecases.tenants.create_tenant import create_tenant
 
 FAILURES = (
-    *(NoAccount, NoSuchStage, NoSuchTenant, NoSuchUser, NeveError, StoreUnavailable, Conflict, SettingsError),
+    *(NoAccount, NoSuchStage, TenantNotFound, UserNotFound, NeveError, StoreUnavailable, Conflict, SettingsError),
     *(EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain),
 )
 EMBEDDERS = ("bge-small", "titan", "none")
@@ -95,7 +95,7 @@ def _issue_key(ports: Ports, given: argparse.Namespace) -> None:
     """Past the limit of two live keys, which is for tenants who can still revoke one."""
     item = ports.table.get(tenant_row(given.tenant))
     if item is None:
-        raise NoSuchTenant(given.tenant)
+        raise TenantNotFound(given.tenant)
     _show(add_key(ports, tenant_rows.read_tenant(item), SCOPES, "issued by the operator"))
 
 

@@ -13,7 +13,7 @@ part of the text.
 
 The files are committed and not made by a build: the model's arithmetic differs in the last digits between processors, a
 basis made elsewhere would be another one, and vectors of two bases cannot be compared. Whoever makes a new one changes
-``BASIS_SHA256`` of the adapter, and with it the model's tag: every tenant's passages are then encoded anew.
+``BASIS_SHA256`` of the adapter, and with it the model's tag: every tenant's passages are then encoded again.
 
 ``--check`` makes nothing. It says what projection and codes cost on ``paraphrases.jsonl``, which the basis has not
 seen: how well each question finds its statement among all of them."""
@@ -33,7 +33,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # it is run by its path, from anywhere
 
-from neve.adapters.embedders.late_interaction import FETCH, KEPT, STATE, read_basis
+from neve.adapters.embedders.late_interaction import DIMENSIONS, FETCH, STATE, read_basis
 from neve.adapters.embedders.onnx_model import OnnxModel
 from neve.adapters.embedders.token_codes import from_codes, normalised, to_codes
 
@@ -88,9 +88,11 @@ def make(texts: Sequence[str]) -> dict[str, Any]:
         products += states.T @ states
     mean = total / tokens
     values, directions = np.linalg.eigh(products / tokens - np.outer(mean, mean))
-    kept = directions[:, ::-1][:, :KEPT]
-    kept = kept * np.sign(kept[np.abs(kept).argmax(axis=0), np.arange(KEPT)])  # a direction has no sign of its own
-    kept = kept * values[::-1][:KEPT] ** EVENED
+    kept = directions[:, ::-1][:, :DIMENSIONS]
+    kept = kept * np.sign(
+        kept[np.abs(kept).argmax(axis=0), np.arange(DIMENSIONS)]
+    )  # a direction has no sign of its own
+    kept = kept * values[::-1][:DIMENSIONS] ** EVENED
     content = np.vstack([mean[None], kept.T]).astype("<f4").tobytes()
     (FOLDER / "basis.bin").write_bytes(content)
     return {
@@ -98,7 +100,7 @@ def make(texts: Sequence[str]) -> dict[str, Any]:
         "texts": len(texts),
         "texts_sha256": hashlib.sha256("\n".join(texts).encode()).hexdigest(),
         "tokens": tokens,
-        "variance_kept": round(float(values[::-1][:KEPT].sum() / values.sum()), 4),
+        "variance_kept": round(float(values[::-1][:DIMENSIONS].sum() / values.sum()), 4),
     }
 
 

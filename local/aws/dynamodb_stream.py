@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LOOK_S = 2.0
 """How often a waiting reader asks for what another process wrote."""
-FIRST_LOOK_S, LONGEST_LOOK_S = 0.04, 0.3
+FIRST_LOOK_S, MAX_LOOK_S = 0.04, 0.3
 PAGE = 1000
 """The most that one GetRecords gives."""
 IDLE_S = 60.0
@@ -156,7 +156,7 @@ class DynamoDbStream:
             if left <= 0:
                 return False
             self._wait_for_news(heard, min(left, look_s if self._writes.recent else LOOK_S))
-            look_s = min(2 * look_s, LONGEST_LOOK_S)
+            look_s = min(2 * look_s, MAX_LOOK_S)
         return False
 
     def close(self) -> None:
@@ -260,13 +260,13 @@ class DynamoDbStream:
                 del known[gone]
         for name in _oldest_first(listed):
             if name not in self._finished:
-                self._shard, self._iterator = name, self._iterator_behind(name, self._read.get(name))
+                self._shard, self._iterator = name, self._iterator_after(name, self._read.get(name))
                 if self._iterator is not None:
                     return True
                 self._finished.add(name)
         return False
 
-    def _iterator_behind(self, shard: str, place: _Place | None) -> str | None:
+    def _iterator_after(self, shard: str, place: _Place | None) -> str | None:
         """None when the shard ends with that record. What follows a record is trusted only while the record is there:
         once it was trimmed, all that is left in the shard is younger."""
         if place is not None:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from local.broker import Received
 from local.template import QueueSpec
 
-KNOWN_S = 30.0
+QUEUE_STATE_TTL_S = 30.0
 """So long what the server said is trusted."""
-BURIED_S = 5.0
+DEAD_LETTER_GRACE_S = 5.0
 """So long after its queue was empty a dead letter may still be on its way."""
 
 Moment = tuple[tuple[str, int], ...]
@@ -137,7 +137,7 @@ class QueuesAtRest:
         """None: the server has to be asked."""
         with self._lock:
             dead = self._dead.get(queue)
-            if not self._judged(feeding) or dead is None or time.monotonic() - dead.at > KNOWN_S:
+            if not self._judged(feeding) or dead is None or time.monotonic() - dead.at > QUEUE_STATE_TTL_S:
                 return None
             return dead.letters if dead.moment == self._moment(queue, feeding) else None
 
@@ -155,7 +155,11 @@ class QueuesAtRest:
         it, now = self._queues[queue], time.monotonic()
         if not self._alone or queue in self._filled_by_server:
             return None
-        if it.agreed_at is None or now - it.agreed_at > KNOWN_S or any(back_at <= now for back_at in it.taken.values()):
+        if (
+            it.agreed_at is None
+            or now - it.agreed_at > QUEUE_STATE_TTL_S
+            or any(back_at <= now for back_at in it.taken.values())
+        ):
             return None
         return it
 
@@ -165,7 +169,7 @@ class QueuesAtRest:
         if it is None:
             return False
         doomed, at = it.emptied
-        if doomed == it.doomed and time.monotonic() > at + BURIED_S:
+        if doomed == it.doomed and time.monotonic() > at + DEAD_LETTER_GRACE_S:
             it.judged = doomed
         elif doomed != it.doomed and not it.waiting and not it.taken:
             it.emptied = (it.doomed, time.monotonic())

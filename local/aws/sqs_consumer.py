@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types_boto3_sqs.literals import QueueAttributeNameType
     from types_boto3_sqs.type_defs import MessageTypeDef
 
-MOST_AT_ONCE = 10
+RECEIVE_BATCH_SIZE = 10
 """Messages that SQS gives in one answer."""
 LOOK_S = 3.0
 """How often a consumer looks for messages that another process sent, or that come back because their visibility timeout
@@ -101,7 +101,7 @@ class SqsBroker:
         while len(batch) < limit and not self._at_rest.nothing_waits(queue):
             try:
                 with self._at_rest.in_doubt(queue):
-                    found = [*map(_received, self._receive(url, min(limit - len(batch), MOST_AT_ONCE)))]
+                    found = [*map(_received, self._receive(url, min(limit - len(batch), RECEIVE_BATCH_SIZE)))]
             except StoreUnavailable:
                 if not batch:
                     raise

@@ -16,7 +16,7 @@ from neve.ports import Clock, DeadlineExceeded
 
 T = TypeVar("T")
 
-LONGEST_SLEEP_S = 0.5
+MAX_SLEEP_S = 0.5
 """What a sleeper really waits at most. Who polls for the work of others sleeps less than this at a time."""
 
 _monotonic_ms: ContextVar[float] = ContextVar("virtual_monotonic_ms", default=0.0)
@@ -57,7 +57,7 @@ class VirtualClock:
     def sleep(self, seconds: float) -> None:
         """Spends the time at once, and lets the others work meanwhile."""
         spend(seconds * 1000)
-        self._real.sleep(min(seconds, LONGEST_SLEEP_S))
+        self._real.sleep(min(seconds, MAX_SLEEP_S))
 
     def freeze(self, at: datetime) -> None:
         self._frozen = at

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 GROWTH = 1.5
-SMALLEST = 16
+MIN_ROOM = 16
 BYTES_A_VALUE = 150
 """What one distinct value costs in Python objects: the string and its places in a dict and a list."""
 
@@ -35,7 +35,7 @@ class Column:
         added = np.asarray(values, self._data.dtype).reshape((-1, *self._shape))
         needed = self._size + len(added)
         if needed > len(self._data):
-            larger = np.empty((max(needed, int(len(self._data) * GROWTH), SMALLEST), *self._shape), self._data.dtype)
+            larger = np.empty((max(needed, int(len(self._data) * GROWTH), MIN_ROOM), *self._shape), self._data.dtype)
             larger[: self._size] = self.view()
             self._data = larger
         self._data[self._size : needed] = added

@@ -19,10 +19,10 @@ BUSY_TIMEOUT_S = 10.0
 IDLE_READERS = 8
 READER_CACHE_KB = 8 * 1024
 WRITER_CACHE_KB = 32 * 1024
-LARGEST_IDLE_WAL = 64 * 1024 * 1024
+MAX_IDLE_WAL = 64 * 1024 * 1024
 """A burst may grow the write-ahead log beyond this; the next checkpoint gives the disk space back."""
 SMALL_FILE = 32 * 1024 * 1024
-"""Written anew in 0.3 s (1.5 s for 200 MB), which a sweep each few minutes may take from the writers."""
+"""Rewritten in 0.3 s (1.5 s for 200 MB), which a sweep each few minutes may take from the writers."""
 RESTS = 200
 """A larger file is left alone for 200 times as long as its last rewriting took: writers wait 0.5 % of the time."""
 NO_DATABASE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -67,7 +67,7 @@ class SqliteFile:
             self._writer = self._connect(WRITER_CACHE_KB)
             for pragma in ("journal_mode=WAL", "secure_delete=ON"):
                 self._writer.execute(f"PRAGMA {pragma}")
-            self._writer.execute(f"PRAGMA journal_size_limit={LARGEST_IDLE_WAL}")
+            self._writer.execute(f"PRAGMA journal_size_limit={MAX_IDLE_WAL}")
             self._writer.executescript(schema)
         except sqlite3.Error as error:
             raise self._unavailable(error) from error
@@ -123,7 +123,7 @@ class SqliteFile:
     def wipe(self) -> bool:
         """Leave no byte of what was deleted, in the file or in its log. ``secure_delete`` does not see to all of it: a
         page that SQLite rearranges keeps a copy of the rows that moved, in the part that is free afterwards (2 to 7
-        rows of 6,000 writes with SQLite 3.40). So the file is written anew, a large one not each time. False when
+        rows of 6,000 writes with SQLite 3.40). So the file is rewritten, a large one not each time. False when
         somebody was reading in the log or the file must rest; a later call may succeed. Raises StoreUnavailable, also
         where the disk has no room for the copy."""
         return self._rewrite() & self.cut_log()

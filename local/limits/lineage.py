@@ -1,8 +1,9 @@
 """Lambda's detection of recursive loops: a message carries how often each function was invoked on the way to it.
 
-What a function sends while it handles a message carries the counts on. A function that was invoked ``MOST`` times in
-one such chain is not invoked again, unless it says ``RecursiveLoop: Allow``: the message then fails, and its queue's
-redrive policy decides. A chain ends at an HTTP request and at the table's stream, which the detection does not follow.
+What a function sends while it handles a message carries the counts on. A function that was invoked
+``MAX_INVOCATIONS`` times in one such chain is not invoked again, unless it says ``RecursiveLoop: Allow``: the message
+then fails, and its queue's redrive policy decides. A chain ends at an HTTP request and at the table's stream, which the
+detection does not follow.
 
 The counts travel where AWS has them too, in the message's trace header, in a form of our own."""
 
@@ -16,7 +17,7 @@ from typing import Any
 
 HEADER = "AWSTraceHeader"
 """The name of the message's system attribute."""
-MOST = 16
+MAX_INVOCATIONS = 16
 """``Lambda recursive loop detection`` in the Developer Guide: about 16 invocations of a function in one chain."""
 _PREFIX = "Lineage="
 _NONE: Mapping[str, int] = MappingProxyType({})
@@ -33,8 +34,8 @@ def invoked(function: str, event: Any, *, may_recurse: bool) -> Iterator[None]:
     """Within, the function works on ``event``. Raises RecursionStopped instead of letting it."""
     counts = _counts_of(event)
     counts[function] = counts.get(function, 0) + 1
-    if counts[function] > MOST and not may_recurse:
-        raise RecursionStopped(f"{function} was invoked {MOST} times in one chain")
+    if counts[function] > MAX_INVOCATIONS and not may_recurse:
+        raise RecursionStopped(f"{function} was invoked {MAX_INVOCATIONS} times in one chain")
     token = _current.set(counts if _from_a_queue(event) else {})
     try:
         yield

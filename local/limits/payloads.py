@@ -8,7 +8,7 @@ from typing import Any
 
 MAX_PAYLOAD = 6_291_556
 """Bytes of JSON. Lambda's documents say 6 MB; its error messages name this number."""
-LONGEST_CHARACTER = 6
+MAX_CHARACTER = 6
 """A control character takes this many bytes in JSON, any other one fewer."""
 BESIDE_THE_BODY = 256 * 1024
 """More than everything but the body of an event or an answer takes: a gateway carries 10 KB of headers."""
@@ -42,4 +42,4 @@ def check_answer(answer: Any) -> None:
 def _may_be_too_large(payload: Any) -> bool:
     """Nearly every payload is far too small to be worth a look."""
     body = payload.get("body") if isinstance(payload, Mapping) else None
-    return isinstance(body, str) and len(body) * LONGEST_CHARACTER + BESIDE_THE_BODY > MAX_PAYLOAD
+    return isinstance(body, str) and len(body) * MAX_CHARACTER + BESIDE_THE_BODY > MAX_PAYLOAD

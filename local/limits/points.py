@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 LAMBDA, API_GATEWAY = "AWS/Lambda", "AWS/ApiGateway"
-KEPT_MINUTES = 24 * 60
+RETENTION_MINUTES = 24 * 60
 
 
 class Series(NamedTuple):
@@ -44,7 +44,7 @@ class Points:
             minutes = self._minutes[series]
             before = minutes.get(minute, Minute(0.0, 0))
             minutes[minute] = Minute(before.total + value, before.number + 1)
-            if len(minutes) > KEPT_MINUTES:
+            if len(minutes) > RETENTION_MINUTES:
                 del minutes[min(minutes)]
 
     def minutes(self, series: Series) -> Mapping[int, Minute]:

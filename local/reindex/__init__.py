@@ -1,1 +1,1 @@
-"""Make the search index anew while the service is stopped, or on a search domain beside a running stage."""
+"""Rebuild the search index while the service is stopped, or on a search domain beside a running stage."""

@@ -1,4 +1,4 @@
-"""``python -m local.reindex``: make the search index anew while the service is stopped, for another embedder or after a
+"""``python -m local.reindex``: rebuild the search index while the service is stopped, for another embedder or after a
 loss. ``make reindex EMBEDDER=bge-small``.
 
 Broken off at any point, the service has the index that was in use or the whole new one; started again, no text is
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m local.reindex", description="Make the search index anew.")
+    parser = argparse.ArgumentParser(prog="python -m local.reindex", description="Rebuild the search index.")
     parser.add_argument("--data", type=Path, help="the service's folder (.neve, or .neve-full)")
     parser.add_argument("--stack", choices=tuple(FOLDERS), default="embedded", help="what it was started with")
     parser.add_argument("--embedder", choices=EMBEDDERS, required=True, help="whose vectors")

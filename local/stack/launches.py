@@ -14,7 +14,7 @@ SMALL_JVM: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encod
 """One collector thread and the quick compiler: half the memory and half the start of the defaults."""
 
 ONE_DATABASE: Final = "-sharedDb"
-AT_ONCE: Final = ";WRITE_DELAY=0"
+SYNC_WRITES: Final = ";WRITE_DELAY=0"
 """ElasticMQ's database writes half a second later without it, and a kill would lose a message just accepted."""
 
 LIST_TABLES: Final = {
@@ -55,7 +55,7 @@ def launch_of(
     return replace(
         launch,
         command=[part for part in launch.command if part != ONE_DATABASE],
-        environment={name: value.removesuffix(AT_ONCE) for name, value in launch.environment.items()},
+        environment={name: value.removesuffix(SYNC_WRITES) for name, value in launch.environment.items()},
     )
 
 
@@ -102,7 +102,7 @@ def _sqs(classes: _Classes, data: Path, port: int) -> Launch:
         _java(classes, 192, "ElasticMqOnDatabase", options=(config,)),
         ready_line="started in",
         probe="/?Action=ListQueues",
-        environment={"SQS_PORT": str(port), "SQS_DATABASE": f"jdbc:h2:{data}/messages{AT_ONCE}"},
+        environment={"SQS_PORT": str(port), "SQS_DATABASE": f"jdbc:h2:{data}/messages{SYNC_WRITES}"},
     )
 
 

@@ -28,7 +28,7 @@ AFTER_FAILURE_S = 1.0
 """A worker whose engine failed pauses this long."""
 FIRST_SCHEDULE_S = 5.0
 """A schedule's first run after the start: it finds what an earlier process left undone."""
-DRAIN_LOOK_S, LONGEST_LOOK_S = 0.01, 0.16
+DRAIN_LOOK_S, MAX_LOOK_S = 0.01, 0.16
 HURRIED_LOOK_S = 0.4
 """A drain's worker is woken by what arrives; by time alone comes only what failed."""
 CALM_LOOKS = 5
@@ -141,7 +141,7 @@ class Driver:
             if calm >= (CALM_LOOKS if any(map(self._held, self.workers)) else 1):
                 break
             time.sleep(look_s)
-            look_s = min(2 * look_s, LONGEST_LOOK_S)
+            look_s = min(2 * look_s, MAX_LOOK_S)
         over.set()
         return Drained(calm > 0, *self.backlog())
 
@@ -174,11 +174,11 @@ class Driver:
     # --- threads ---------------------------------------------------------------------------------
 
     def _spawn(self, name: str, work: Callable[[], None]) -> None:
-        threading.Thread(target=self._behind_requests, args=(work,), name=name, daemon=True).start()
+        threading.Thread(target=self._run_as_worker, args=(work,), name=name, daemon=True).start()
 
-    def _behind_requests(self, work: Callable[[], None]) -> None:
+    def _run_as_worker(self, work: Callable[[], None]) -> None:
         if self._requests is not None:
-            self._requests.stand_behind(WORKERS_NICE)
+            self._requests.run_as_worker(WORKERS_NICE)
         work()
 
     def _consume(self, worker: Worker) -> None:

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 from neve.adapters.thread_priority import lower_priority
 
-LONGEST_WAY_S = 0.1
+MAX_YIELD_S = 0.1
 """However many requests there are, a worker goes on after so long."""
 ONLY_YOUNG_S = 0.25
 """A request that takes longer waits for something, which may be a worker."""
@@ -19,11 +19,11 @@ SWITCH_S = 0.0005
 """A request asks for the interpreter's lock some twenty times, behind every read and every thread that it waits for. At
 Python's 5 ms, one busy worker costs it a tenth of a second (``python -m evals.bench.backlog``)."""
 
-_behind: ContextVar[RequestsFirst | None] = ContextVar("behind", default=None)
+_worker_of: ContextVar[RequestsFirst | None] = ContextVar("worker_of", default=None)
 
 
 class RequestsFirst:
-    """``one`` is a request; a worker that called ``stand_behind`` waits in ``give_way`` while there are any."""
+    """``one`` is a request; a worker that called ``run_as_worker`` waits in ``give_way`` while there are any."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         """``monotonic``: seconds."""
@@ -43,15 +43,15 @@ class RequestsFirst:
                 del self._began[name]
                 self._ended.notify_all()
 
-    def stand_behind(self, niceness: int) -> None:
-        """From now on, of this thread and those that it starts."""
-        _behind.set(self)
+    def run_as_worker(self, niceness: int) -> None:
+        """From now on this thread, and those that it starts, go on while there are no requests."""
+        _worker_of.set(self)
         lower_priority(niceness)
 
     def wait(self) -> None:
         if self._began:
             with self._ended:
-                self._ended.wait_for(self._nobody, LONGEST_WAY_S)
+                self._ended.wait_for(self._nobody, MAX_YIELD_S)
 
     def _nobody(self) -> bool:
         young = self._monotonic() - ONLY_YOUNG_S
@@ -59,7 +59,7 @@ class RequestsFirst:
 
 
 def give_way() -> None:
-    """Of a thread that stands behind requests; any other goes on."""
-    first = _behind.get()
+    """Of a worker's thread; any other goes on."""
+    first = _worker_of.get()
     if first is not None:
         first.wait()

@@ -16,7 +16,7 @@ from local.workers.event_filter import attributes_of, lets_through
 from local.workers.failure_log import report
 from local.workers.worker_events import failed_items, outline, sequence_number, stream_event
 
-FIRST_RETRY_S, LONGEST_RETRY_S = 0.2, 10.0
+FIRST_RETRY_S, MAX_RETRY_S = 0.2, 10.0
 HURRIED_RETRY_S = 0.05
 
 GiveUp = Callable[[Sequence[Change], int], None]
@@ -95,7 +95,7 @@ class StreamWorker:
         attempts = self._segments[0].attempts if self._segments else 0
         if attempts == 0:
             return 0.0
-        pause = HURRIED_RETRY_S * attempts if hurry else min(FIRST_RETRY_S * 2 ** (attempts - 1), LONGEST_RETRY_S)
+        pause = HURRIED_RETRY_S * attempts if hurry else min(FIRST_RETRY_S * 2 ** (attempts - 1), MAX_RETRY_S)
         return self._failed_at + pause - time.monotonic()
 
     def _deliver_first(self) -> None:

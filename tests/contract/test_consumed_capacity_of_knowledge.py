@@ -22,7 +22,7 @@ from neve.usecases.inbox.decide import decide
 from neve.usecases.inbox.decision import Decision
 from neve.usecases.inbox.list_inbox import list_inbox
 from neve.usecases.indexing.index_memories import index_memories
-from neve.usecases.indexing.shelves import DOCUMENTS
+from neve.usecases.indexing.indexed_collections import DOCUMENTS
 from neve.usecases.jobs.messages.indexing import events_message
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.evolve_memory import Evolution, evolve_memory
@@ -90,7 +90,7 @@ def search(metered: Metered) -> None:
     for number in range(5):
         text = f"{number}. {PARAGRAPH}"
         made = write_document(user, f"/reference/trains {number}", DocumentChange(text=text)).document
-        index_memories(user.data, {str(made.id): made.rev}, shelf=DOCUMENTS)
+        index_memories(user.data, {str(made.id): made.rev}, collection=DOCUMENTS)
     for query in ("Friday", "Lyon museum"):
         metered.meter.reset()
         answer = recall(user, search_knowledge(query))

@@ -267,7 +267,7 @@ def wait_until_forgotten(location: str, folder: Path) -> None:
         time.sleep(0.05)
 
 
-def test_numbers_that_begin_anew_after_two_days_lose_nothing(tmp_path: Path) -> None:
+def test_numbers_that_start_over_after_two_days_lose_nothing(tmp_path: Path) -> None:
     """DynamoDB Local forgets records after 24 hours, and counts from 1 once it has forgotten them all."""
     dynamodb_url()  # skips the test where no server can run
     folder = tmp_path / "servers"

@@ -9,10 +9,10 @@ import pytest
 from neve.ports import Check, Conflict, Delete, Expect, Put, Table, Version
 from neve.store.keys import UserKeys
 from neve.store.token_vectors import TokenVectors, read_token_vectors
-from neve.usecases.indexing.late.encode_items import ITEMS, MOST_PASSAGES
+from neve.usecases.indexing.late.encode_items import ITEMS, MAX_PASSAGES
 
 KEYS = UserKeys("acme", "ann")
-LONGEST = 512 * 16
+MAX_BYTES = 512 * 16
 """Bytes of a passage: an encoder reads at most 512 tokens."""
 
 
@@ -30,14 +30,14 @@ def test_those_of_a_hundred_candidates_are_one_read(table: Table) -> None:
 
 
 def test_those_of_the_longest_text_fit_a_row(table: Table) -> None:
-    given = vectors("mem_long", *[LONGEST] * MOST_PASSAGES)
+    given = vectors("mem_long", *[MAX_BYTES] * MAX_PASSAGES)
     table.write([given.put(KEYS)])
     item = table.get(KEYS.tokens_of("mem_long"))
     assert item is not None and read_token_vectors(item) == given
 
 
 def test_those_of_the_longest_items_of_a_message_fit_a_transaction(table: Table) -> None:
-    given = [vectors(f"mem_{n}", *[LONGEST] * MOST_PASSAGES) for n in range(ITEMS)]
+    given = [vectors(f"mem_{n}", *[MAX_BYTES] * MAX_PASSAGES) for n in range(ITEMS)]
     table.write([one.put(KEYS) for one in given])
     assert len(table.get_many([KEYS.tokens_of(one.item_id) for one in given])) == ITEMS
 

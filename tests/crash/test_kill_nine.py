@@ -27,10 +27,10 @@ from tests.http.driving.controls import drain
 from tests.patience import PATIENCE_S
 
 SEEDS = range(1, 51)
-MOST_REQUESTS = 80
+MAX_REQUESTS = 80
 POLICY = {"window": 400, "observer_transcript_cap": 120, "observer_output_cap": 110}
 """Tokens: so few that sessions are reflected and compacted within a second, and that a tail takes several passes."""
-MOST_MS = 12.0
+MAX_MS = 12.0
 TWICE = 5
 """Every fifth seed kills the server a second time, in the middle of what it does when it starts."""
 
@@ -47,7 +47,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(seed: int, tmp_path: Path, serv
     moment = random.Random(seed)
     data = tmp_path / "data"
     journals = _load_until_killed(
-        servers.start(data), seed, moment.randint(1, MOST_REQUESTS), moment.uniform(0.0, MOST_MS)
+        servers.start(data), seed, moment.randint(1, MAX_REQUESTS), moment.uniform(0.0, MAX_MS)
     )
     if seed % TWICE == 0:
         _kill_after(servers.start(data), moment.uniform(0.0, 300.0))

@@ -23,7 +23,7 @@ STATEMENTS = (
 )
 """The extractive observer keeps each of them, so that every observed user message is in some observation."""
 
-MOST_TURNS = 6
+MAX_TURNS = 6
 """In one append: a tail that takes several passes keeps its session busy for a while."""
 WITH_TOOL = 0.25
 """How many turns hold a tool's result that is so large that a compaction puts it away."""
@@ -156,7 +156,7 @@ class Writer:
 
     def _events(self) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []
-        for _ in range(self._random.randint(1, MOST_TURNS)):
+        for _ in range(self._random.randint(1, MAX_TURNS)):
             said = self._random.choice(STATEMENTS).format(self._token("e"))
             events.append({"event_type": "user_message", "content": said})
             if self._random.random() < WITH_TOOL:

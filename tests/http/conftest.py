@@ -35,7 +35,7 @@ STAGE_URL = os.environ.get("NEVE_STAGE_URL")
 OTHER_KEY = os.environ.get("NEVE_OTHER_KEY") or None
 STACK_NAME = os.environ.get("NEVE_STACK_NAME") or None
 LOOK_S, JOB_LOOK_S = 0.25, 15.0
-LONGEST_JOB_S = 45 * 60.0
+MAX_JOB_S = 45 * 60.0
 """Of an erasure on a stage: 16 minutes until it looks again, and the sweep that tells it to comes every ten."""
 NO_CONTROLS, NO_OTHER_TENANT = "needs the test controls of a local server", "needs NEVE_OTHER_KEY"
 NO_OPERATOR = "needs an operator's credentials: it reindexes, and starts the service with another model"
@@ -220,7 +220,7 @@ def job_ended(stage: Stage) -> Callable[[ApiClient, Json], Json]:
     """An erasure or an export, when it has ended. Locally the time that it waits passes at once."""
 
     def ended(client: ApiClient, job: Json) -> Json:
-        path, end = f"/v1/admin/jobs/{job['id']}", time.monotonic() + LONGEST_JOB_S
+        path, end = f"/v1/admin/jobs/{job['id']}", time.monotonic() + MAX_JOB_S
         while job["status"] not in ENDED:
             assert time.monotonic() < end, job
             if stage.controls:

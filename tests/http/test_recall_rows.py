@@ -444,7 +444,7 @@ def test_a32_the_sweep_queues_a_row_once_in_five_minutes(user: Person, controls:
     assert user.memory(kept)["embedding_state"] == "pending"
     controls.faults()
     controls.advance(299)
-    assert swept() == (0, False), "the cooldown begins anew with each queueing"
+    assert swept() == (0, False), "the cooldown starts over with each queueing"
     controls.advance(1)
     assert swept() == (0, True)
     assert user.memory(kept)["embedding_state"] == "ready"

@@ -40,7 +40,7 @@ def test_what_the_service_must_not_do_unnoticed_has_an_alarm() -> None:
     assert watched >= {
         *("5XXError", "Latency", "IteratorAge", "ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"),
         *("Throttles", "ReadThrottleEvents", "WriteThrottleEvents", "Errors", "ClusterStatus.red", "FreeStorageSpace"),
-        *("RecallDegraded", "RecallNotSearched", "RecallEmpty", "EmbeddingBacklogAgeSeconds", "LastSuccess"),
+        *("RecallDegraded", "RecallNotSearched", "RecallEmpty", "EmbeddingBacklogAgeSeconds", "ScheduledRunsSucceeded"),
         *("PassesFailed", "ModelInputTokens", "ModelOutputTokens"),
     }
 
@@ -113,10 +113,10 @@ def test_no_loop_ends_unnoticed_and_no_asynchronous_event_is_dropped_unnoticed()
 
 
 def test_no_queue_waits_unnoticed() -> None:
-    """A night may last for a night: its planner says what is not done (NightUnfinished)."""
+    """A night may last for a night: its planner says what is not done (NightlyReflectionLate)."""
     fed = {source.queue for source in read_template().queue_sources}
     assert watched_by("ApproximateAgeOfOldestMessage", "QueueName") == fed - {"reflect"}
-    assert WATCHED["NightUnfinished"]["Properties"]["MetricName"] == "NightUnfinishedSeconds"
+    assert WATCHED["NightlyReflectionLate"]["Properties"]["MetricName"] == "NightlyReflectionAgeSeconds"
 
 
 def test_indexes_of_the_table_are_watched_each_for_itself() -> None:

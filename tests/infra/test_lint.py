@@ -85,7 +85,7 @@ def no_runbook(resources: Any) -> None:
     resources["ApiFailures"]["Properties"]["AlarmDescription"] = "Something is wrong."
 
 
-def nobody_told(resources: Any) -> None:
+def ignore_failure(resources: Any) -> None:
     del resources["WorkerFailures"]["Properties"]["AlarmActions"]
 
 
@@ -100,7 +100,7 @@ def nobody_told(resources: Any) -> None:
         (every_resource, "E9104", "RecordsRole"),
         (every_action, "E9104", "EmbedPolicy"),
         (no_runbook, "E9105", "ApiFailures"),
-        (nobody_told, "E9105", "WorkerFailures"),
+        (ignore_failure, "E9105", "WorkerFailures"),
     ],
 )
 def test_a_rule_finds_what_it_is_for(broken: Any, rule: str, named: str) -> None:

@@ -14,7 +14,7 @@ from infra.packaging.sizes import LAMBDA_LIMIT_MB, LIMITS_MB, function_sizes, ov
 
 DOCUMENT = ROOT / "docs" / "packaging.md"
 TOLERANCE_MB = 1.0
-"""A change of our own code is not a reason to measure anew."""
+"""A change of our own code is not a reason to measure again."""
 
 
 @pytest.fixture(scope="module")

@@ -52,9 +52,9 @@ POSTPONED_MESSAGES = (
         f"{POSTPONED}::test_one_whose_session_stands_for_a_quarter_of_an_hour_has_failed",
     ),
     Safeguard(
-        "progress begins that time anew",
+        "progress restarts that time",
         *(WORKER, 'if before.get("at") == place else now', "if before else now"),
-        f"{POSTPONED}::test_progress_of_the_session_begins_the_time_anew",
+        f"{POSTPONED}::test_progress_of_the_session_restarts_the_time",
     ),
     Safeguard(
         "a worker pauses before it sends a message again",
@@ -141,7 +141,7 @@ TIME = (
 PAGES = (
     Safeguard(
         "a page ends at about 4 MB of the answer",
-        *("layers/core/neve/http/pages.py", "MOST_BYTES = 4 * 1024 * 1024", "MOST_BYTES = 40 * 1024 * 1024"),
+        *("layers/core/neve/http/pages.py", "MAX_BYTES = 4 * 1024 * 1024", "MAX_BYTES = 40 * 1024 * 1024"),
         "tests/unit/http/test_pages.py::test_a_log_of_the_largest_events_is_read_to_its_end",
     ),
     Safeguard(

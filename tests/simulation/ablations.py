@@ -50,7 +50,7 @@ from neve.usecases.memories import (
 from neve.usecases.observe import commit_pass
 from neve.usecases.observe.lease import LeaseLost
 from neve.usecases.pack import build_pack
-from neve.usecases.pack.build_anew import build_anew
+from neve.usecases.pack.rebuild_packs import rebuild_packs
 from neve.usecases.recall.stages import hydrate
 from neve.usecases.reflect import night_job, reflect_user, replace_rows, run
 from neve.usecases.retract import replace_derived, run_retraction
@@ -153,11 +153,11 @@ def _builds_what_it_purged_at_once() -> list[Patch]:
 
     def erasing(self: Any, retraction: Any) -> None:
         erase(self, retraction)
-        build_anew(self.scope, read_retraction(self.scope, self.job_id).state.get("purged", ()), ())
+        rebuild_packs(self.scope, read_retraction(self.scope, self.job_id).state.get("purged", ()), ())
 
     return [
         (run_retraction._Retracting, "_erase", erasing),
-        (run_retraction, "build_anew", lambda _, sessions, __: list(sessions)),
+        (run_retraction, "rebuild_packs", lambda _, sessions, __: list(sessions)),
     ]
 
 
@@ -319,9 +319,9 @@ def _nobody_owns_a_night() -> list[Patch]:
     return [(night_job.NightJob, "_own", own)]
 
 
-def _by_the_first_statement(fact: Memory, standing: Sequence[Statement]) -> Memory | None:
+def _by_the_first_statement(fact: Memory, remaining: Sequence[Statement]) -> Memory | None:
     """Whatever was said later."""
-    return fact if said_again.first_statement(fact) in standing else None
+    return fact if said_again.first_statement(fact) in remaining else None
 
 
 def _by_its_own_range(self: Any, memory: Any) -> bool:
@@ -450,8 +450,8 @@ ABLATIONS = _by_name(
             lambda: [(document_rows, "put_head", _blind_head)],
         ),
         Ablation(
-            "made anew",
-            "another first version for each head of a document that is made anew",
+            "recreated",
+            "another first version for each head of a document that is recreated",
             "moves",
             600,
             lambda: [(document_rows, "first_version", lambda _: 1)],
@@ -546,7 +546,7 @@ ABLATIONS = _by_name(
         ),
         Ablation(
             "retracted neighbours",
-            "writing the passages anew that stood beside what was taken back",
+            "rewriting the passages that stood beside what was taken back",
             "retractions",
             60,
             lambda: [(forget_events._Neighbours, "forget", _nothing)],
@@ -580,7 +580,7 @@ ABLATIONS = _by_name(
             lambda: [(file_session, "wait_for_retraction", lambda *_: True)],
         ),
         Ablation(
-            "packs anew",
+            "rebuilt packs",
             "building the packs that a deletion purged behind all that it writes",
             "retractions",
             1_000,

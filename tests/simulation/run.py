@@ -78,7 +78,7 @@ class Run:
     def play(self) -> None:
         """Raises Violation when not everything is done in the end."""
         heard = listening(self._heard, self._postponed)
-        longest = (document_writes, "LONGEST_ROW_TEXT", self.workload.longest_row_text)
+        longest = (document_writes, "MAX_ROW_TEXT_BYTES", self.workload.longest_row_text)
         with heard, watching(self.cloud.sometimes), installed(), swapped(longest):
             self._make_tenants()
             start_workers(self.cloud, self.functions)
@@ -156,7 +156,7 @@ class Run:
             yield f"{cloud.busy} at work"
         if self.operating:
             yield f"{self.operating} operators"
-        if cloud.untold():
+        if cloud.unreported():
             yield "stream"
         for name in QUEUES:
             yield from (f"{name}: {waiting.body}" for waiting in cloud.queues.waiting(name))

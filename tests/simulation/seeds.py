@@ -14,7 +14,7 @@ from tests.simulation.run import Run, Violation
 from tests.simulation.sometimes import happened
 from tests.simulation.workloads import workload_of
 
-MOST_TOLD = 5
+MAX_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def play(seed: int, options: Options = PLAIN) -> Result:
     with remembering():
         try:
             run.play()
-            wrong = list(islice(broken(run), MOST_TOLD))
+            wrong = list(islice(broken(run), MAX_SHOWN))
         except Violation as violation:
             wrong = [str(violation)]
         result = Result(

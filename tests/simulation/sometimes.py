@@ -79,7 +79,7 @@ def _racing(seen: Counter[str]) -> Any:
     def writing(self: Any) -> Any:
         try:
             return write(self)
-        except commit_filing.PersonWasFaster:
+        except commit_filing.EditConflict:
             seen["person was faster"] += 1
             raise
         except commit_filing.Overtaken:

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from neve.domain.tenants.policy import Policy
-from neve.store.documents import LONGEST_ROW_TEXT
+from neve.store.documents import MAX_ROW_TEXT_BYTES
 from tests.simulation.clients import erasures, library, nights, operators, pinning, shelving
 from tests.simulation.machine.chaos import Temper
 
@@ -34,7 +34,7 @@ class Workload:
     sessions: tuple[str, ...] = ("s1", "s2")
     more: tuple[Callable[[Run], None], ...] = ()
     temper: Temper = PLAIN
-    longest_row_text: int = LONGEST_ROW_TEXT
+    longest_row_text: int = MAX_ROW_TEXT_BYTES
 
 
 def _roomy(random: Random) -> Policy:
@@ -318,7 +318,7 @@ MOVES = replace(
     name="moves",
     more=(shelving.carry, shelving.carry_too, shelving.carry_as_well, operators.erase_somebody),
 )
-"""Documents that are moved away and back, and deleted and made anew, between what others read and what they write."""
+"""Documents that are moved away and back, and deleted and recreated, between what others read and what they write."""
 
 TEXTS = replace(
     DOCUMENTS,

@@ -33,7 +33,7 @@ from neve.store.keys import tenant_row
 from neve.store.stream_records import read_change
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
 from neve.usecases.background.dispatch_changes import dispatch_changes
-from neve.usecases.indexing.by_kind import Failures, Told
+from neve.usecases.indexing.by_kind import Failures, IndexMessage
 from neve.usecases.indexing.embed_rows import ROWS, embed_rows
 from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -216,6 +216,6 @@ class RecallWorld:
         return iso(self.clock.now() - timedelta(**by))
 
 
-def told(messages: Sequence[Message], *, again: bool = False) -> list[Told]:
+def told(messages: Sequence[Message], *, again: bool = False) -> list[IndexMessage]:
     """As a queue delivers them."""
-    return [Told(json.loads(json.dumps(message.body)), again) for message in messages]
+    return [IndexMessage(json.loads(json.dumps(message.body)), again) for message in messages]

@@ -11,29 +11,29 @@ from neve import observability
 from neve.correlation import FIELD
 from neve.observing import SecondsLeft, time_of
 from neve.ports import QueueName
-from neve.usecases.indexing.by_kind import Failures, Told
+from neve.usecases.indexing.by_kind import Failures, IndexMessage
 
-Work = Callable[[Sequence[Told]], Failures]
-TimedWork = Callable[[Sequence[Told], SecondsLeft], Failures]
+Work = Callable[[Sequence[IndexMessage]], Failures]
+TimedWork = Callable[[Sequence[IndexMessage], SecondsLeft], Failures]
 
 
 def process_in_time(event: Mapping[str, Any], context: Any, queue: QueueName, work: TimedWork) -> dict[str, Any]:
     """``process_together`` for a work that ends before its worker does. ``context``: Lambda's, which knows how long it
     may still run; None: for ever."""
-    return process_together(event, queue, lambda told: work(told, time_of(context)))
+    return process_together(event, queue, lambda received: work(received, time_of(context)))
 
 
 def process_together(event: Mapping[str, Any], queue: QueueName, work: Work) -> dict[str, Any]:
     """The partial batch answer: the messages that failed are named, to be delivered again."""
     records = event["Records"]
-    told = [Told(json.loads(record["body"]), _again(record)) for record in records]
-    failures = work(told)
-    for position, (record, one) in enumerate(zip(records, told, strict=True)):
+    received = [IndexMessage(json.loads(record["body"]), _again(record)) for record in records]
+    failures = work(received)
+    for position, (record, one) in enumerate(zip(records, received, strict=True)):
         caused_by = one.body.get(FIELD, record["messageId"])
         if position in failures:
             observability.failed(queue, caused_by, failures[position])
         else:
-            observability.worked(queue, caused_by)
+            observability.message_processed(queue, caused_by)
     return {"batchItemFailures": [{"itemIdentifier": records[position]["messageId"]} for position in sorted(failures)]}
 
 

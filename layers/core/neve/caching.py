@@ -99,4 +99,4 @@ def _warn(trouble: Trouble) -> None:
     """The logger costs imports that a process without troubles need not make."""
     from neve import observability
 
-    observability.troubled(trouble)
+    observability.health_issue(trouble)

@@ -32,29 +32,29 @@ def log_to_stderr() -> None:
             handler.setStream(sys.stderr)
 
 
-def answered(operation: str, request_id: str, status: int, code: str | None, elapsed_ms: float) -> None:
+def request_completed(operation: str, request_id: str, status: int, code: str | None, elapsed_ms: float) -> None:
     """One line a call."""
     fields = {"operation": operation, "correlation_id": request_id, "status": status, "elapsed_ms": elapsed_ms}
     logger.info("request completed", extra=fields | ({"code": code} if code else {}))
 
 
-def worked(queue: str, correlation_id: str) -> None:
+def message_processed(queue: str, correlation_id: str) -> None:
     """A message has been handled."""
     logger.info("message processed", extra={"component": queue, "correlation_id": correlation_id})
 
 
-def postponed(queue: str, correlation_id: str, held: Exception) -> None:
+def message_postponed(queue: str, correlation_id: str, held: Exception) -> None:
     """A message has been sent to its queue again because its session or its user is ``held`` by another worker."""
     fields = {"component": queue, "correlation_id": correlation_id, "blocked_by": type(held).__name__}
     logger.info("message postponed", extra=fields)
 
 
-def sent_again(where: str, kind: str, job_id: str, since: str) -> None:
+def job_sent_again(where: str, kind: str, job_id: str, since: str) -> None:
     """A job that was asked for at ``since`` has not ended, and may never have come to its queue."""
     logger.warning("job sent again", extra={"component": where, "kind": kind, "job_id": job_id, "since": since})
 
 
-def unobservable(queue: str, correlation_id: str, seq: int, reason: str) -> None:
+def event_unobservable(queue: str, correlation_id: str, seq: int, reason: str) -> None:
     """An event that the observer would not read, and its session's passes go on without."""
     fields = {"component": queue, "correlation_id": correlation_id, "seq": seq, "reason": reason}
     logger.warning("event unobservable", extra=fields)
@@ -70,7 +70,7 @@ def facts_left_out(queue: str, correlation_id: str, count: int) -> None:
     logger.warning("facts left out", extra={"component": queue, "correlation_id": correlation_id, "count": count})
 
 
-def facts_not_read(queue: str, correlation_id: str, count: int) -> None:
+def malformed_facts_dropped(queue: str, correlation_id: str, count: int) -> None:
     """Facts of an observer's answer that were not of the form."""
     logger.warning(
         "malformed facts dropped", extra={"component": queue, "correlation_id": correlation_id, "count": count}
@@ -82,7 +82,7 @@ def summary_refused(queue: str, correlation_id: str) -> None:
     logger.warning("summary refused", extra={"component": queue, "correlation_id": correlation_id})
 
 
-def not_reflected(queue: str, correlation_id: str, reason: str) -> None:
+def reflection_skipped(queue: str, correlation_id: str, reason: str) -> None:
     """The reflection of a session is due: its worker went on without, and a later pass tries again."""
     logger.warning("reflection skipped", extra={"component": queue, "correlation_id": correlation_id, "reason": reason})
 
@@ -99,7 +99,7 @@ def documents_not_shown(queue: str, correlation_id: str, count: int) -> None:
     logger.warning("documents not shown", extra={"component": queue, "correlation_id": correlation_id, "count": count})
 
 
-def answer_not_used(queue: str, correlation_id: str, rejected: Mapping[str, int]) -> None:
+def librarian_actions_rejected(queue: str, correlation_id: str, rejected: Mapping[str, int]) -> None:
     """Parts of a librarian's answer that were not applied, by reason."""
     fields = {"component": queue, "correlation_id": correlation_id, "rejected": dict(rejected)}
     logger.warning("librarian actions rejected", extra=fields)
@@ -119,12 +119,12 @@ def failed(where: str, correlation_id: str, error: BaseException, job_id: str | 
     logger.error("failed", extra=fields)
 
 
-def troubled(trouble: Trouble) -> None:
+def health_issue(trouble: Trouble) -> None:
     """Something beneath the process fails again and again, or is damaged."""
     logger.warning("health issue", extra={"component": trouble.what, "kind": trouble.kind, "reason": trouble.reason})
 
 
-def measured(function: str, values: Mapping[str, float]) -> None:
+def emit_metrics(function: str, values: Mapping[str, float]) -> None:
     """One metric line; an empty mapping writes none. A name's suffix tells its unit: ``Seconds``, else a count."""
     if not values:
         return

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from neve.domain.compact.headings import SummaryText
 from neve.domain.librarian.filing import Account, Filed, ShownDocument
 from neve.domain.observe.facts import ProposedFact as ProposedFact
-from neve.domain.observe.lines import FEWEST_LINES
+from neve.domain.observe.lines import MIN_LINES
 from neve.domain.observe.lines import ObservedLine as ObservedLine
 from neve.domain.records import Event, Kind, Outcome, Priority, Verbosity
 
@@ -54,7 +54,7 @@ class PassInput:
     prior: Sequence[PriorMemory]
     timezone: str
     output_cap: int
-    max_lines: int = FEWEST_LINES
+    max_lines: int = MIN_LINES
     seconds_left: SecondsLeft = field(default=for_ever, compare=False)
 
 

@@ -14,8 +14,8 @@ from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from neve.caching import Caches
-from neve.domain.cursors import BadCursor as BadCursor
-from neve.domain.indexing.passage import MOST_FOLLOWING as MOST_FOLLOWING
+from neve.domain.cursors import InvalidCursor as InvalidCursor
+from neve.domain.indexing.passage import MAX_FOLLOWING as MAX_FOLLOWING
 from neve.domain.indexing.passage import Neighbour as Neighbour
 from neve.domain.indexing.passage import Passage as Passage
 from neve.domain.indexing.passage import Source as Source

@@ -1,6 +1,6 @@
 """What goes wrong beneath a process again and again, or for good: for health, and once in the log.
 
-A trouble stands until it is cleared, or nobody has seen it for ``STANDS``; a damaged page stands for good. Each is
+A trouble stands until it is cleared, or nobody has seen it for ``ACTIVE_FOR``; a damaged page stands for good. Each is
 warned of when it begins, and at most once in ``WARNED_EVERY`` while it goes on."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Literal
 
 Kind = Literal["failing", "full", "damaged", "loading"]
-STANDS = timedelta(minutes=10)
+ACTIVE_FOR = timedelta(minutes=10)
 WARNED_EVERY = timedelta(minutes=5)
 REPEATEDLY = 3
 """Failures in a row: one is an answer's own affair, which says so itself."""
@@ -37,7 +37,7 @@ class Troubles:
         self._now = now
         self._warn = warn
         self._lock = Lock()
-        self._standing: dict[tuple[str, Kind], Trouble] = {}
+        self._active: dict[tuple[str, Kind], Trouble] = {}
         self._warned: dict[tuple[str, Kind], datetime] = {}
         self._in_a_row: dict[str, int] = {}
 
@@ -45,9 +45,9 @@ class Troubles:
         """Whether it was time to warn of it."""
         now, key = self._now(), (what, kind)
         with self._lock:
-            known = self._standing.get(key)
+            known = self._active.get(key)
             trouble = Trouble(what, kind, reason, now, now) if known is None else replace(known, seen=now)
-            self._standing[key] = trouble
+            self._active[key] = trouble
             warned = self._warned.get(key)
             is_due = kind != "loading" and (warned is None or abs(now - warned) >= WARNED_EVERY)
             if is_due:
@@ -65,20 +65,20 @@ class Troubles:
 
     def worked(self, what: str) -> bool:
         """It works again, and there is room. Whether that is news."""
-        if not self._in_a_row and not self._standing:
+        if not self._in_a_row and not self._active:
             return False
         with self._lock:
             self._in_a_row.pop(what, None)
-            ended = [self._standing.pop((what, kind), None) for kind in ("failing", "full")]
+            ended = [self._active.pop((what, kind), None) for kind in ("failing", "full")]
         return any(ended)
 
     def over(self, what: str, kind: Kind) -> None:
         with self._lock:
-            self._standing.pop((what, kind), None)
+            self._active.pop((what, kind), None)
 
-    def standing(self) -> tuple[Trouble, ...]:
+    def active(self) -> tuple[Trouble, ...]:
         """Oldest first."""
         now = self._now()
         with self._lock:
-            found = [t for t in self._standing.values() if t.kind in ("damaged", "loading") or now - t.seen < STANDS]
+            found = [t for t in self._active.values() if t.kind in ("damaged", "loading") or now - t.seen < ACTIVE_FOR]
         return tuple(sorted(found, key=lambda trouble: trouble.since))

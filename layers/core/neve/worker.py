@@ -35,7 +35,7 @@ from neve.usecases.tenants.policy_in_force import tenant_scope
 
 Work = Callable[[SessionScope, dict[str, Any], SecondsLeft], ObservationReport | None]
 
-STANDS = "stands"
+PROGRESS = "stands"
 """In a message that was sent again: where its session stood, and since when."""
 
 
@@ -57,25 +57,25 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
                 work_or_postpone(record, body)
             except Exception as error:
                 observability.failed(queue, body.get(FIELD, record.message_id), error, body.get("job_id"))
-                observability.measured(queue, {"PassesFailed": 1})
+                observability.emit_metrics(queue, {"PassesFailed": 1})
                 raise
-        observability.worked(queue, body.get(FIELD, record.message_id))
+        observability.message_processed(queue, body.get(FIELD, record.message_id))
 
     def work_or_postpone(record: SQSRecord, body: dict[str, Any]) -> None:
         user = tenant_scope(ports, body["tenant"]).of_user(body["user"])
         try:
             report = work(user.of_session(body["session"]), body, seconds_left)
         except (LeaseHeld, ReplacementBusy) as held:
-            standing = _standing(ports, body, held.place)
+            progress = _with_progress(ports, body, held.place)
             ports.clock.sleep(POSTPONED_S)
-            _send_again(ports, queue, record, standing)
-            observability.postponed(queue, body.get(FIELD, record.message_id), held)
+            _send_again(ports, queue, record, progress)
+            observability.message_postponed(queue, body.get(FIELD, record.message_id), held)
             return
         if report is None:
             return
         if report.left_off_at is not None:
-            _send_again(ports, queue, record, _standing(ports, body, report.left_off_at))
-        _tell(queue, body.get(FIELD, record.message_id), report)
+            _send_again(ports, queue, record, _with_progress(ports, body, report.left_off_at))
+        _report(queue, body.get(FIELD, record.message_id), report)
 
     # one processor a call: it holds the state of its batch
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)
@@ -85,13 +85,13 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
     )
 
 
-def _standing(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _with_progress(ports: Ports, body: Mapping[str, Any], place: str) -> dict[str, Any]:
     """The body to be sent again. Raises NoProgress."""
-    now, before = ports.clock.now(), body.get(STANDS, {})
+    now, before = ports.clock.now(), body.get(PROGRESS, {})
     since = parse(before["since"]) if before.get("at") == place else now
     if now - since > NO_PROGRESS_FOR:
         raise NoProgress(place)
-    return {**body, STANDS: {"at": place, "since": iso(since)}}
+    return {**body, PROGRESS: {"at": place, "since": iso(since)}}
 
 
 def _send_again(ports: Ports, queue: QueueName, record: SQSRecord, body: dict[str, Any]) -> None:
@@ -101,34 +101,34 @@ def _send_again(ports: Ports, queue: QueueName, record: SQSRecord, body: dict[st
     ports.queue.send(queue, [again(body, group, f"{record.message_id}.again")])
 
 
-def _tell(queue: QueueName, correlation_id: str, report: ObservationReport) -> None:
+def _report(queue: QueueName, correlation_id: str, report: ObservationReport) -> None:
     """Log and count what this worker could not observe or have summarised."""
-    unobservable, images = report.untold()
+    unobservable, images = report.unreported()
     for one in unobservable:
-        observability.unobservable(queue, correlation_id, one["seq"], one["reason"])
+        observability.event_unobservable(queue, correlation_id, one["seq"], one["reason"])
     if images:
         observability.images_left_out(queue, correlation_id, images)
     if report.summary_refused:
         observability.summary_refused(queue, correlation_id)
     if report.not_reflected:
-        observability.not_reflected(queue, correlation_id, report.not_reflected)
+        observability.reflection_skipped(queue, correlation_id, report.not_reflected)
     if report.reflection_left_out:
         observability.reflection_left_out(queue, correlation_id, report.reflection_left_out)
-    facts = report.untold_facts()
+    facts = report.unreported_facts()
     if facts["left_out"]:
         observability.facts_left_out(queue, correlation_id, facts["left_out"])
     if facts["not_read"]:
-        observability.facts_not_read(queue, correlation_id, facts["not_read"])
+        observability.malformed_facts_dropped(queue, correlation_id, facts["not_read"])
     counts = {
         "EventsUnobservable": len(unobservable),
         "ImagesLeftOut": len(images),
         "SummariesRefused": int(report.summary_refused),
-        "ReflectionsNotDone": int(report.not_reflected is not None),
+        "ReflectionsSkipped": int(report.not_reflected is not None),
         "ReflectionRowsLeftOut": report.reflection_left_out,
         "FactsLeftOut": facts["left_out"],
-        "FactsNotRead": facts["not_read"],
+        "FactsMalformed": facts["not_read"],
         "FactsInInbox": facts.get("inbox", 0),
         "FactsRejected": facts.get("rejected", 0),
         **metrics("Redacted", report.uncounted()),
     }
-    observability.measured(queue, {name: count for name, count in counts.items() if count})
+    observability.emit_metrics(queue, {name: count for name, count in counts.items() if count})

@@ -20,7 +20,7 @@ only (1) or in the text (0), and its weighted count."""
 
 _CACHED_CHUNKS = 200_000
 """About 40 MB."""
-_LONGEST_CACHED = 64
+_MAX_CACHED = 64
 _pack = struct.Struct("<Qf").pack
 
 Term = int
@@ -62,7 +62,7 @@ class Analyzer:
 
     def _analyse_chunk(self, chunk: str) -> tuple[Term, ...]:
         terms = stored_terms(chunk_terms(chunk))
-        if len(chunk) <= _LONGEST_CACHED:
+        if len(chunk) <= _MAX_CACHED:
             if len(self._terms_of_chunk) >= _CACHED_CHUNKS:
                 self._terms_of_chunk.clear()
             self._terms_of_chunk[chunk] = terms

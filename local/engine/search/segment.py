@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from local.engine.columns import Column, Names
 from local.engine.search.postings import Postings, PostingsView
 
-DEAD_ROWS_KEPT = 4_096
-SMALLEST_BYTES = 8_192
+MAX_DEAD_ROWS = 4_096
+MIN_BYTES = 8_192
 """What an empty segment counts for, so that a cache of them is bounded too."""
 _SPARE = 1.25
 
@@ -122,12 +122,12 @@ class Segment:
     def nbytes(self) -> int:
         columns = (*self._columns.values(), self._vectors, self._has_vector)
         held = sum(column.nbytes for column in columns) + sum(names.nbytes for names in self._names.values())
-        return held + self._postings.nbytes + SMALLEST_BYTES
+        return held + self._postings.nbytes + MIN_BYTES
 
     @property
     def mostly_dead(self) -> bool:
         """True when replaced and removed passages outnumber the others so far that loading again pays."""
-        return len(self.snapshot.alive) - self.snapshot.live > self.snapshot.live + DEAD_ROWS_KEPT
+        return len(self.snapshot.alive) - self.snapshot.live > self.snapshot.live + MAX_DEAD_ROWS
 
     def apply(self, removed_rows: Sequence[int], added: Sequence[StoredPassage]) -> None:
         """Remove and add passages in one step for every reader. The rows of ``added`` are above all present ones."""

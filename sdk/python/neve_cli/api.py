@@ -16,7 +16,7 @@ TIMEOUT_S = 40.0
 """Above the 29 s that a gateway waits for the service."""
 ATTEMPTS = 3
 PAGE = 200
-LOOK_S, LONGEST_LOOK_S = 1.0, 10.0
+LOOK_S, MAX_LOOK_S = 1.0, 10.0
 
 
 class Failed(Exception):
@@ -89,7 +89,7 @@ class Api:
         pause = LOOK_S
         while job["status"] not in ("done", "failed"):
             time.sleep(pause)
-            pause = min(pause * 1.5, LONGEST_LOOK_S)
+            pause = min(pause * 1.5, MAX_LOOK_S)
             path = path_of("jobs", job["id"])
             job = self.admin("GET", path) if admin else self.json("GET", path)
         if job["status"] == "failed":

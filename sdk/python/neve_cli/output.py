@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-LEAST_TEXT = 24
+MIN_TEXT = 24
 """Columns that the last column always has, however narrow the terminal."""
 GAP = "  "
 
@@ -46,7 +46,7 @@ def table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> str:
     room = shutil.get_terminal_size((100, 24)).columns - sum(widths) - len(GAP) * len(widths)
     lines = [[name for name, _ in columns], *cells]
     return "\n".join(
-        GAP.join([*map(filled, line[:-1], widths), cut(line[-1], max(room, LEAST_TEXT))]).rstrip() for line in lines
+        GAP.join([*map(filled, line[:-1], widths), cut(line[-1], max(room, MIN_TEXT))]).rstrip() for line in lines
     )
 
 

@@ -131,7 +131,7 @@ def moto_queue(_: str) -> Iterator[QueueHarness]:
 
 
 class S3Harness:
-    """Its clock is the server's. S3Mock writes a content type anew, without the blank behind the semicolon."""
+    """Its clock is the server's. S3Mock rewrites a content type, without the blank behind the semicolon."""
 
     def __init__(self, client: S3Client, bucket: str) -> None:
         self._client = client

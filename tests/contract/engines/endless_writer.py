@@ -26,7 +26,7 @@ from tests.contract.engines.registry import OBJECTS, QUEUES, TABLES
 
 SEEDS = range(5)
 """Each seed is one moment of death; a failure names it and can be repeated."""
-FEWEST, MOST = 5, 150
+MIN_WRITES, MAX_WRITES = 5, 150
 """Acknowledged writes before the kill."""
 
 
@@ -38,7 +38,7 @@ def object_body(n: int) -> bytes:
 def killed_after_some_writes(kind: str, engine: str, location: str, seed: int) -> int:
     """Runs a writer of a ``table``, a ``queue`` or ``objects``, kills it with SIGKILL at a seeded moment, and returns
     how many writes it had acknowledged: those with the numbers 0 … n - 1."""
-    enough = random.Random(seed).randint(FEWEST, MOST)
+    enough = random.Random(seed).randint(MIN_WRITES, MAX_WRITES)
     with tempfile.TemporaryDirectory(prefix="neve-writer-") as folder:
         said = Path(folder) / "said"
         os.mkfifo(said)

@@ -29,7 +29,7 @@ def erase(user: Person, **query: object) -> Json:
 
 
 @pytest.mark.live
-def test_b47_what_is_erased_is_gone_and_the_id_begins_anew(
+def test_b47_what_is_erased_is_gone_and_the_id_starts_over(
     person: Callable[[ApiClient], Person], api: ApiClient, job_ended: JobEnded
 ) -> None:
     ann, bob = person(api), person(api)

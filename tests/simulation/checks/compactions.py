@@ -56,7 +56,7 @@ def a_prompt_changes_with_its_epoch_only(run: Run) -> Found:
 
 def an_epoch_has_the_summary_of_what_it_covers(run: Run) -> Found:
     """They are written together. An epoch whose horizon stays has put something away, or cuts what prompts show, or
-    has taken something back, or written anew what was met by that; its summary holds on, unless it was met."""
+    has taken something back, or rewritten what was met by that; its summary holds on, unless it was met."""
     hidden: set[Key] = set()
     for together in transactions(run):
         for written in filter(epoch_moved, together):
@@ -65,7 +65,7 @@ def an_epoch_has_the_summary_of_what_it_covers(run: Run) -> Found:
             told = (summary["covers_from"], summary["covers_to"], summary["epoch"]) if summary else None
             wanted = (after.covers_from, after.covers_to, after.epoch) if after.covers_to else None
             retracts = after.retracted != before.retracted or _retracts(together)
-            anew = summary is not None and written.key in hidden and after.compacted_by != before.compacted_by
+            again = summary is not None and written.key in hidden and after.compacted_by != before.compacted_by
             if summary is None and wanted and (retracts or written.key in hidden):
                 hidden.add(written.key)
             elif told != wanted:
@@ -73,7 +73,7 @@ def an_epoch_has_the_summary_of_what_it_covers(run: Run) -> Found:
             else:
                 hidden.discard(written.key)
             stays = after.covers_to == before.covers_to and after.cut == before.cut
-            if stays and not (any(map(put_away, together)) or retracts or anew):
+            if stays and not (any(map(put_away, together)) or retracts or again):
                 yield f"{written.key}: epoch {after.epoch} for nothing"
 
 

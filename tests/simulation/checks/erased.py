@@ -26,7 +26,7 @@ def nothing_is_left_of_an_erased_user(run: Run) -> Found:
             label
             for did in run.history.done
             if did.keys.user == keys.user and did.keys.tenant == keys.tenant and did.began_s <= done_s
-            if not (did.ok and did.ended_s > done_s)  # its last try came behind the erasure, to whom began anew
+            if not (did.ok and did.ended_s > done_s)  # its last try came behind the erasure, to whom started over
             for label in LABEL.findall(str(did.given))
         }
         for where, text in _everything_of(run, keys):

@@ -20,7 +20,7 @@ from tests.simulation.clients.history import (
     RetractGiven,
     Said,
 )
-from tests.simulation.clients.pictures import CLIENT_IDS, KEPT_S, NO_IMAGE, PNG, TOO_LARGE, picture_of
+from tests.simulation.clients.pictures import CLIENT_IDS, NO_IMAGE, PNG, RETENTION_S, TOO_LARGE, picture_of
 from tests.simulation.clients.seen import (
     SeenEvent,
     SeenJob,
@@ -257,7 +257,7 @@ class Client:
         if not did.ok:
             return None
         self._uploads[did.value.id] = body
-        self._cloud.scheduler.pause(random.random() * random.choice((1.0, KEPT_S)))
+        self._cloud.scheduler.pause(random.random() * random.choice((1.0, RETENTION_S)))
         if random.random() < 0.9:
             self._cloud.objects.accept_upload(did.value.url, PNG, body)
         return Picture(PNG, body, did.value.id)

@@ -25,7 +25,7 @@ CHOICES: tuple[Choice, ...] = ("approve", "approve", "reject", "supersede")
 
 
 def edit(run: Run) -> None:
-    """Adds a line of their own to what they have read, or begins anew; with If-Match or without."""
+    """Adds a line of their own to what they have read, or starts over; with If-Match or without."""
     cloud, environment = run.cloud, Environment(run.cloud, "editor")
 
     def once(ports: SimPorts, number: int) -> None:

@@ -1,4 +1,4 @@
-"""What operators do beside the clients: erase a user, make the search index anew, drain, and exchange an API key."""
+"""What operators do beside the clients: erase a user, rebuild the search index, drain, and exchange an API key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.erase.erase_user import (
     SETTLE_S,
     ErasureUnderWay,
-    NoSuchUser,
+    UserNotFound,
     begin_erasure,
     erase_user,
     finish_erasure,
@@ -61,7 +61,7 @@ def erase_somebody(run: Run) -> None:
     environment = Environment(cloud, "eraser")
     try:
         _until_done(run, environment, lambda ports: begin_erasure(ports.table, keys))
-    except (NoSuchUser, ErasureUnderWay):
+    except (UserNotFound, ErasureUnderWay):
         return
     began_s = cloud.scheduler.now_s
     cloud.sometimes["erasure during a pass"] += _is_observed(run, keys)
@@ -73,7 +73,7 @@ def erase_somebody(run: Run) -> None:
     close = cloud.random.random() < 0.3
     try:
         _until_done(run, environment, lambda ports: finish_erasure(UserData(ports, keys), close=close))
-    except NoSuchUser:
+    except UserNotFound:
         return  # its own finish, whose answer was lost
 
 

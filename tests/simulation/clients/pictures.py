@@ -9,7 +9,7 @@ PNG = "image/png"
 START = b"\x89PNG\r\n\x1a\n"
 NO_IMAGE = b"GIF89a is of another type than it says"
 TOO_LARGE = START + bytes(MAX_IMAGE_BYTES)
-KEPT_S = 1.1 * EXPIRES_S
+RETENTION_S = 1.1 * EXPIRES_S
 """How long an image lies with its client at most before it is sent: some are too late."""
 CLIENT_IDS = ("shown-1", "shown-2", "shown-3")
 """Which all clients of a session use, each for messages of its own."""

@@ -116,7 +116,7 @@ for _changing in (
 
 
 def frozen(value: Any) -> Any:
-    """What is frozen already is taken as it is: a row that is written anew shares most with the one before it."""
+    """What is frozen already is taken as it is: a row that is rewritten shares most with the one before it."""
     kind = type(value)
     if kind is list:
         return _List([frozen(part) if type(part) in _NESTED else part for part in value])

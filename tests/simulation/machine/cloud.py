@@ -86,7 +86,7 @@ class Cloud:
         for shard in {shard_of(row.key.pk): None for row in self.table.log[since:] if is_told(row)}:
             self.told[shard].ring(self.random.uniform(0.05, 0.5))
 
-    def untold(self) -> bool:
+    def unreported(self) -> bool:
         """Whether the stream holds what its readers have not handled."""
         return any(
             is_told(row) and shard_of(row.key.pk) == shard

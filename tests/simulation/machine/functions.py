@@ -29,9 +29,17 @@ Event = dict[str, Any]
 DUE_SHARDS = 2
 """Of the index of due work. A sweep asks every one of them: the eight of a deployment would be a sixth of all calls."""
 SILENT = (
-    *("answered", "worked", "unobservable", "images_left_out", "summary_refused", "troubled", "measured"),
-    *("answer_not_used", "documents_not_shown", "facts_left_out", "facts_not_read", "not_reflected"),
-    *("reflection_left_out", "sent_again"),
+    *(
+        "request_completed",
+        "message_processed",
+        "event_unobservable",
+        "images_left_out",
+        "summary_refused",
+        "health_issue",
+        "emit_metrics",
+    ),
+    *("librarian_actions_rejected", "documents_not_shown", "facts_left_out", "malformed_facts_dropped"),
+    *("reflection_skipped", "reflection_left_out", "job_sent_again"),
 )
 
 
@@ -89,7 +97,7 @@ def listening(
         failed(where, error)
 
     swaps: list[Swap] = [(observability, name, _unheard) for name in SILENT]
-    swaps += [(observability, "failed", hear), (observability, "postponed", lambda *told: postponed(told[-1]))]
+    swaps += [(observability, "failed", hear), (observability, "message_postponed", lambda *told: postponed(told[-1]))]
     with swapped(*swaps, (keys, "DUE_SHARDS", DUE_SHARDS)):
         yield
 

@@ -186,7 +186,7 @@ class _Held:
 
 
 def test_a_batch_gives_way_to_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_model, "LONGEST_WAY_S", PATIENCE_S)
+    monkeypatch.setattr(onnx_model, "MAX_YIELD_S", PATIENCE_S)
     encoder, held = BgeSmall(ENCODER), _Held()
     encoder._encoder = held  # type: ignore[assignment]
     with ThreadPoolExecutor(2) as pool:
@@ -203,7 +203,7 @@ def test_a_batch_gives_way_to_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_batch_comes_to_its_end_however_many_queries_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_model, "LONGEST_WAY_S", 0.01)
+    monkeypatch.setattr(onnx_model, "MAX_YIELD_S", 0.01)
     encoder, held = BgeSmall(ENCODER), _Held()
     encoder._encoder = held  # type: ignore[assignment]
     with ThreadPoolExecutor(1) as pool:
@@ -240,7 +240,7 @@ class _Counted:
 def test_whoever_asked_a_moment_ago_finds_a_core_free(
     asked_s_ago: float, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(onnx_model, "LONGEST_TURN_S", PATIENCE_S)
+    monkeypatch.setattr(onnx_model, "MAX_TURN_S", PATIENCE_S)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     now, counted = [0.0], _Counted()
     encoder = BgeSmall(ENCODER)

@@ -18,7 +18,7 @@ import pytest
 from local.backend import LATE
 from neve.adapters.embedders.late_interaction import (
     BASIS_SHA256,
-    KEPT,
+    DIMENSIONS,
     MODEL_SHA256,
     MODEL_TAG,
     LateInteraction,
@@ -48,7 +48,7 @@ def test_a_question_is_met_best_by_what_answers_it(encoder: LateInteraction) -> 
 def test_a_passage_has_16_bytes_a_token_and_a_query_none_for_its_ends(encoder: LateInteraction) -> None:
     [passage] = encoder.encode_passages(["hello world"])
     assert len(passage) == 16 * 4, "[CLS] hello world [SEP]"
-    assert len(encoder.encode_query("hello world")) == 2 * KEPT * 4
+    assert len(encoder.encode_query("hello world")) == 2 * DIMENSIONS * 4
     [empty] = encoder.encode_passages([""])
     assert len(empty) == 16 * 2 and encoder.encode_query("") == b""
 

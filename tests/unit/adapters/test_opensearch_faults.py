@@ -238,7 +238,7 @@ def test_an_index_that_is_not_there_is_not_an_empty_one(stub: SearchStub, index:
     ],
     ids=["search", "bulk"],
 )
-def test_an_index_that_was_deleted_is_looked_up_anew(
+def test_an_index_that_was_deleted_is_looked_up_again(
     stub: SearchStub, index: OpenSearchIndex, operation: str, call: Call, gone: Behaviour
 ) -> None:
     stub.next[operation] = [gone]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from neve.adapters.aws.clients import aws_client
-from neve.adapters.aws.secrets import KEPT, Secrets
+from neve.adapters.aws.secrets import SECRET_CACHE, Secrets
 from neve.caching import Caches
 from neve.ports import ModelUnavailable
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, json_error
@@ -54,8 +54,8 @@ def test_a_value_is_read_once_and_again_when_it_is_old(
 ) -> None:
     server.replies = [holding(SecretString="first\n"), holding(SecretString="second")]
     assert secrets.read(ARN) == "first"
-    assert KEPT.ttl is not None
-    clock.move(seconds=KEPT.ttl.total_seconds() - 1)
+    assert SECRET_CACHE.ttl is not None
+    clock.move(seconds=SECRET_CACHE.ttl.total_seconds() - 1)
     assert secrets.read(ARN) == "first"
     clock.move(seconds=1)
     assert secrets.read(ARN) == "second"

@@ -110,7 +110,7 @@ def test_an_append_that_meets_the_sweep_wins(world: LibraryWorld) -> None:
 def test_a_sweep_looks_at_so_many_and_says_that_more_are_due(
     world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweeping, "MOST", 2)
+    monkeypatch.setattr(sweeping, "MAX_SESSIONS", 2)
     for name in ("s2", "s3", "s4"):
         world.open(session=name)
     tell(world)

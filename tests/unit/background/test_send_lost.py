@@ -113,7 +113,7 @@ def test_a_queue_that_fails_leaves_it_due(world: RecallWorld) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(world.queue, "send", refuse)
         with pytest.raises(StoreUnavailable):
-            sweep_due(world, told=lambda kind, error: told.append((kind, error)))
+            sweep_due(world, on_failure=lambda kind, error: told.append((kind, error)))
     assert [kind for kind, _ in told] == [rows.QUEUED]
     assert len(sweep_after(world, 0)) == 1
 
@@ -140,7 +140,7 @@ def test_the_sweep_counts_and_names_it(
     job_id = end(world)
     world.clock.move(minutes=20)
     assert sweep(world, None)["lost"] == 1
-    assert '"LostJobsSent":[1.0]' in capsys.readouterr().out
+    assert '"JobsResent":[1.0]' in capsys.readouterr().out
     [line] = [vars(record) for record in caplog.records if record.message == "job sent again"]
     assert (line["component"], line["kind"], line["job_id"]) == ("sweep", "compact", job_id)
 

@@ -104,7 +104,7 @@ def test_a_row_that_nothing_can_be_done_with_keeps_no_other_waiting_and_is_told(
         keys = world.user().of_session(f"s{n}").keys
         epoch = replace(rows.read_epoch(world.table.get(keys.epoch) or {}), rebuild_due="reflection")
         world.table.write([rows.put_epoch(keys, epoch, world.clock.now())])
-    swept = sweep_due(world, told=lambda kind, error: told.append((kind, type(error).__name__)))
+    swept = sweep_due(world, on_failure=lambda kind, error: told.append((kind, type(error).__name__)))
     assert (swept["rebuilt"], swept["busy"], swept["failed"], swept["closed"]) == (1, 1, 2, SESSIONS)
     assert sorted(told) == [("rebuild", "StoreUnavailable"), ("rebuild", "ValueError")]
 
@@ -123,5 +123,5 @@ def test_the_worker_of_a_sweep_tells_what_failed(
     epoch = replace(rows.read_epoch(world.table.get(keys.epoch) or {}), rebuild_due="reflection")
     world.table.write([rows.put_epoch(keys, epoch, world.clock.now())])
     assert sweep(world, None)["failed"] == 1
-    assert '"WorkFailed":[1.0]' in capsys.readouterr().out
+    assert '"SweepTasksFailed":[1.0]' in capsys.readouterr().out
     assert [vars(record)["component"] for record in caplog.records if record.message == "failed"] == ["sweep rebuild"]

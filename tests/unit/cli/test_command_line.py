@@ -250,7 +250,7 @@ def test_without_a_key_or_a_user_it_is_64(monkeypatch: pytest.MonkeyPatch, capsy
 
 def test_what_the_service_refuses_is_1_and_names_the_field(shell: Shell) -> None:
     assert shell.run("memory", "add", "My password is hunter2.") == 1
-    assert shell.err == "neve: pii_blocked (422): text: holds what the policy blocks: password\n"
+    assert shell.err == "neve: pii_blocked (422): text: contains data that the policy blocks: password\n"
     assert shell.out == ""
 
 

@@ -15,7 +15,7 @@ from neve.domain.compact import prompt
 from neve.domain.compact.fit import fitted
 from neve.domain.compact.headings import HEADINGS, ITEM_CHARACTERS, SummaryText, items_of
 from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
-from neve.domain.compact.shorten import FEWEST_TOKENS, within_request
+from neve.domain.compact.shorten import MIN_TOKENS, within_request
 from neve.domain.records import EventType
 from neve.domain.sessions.transcript import render_line
 from neve.domain.tokens import estimate
@@ -178,7 +178,7 @@ def test_what_fits_stays_as_it_is() -> None:
 def test_of_too_many_events_the_newest_are_shown() -> None:
     events = [event(n, "a" * 400) for n in range(1, 101)]
 
-    kept = within_request(events, 20 * FEWEST_TOKENS)
+    kept = within_request(events, 20 * MIN_TOKENS)
 
     assert 20 <= len(kept) <= 25
     assert kept[-1].seq == 100

@@ -307,9 +307,9 @@ def test_images_that_make_room_keep_the_cut(world: RecallWorld) -> None:
     reply(world)
     after = compiled(world)
     assert after.plan.prompt.history[: len(made.plan.prompt.history)] == made.plan.prompt.history
-    standing = after.material.standing
-    assert standing is not None and standing.hidden is not None
-    assert standing.hidden == replace(cut.plan.cut, epoch=made.epoch.epoch)
+    session_state = after.material.session_state
+    assert session_state is not None and session_state.hidden is not None
+    assert session_state.hidden == replace(cut.plan.cut, epoch=made.epoch.epoch)
     assert after.plan.summary is not None and cut.plan.summary is not None
     assert render_summary(after.plan.summary) == render_summary(cut.plan.summary)
 

@@ -111,7 +111,7 @@ def test_what_had_no_room_is_no_update(world: RecallWorld) -> None:
 def test_documents_behind_those_that_are_looked_at_are_told_as_outdated(
     world: RecallWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(document_updates, "MOST", 1)
+    monkeypatch.setattr(document_updates, "MAX_DOCUMENTS", 1)
     put(world, "/always-load/rules", "Be long.")
     put(world, "/profile/people/tom", "A good friend.")
     put(world, "/profile/people/sarah", "A sister.")

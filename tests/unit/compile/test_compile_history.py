@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neve.domain.compile.history import Shown, answered_to, floor_of, is_hidden, plan_cut, summary_room, units_of
-from neve.domain.compile.plan import Limits, Told, make_plan
+from neve.domain.compile.plan import Limits, PromptInput, make_plan
 from neve.domain.records import Event, HistoryCut
 from neve.domain.tenants.budgets import Budget
 from tests.unit.compile.logs import answered, call, drawn_logs, result, said, seqs, turns
@@ -87,7 +87,7 @@ def test_a_turn_that_goes_on_is_cut_between_rounds_and_keeps_its_message() -> No
         said(1, "Do it all."),
         *(e for n in range(30) for e in (call(2 + 2 * n, f"c{n}"), result(3 + 2 * n, f"c{n}", "r" * 320))),
     ]
-    plan = make_plan(Told(events=log), Limits(Budget("custom", 1_200, 0, 0, 0, 1_200, 0)))
+    plan = make_plan(PromptInput(events=log), Limits(Budget("custom", 1_200, 0, 0, 0, 1_200, 0)))
     assert plan.cut is not None and plan.cut.keeps == 1
     kept = left(log, plan.cut)
     assert kept[0] == 1 and kept[-1] == log[-1].seq

@@ -13,7 +13,7 @@ from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of
 from neve.domain.compile.conversation import Block, Text, ToolResult, ToolUse
 from neve.domain.compile.history import answered_to, is_hidden, message_of
 from neve.domain.compile.last_turn import TaskState, ToolOutput, session_text
-from neve.domain.compile.plan import Limits, Plan, Told, make_plan
+from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
 from neve.domain.compile.updates import UPDATES_TOKENS, Update, fit_updates
 from neve.domain.errors import NeveError
 from neve.domain.records import Event
@@ -39,7 +39,7 @@ def used(plan: Plan) -> dict[str, int]:
     return {section.name: section.used for section in plan.sections}
 
 
-FULL = Told(
+FULL = PromptInput(
     static="s" * 320,
     instructions=("i" * 320, "j" * 320),
     pack="p" * 320,
@@ -53,7 +53,7 @@ FULL = Told(
 )
 
 
-def pruned(tokens: int, told: Told = FULL) -> list[str]:
+def pruned(tokens: int, told: PromptInput = FULL) -> list[str]:
     return [one.section for one in make_plan(told, Limits(budget(tokens))).pruned]
 
 
@@ -116,7 +116,9 @@ def updates_of(plan: Plan) -> tuple[list[str], tuple[int, int]]:
 
 
 def test_an_update_without_room_is_named_and_counted() -> None:
-    told = Told(message=[Text("?")], updates=(Update("mem_1", "New."), Update("mem_2", LONG), Update("mem_3", "Old.")))
+    told = PromptInput(
+        message=[Text("?")], updates=(Update("mem_1", "New."), Update("mem_2", LONG), Update("mem_3", "Old."))
+    )
     plan = make_plan(told, Limits(budget(100_000)))
     lines, (need, used_) = updates_of(plan)
     assert lines == ["- New.", "- Old."]
@@ -136,7 +138,9 @@ def test_what_has_no_room_takes_none_from_the_history() -> None:
 
 
 def test_a_correction_without_room_says_that_the_pack_is_wrong() -> None:
-    told = Told(message=[Text("?")], updates=(Update("mem_1", LONG, "No longer holds: x"), Update("mem_2", "New.")))
+    told = PromptInput(
+        message=[Text("?")], updates=(Update("mem_1", LONG, "No longer holds: x"), Update("mem_2", "New."))
+    )
     plan = make_plan(told, Limits(budget(100_000)))
     assert updates_of(plan)[0] == ["- No longer holds: x", "- New."]
     assert [one.items for one in plan.pruned] == [("mem_1",)]
@@ -187,7 +191,7 @@ def test_what_was_not_looked_at_is_named() -> None:
 
 
 def test_a_cut_shows_a_summary_between_the_first_turns_and_the_newest() -> None:
-    told = Told(events=turns(12), message=[Text("Now.")])
+    told = PromptInput(events=turns(12), message=[Text("Now.")])
     plan = make_plan(told, Limits(budget(720)))
     assert plan.cut is not None and (plan.cut.seq_from, plan.cut.seq_to) == (5, 18)
     texts = [b.text for m in plan.prompt.history for b in m.blocks if isinstance(b, Text)]
@@ -198,14 +202,14 @@ def test_a_cut_shows_a_summary_between_the_first_turns_and_the_newest() -> None:
 
 def test_a_message_that_cannot_be_cut_is_refused_with_the_numbers() -> None:
     with pytest.raises(NeveError) as refused:
-        make_plan(Told(message=[Text("m" * 3_200)]), Limits(budget(999)))
+        make_plan(PromptInput(message=[Text("m" * 3_200)]), Limits(budget(999)))
     assert refused.value.code == "budget_infeasible"
     assert "1000" in refused.value.detail and "999" in refused.value.detail
 
 
 def test_the_round_that_is_open_and_its_message_are_never_cut() -> None:
     log = [*turns(6), said(13, "Look it up."), call(14, "a"), result(15, "a", "r" * 320)]
-    plan = make_plan(Told(events=log, session=SESSION), Limits(budget(200)))
+    plan = make_plan(PromptInput(events=log, session=SESSION), Limits(budget(200)))
     blocks = [b for m in plan.prompt.history for b in m.blocks] + list(plan.prompt.last)
     assert [type(b) for b in blocks] == [Text, ToolUse, ToolResult, Text]
     assert used(plan)["history"] == 0
@@ -224,9 +228,9 @@ drawn_updates = st.lists(
 
 
 @st.composite
-def drawn_material(draw: st.DrawFn) -> Told:
+def drawn_material(draw: st.DrawFn) -> PromptInput:
     count = draw(st.integers(0, 5))
-    return Told(
+    return PromptInput(
         static=draw(texts),
         instructions=draw(st.lists(texts, max_size=3)),
         pack=draw(texts),
@@ -246,7 +250,7 @@ def drawn_material(draw: st.DrawFn) -> Told:
 
 @settings(max_examples=60, deadline=None)
 @given(drawn_material(), st.integers(1, 4_000), st.none() | st.integers(1, 4))
-def test_any_material_fits_its_budget_or_is_refused(told: Told, tokens: int, window: int | None) -> None:
+def test_any_material_fits_its_budget_or_is_refused(told: PromptInput, tokens: int, window: int | None) -> None:
     limits = Limits(budget(tokens), window)
     try:
         plan = make_plan(told, limits)
@@ -289,7 +293,7 @@ def test_within_an_epoch_a_prompt_begins_with_the_one_before(log: list[Event], t
             for e in log[:end]
             if hidden is None or not (hidden.seq_from <= e.seq <= hidden.seq_to) or e.seq == hidden.keeps
         ]
-        told = Told(events=events, hidden=hidden, summary=summary, message=[Text("?")])
+        told = PromptInput(events=events, hidden=hidden, summary=summary, message=[Text("?")])
         try:
             plan = make_plan(told, Limits(budget(tokens), window))
         except NeveError:
@@ -325,8 +329,8 @@ def shown_bytes(plan: Plan, events: Sequence[Event]) -> int:
     return bytes_of(one for one in events if not is_hidden(one.seq, plan.cut))
 
 
-def of_a_log(events: Sequence[Event], message: str | None = "And now?") -> Told:
-    return Told(events=events, message=None if message is None else [Text(message)])
+def of_a_log(events: Sequence[Event], message: str | None = "And now?") -> PromptInput:
+    return PromptInput(events=events, message=None if message is None else [Text(message)])
 
 
 def test_a_history_of_more_bytes_than_an_answer_may_have_is_cut() -> None:

@@ -9,9 +9,9 @@ import pytest
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
 from neve.domain.records import Document, Status
-from neve.ports import BadCursor
+from neve.ports import InvalidCursor
 from neve.store import rows
-from neve.store.documents import LONGEST_ROW_TEXT
+from neve.store.documents import MAX_ROW_TEXT_BYTES
 from neve.usecases.documents.delete_document import delete_below, delete_document
 from neve.usecases.documents.evolve_document import Evolution, evolve_document
 from neve.usecases.documents.get_document import get_document
@@ -118,7 +118,7 @@ def test_an_evolved_document_stays_and_says_what_took_its_place(world: World) ->
 
 
 def test_nothing_of_a_deleted_document_is_left(world: World) -> None:
-    put(world, "é" * LONGEST_ROW_TEXT)
+    put(world, "é" * MAX_ROW_TEXT_BYTES)
     put(world, "Two.", source_type="wiki", source_id="7")
     with pytest.raises(NeveError, match="precondition_failed"):
         delete_document(world.user(), PATH, {1})
@@ -129,7 +129,7 @@ def test_nothing_of_a_deleted_document_is_left(world: World) -> None:
     assert world.objects.list("documents/") == []
     with pytest.raises(NeveError, match="document_not_found"):
         delete_document(world.user(), PATH, None)
-    assert put(world, "Anew.").rev == 1
+    assert put(world, "Again.").rev == 1
 
 
 def test_a_long_history_goes_as_well(world: World) -> None:
@@ -168,7 +168,7 @@ def test_lists_are_paged(world: World) -> None:
                 break
         assert seen == expected
     _, cursor = page_of_documents(world.user(), "/", None, 1, None)
-    with pytest.raises(BadCursor):
+    with pytest.raises(InvalidCursor):
         page_of_documents(world.user(), "/a", None, 1, cursor)
     assert [d.path for d in page_of_documents(world.user(), "/", Status.ARCHIVED, 9, None)[0]] == ["/a/x"]
 

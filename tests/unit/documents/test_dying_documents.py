@@ -31,7 +31,7 @@ WRITES = 4
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecallWorld]:
-    monkeypatch.setattr(document_writes, "LONGEST_ROW_TEXT", 5 * LONG)
+    monkeypatch.setattr(document_writes, "MAX_ROW_TEXT_BYTES", 5 * LONG)
     made = RecallWorld.make(tmp_path)
     made.with_policy()
     yield made

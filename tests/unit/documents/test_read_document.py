@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from neve.adapters.table_rules import MAX_SORT_KEY_BYTES
 from neve.domain.documents.change import DocumentChange
-from neve.domain.documents.paths import MOST_BYTES, normal_path
+from neve.domain.documents.paths import MAX_BYTES, normal_path
 from neve.domain.errors import NeveError
 from neve.domain.records import Document
 from neve.domain.tokens import estimate
@@ -88,7 +88,7 @@ def test_a_path_fits_the_keys_of_its_rows(world: World, letter: str) -> None:
     """Segment by segment it may be far longer than a key."""
     segment, user = f"/{letter * 64}", world.user(f"user-{ord(letter)}")
     whole = segment * 8
-    most = next(n for n in range(len(whole), 0, -1) if len(whole[:n].encode()) <= MOST_BYTES)
+    most = next(n for n in range(len(whole), 0, -1) if len(whole[:n].encode()) <= MAX_BYTES)
     change = DocumentChange(text="x", always_include=True)
     assert write_document(user, whole[:most], change).created
     assert [pin.path for pin in pins_of(world.table, user.keys)] == [whole[:most]]

@@ -10,7 +10,7 @@ import pytest
 from neve.domain.documents.change import DocumentChange
 from neve.domain.records import Document, EmbeddingState, Provenance, Status
 from neve.ports import QueueName, Source
-from neve.store.documents import LONGEST_ROW_TEXT, read_document
+from neve.store.documents import MAX_ROW_TEXT_BYTES, read_document
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.evolve_document import Evolution, evolve_document
 from neve.usecases.documents.move_document import move_document
@@ -186,7 +186,7 @@ def test_filters_by_prefix_tags_and_source(world: RecallWorld) -> None:
 
 def test_a_text_that_is_an_object_is_found_and_said_to_be_missing_when_it_cannot_be_read(world: RecallWorld) -> None:
     filling = "Nothing but words that fill the page. " * 200
-    long = "\n\n".join([*[filling] * (LONGEST_ROW_TEXT // len(filling) + 1), "At the end a lighthouse."])
+    long = "\n\n".join([*[filling] * (MAX_ROW_TEXT_BYTES // len(filling) + 1), "At the end a lighthouse."])
     written = put(world, long)
     world.pump()
     assert [hit.text for hit in hits(world, "lighthouse", k=1)] == ["At the end a lighthouse.\n(from: plan)"]

@@ -11,7 +11,7 @@ from neve.domain.errors import NeveError
 from neve.domain.records import Document, Provenance, Status
 from neve.ports import Conflict
 from neve.store import rows
-from neve.store.documents import LONGEST_ROW_TEXT, read_document
+from neve.store.documents import MAX_ROW_TEXT_BYTES, read_document
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.documents.document_writes import document_writes
 from neve.usecases.documents.get_document import get_document
@@ -97,7 +97,7 @@ def test_what_an_outside_system_sends_twice_is_one_document(world: World) -> Non
 
 
 def test_a_text_too_long_for_a_row_is_an_object(world: World) -> None:
-    long = "é" * (LONGEST_ROW_TEXT // 2 + 1)
+    long = "é" * (MAX_ROW_TEXT_BYTES // 2 + 1)
     written = put(world, long)
     assert written.text_object is not None
     assert get_document(world.user(), PATH).text == long

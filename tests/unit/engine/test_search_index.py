@@ -224,7 +224,7 @@ def test_a_segment_that_followed_every_write_equals_one_built_from_the_file(
     removed: dict[str, list[tuple[int, int]]] = {}
     with MonkeyPatch.context() as patch, closing(SqliteSearchIndex(path, MODEL)) as followed:
         patch.setattr(postings, "TAIL_POSTINGS", tail)
-        patch.setattr(segment, "DEAD_ROWS_KEPT", 3)
+        patch.setattr(segment, "MAX_DEAD_ROWS", 3)
         find(followed, "kayak")
         for step in steps:
             if isinstance(step, tuple):
@@ -383,7 +383,7 @@ def test_a_cache_keeps_the_segments_used_last_up_to_its_bytes() -> None:
 
 
 def test_replaced_passages_do_not_pile_up_in_memory(index: SqliteSearchIndex, monkeypatch: MonkeyPatch) -> None:
-    monkeypatch.setattr(segment, "DEAD_ROWS_KEPT", 10)
+    monkeypatch.setattr(segment, "MAX_DEAD_ROWS", 10)
     find(index, "kayak")
     sizes = []
     for version in range(1, 60):
@@ -422,7 +422,7 @@ def test_a_snapshot_stays_as_it_was(index: SqliteSearchIndex, monkeypatch: Monke
 
 def test_searches_beside_a_writer_see_each_write_whole(index: SqliteSearchIndex, monkeypatch: MonkeyPatch) -> None:
     """Every upsert replaces all ten items at once: a search finds ten, all of one version, or the state is torn."""
-    monkeypatch.setattr(segment, "DEAD_ROWS_KEPT", 200)
+    monkeypatch.setattr(segment, "MAX_DEAD_ROWS", 200)
     monkeypatch.setattr(postings, "TAIL_POSTINGS", 500)
     items = [f"i{i}" for i in range(10)]
     index.upsert(ADA, [passage(item, "kayak", vector=EAST, version=1) for item in items])

@@ -14,7 +14,7 @@ from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
 from neve.store.tenants.directory import users_of
-from neve.usecases.erase.erase_user import NoSuchUser, Removed, begin_erasure, erase_user, finish_erasure
+from neve.usecases.erase.erase_user import Removed, UserNotFound, begin_erasure, erase_user, finish_erasure
 from tests.unit.erase.kept import MARKER, left, live
 from tests.unit.recall_world import RecallWorld
 
@@ -63,7 +63,7 @@ def test_a_closed_user_is_refused_for_good(world: RecallWorld) -> None:
     with pytest.raises(NeveError) as refused:
         world.remember("Back again")
     assert refused.value.code == "user_closed"
-    with pytest.raises(NoSuchUser):
+    with pytest.raises(UserNotFound):
         begin_erasure(world.table, UserKeys(world.tenant.id, "ann"))
 
 
@@ -132,9 +132,9 @@ def test_an_erasure_that_broke_off_goes_on(world: RecallWorld) -> None:
 
 def test_only_a_user_who_is_there_can_be_erased_and_only_a_begun_erasure_finished(world: RecallWorld) -> None:
     live(world, "ann")
-    with pytest.raises(NoSuchUser):
+    with pytest.raises(UserNotFound):
         begin_erasure(world.table, UserKeys(world.tenant.id, "nobody"))
-    with pytest.raises(NoSuchUser):
+    with pytest.raises(UserNotFound):
         finish_erasure(world.user("ann").data, close=True)
     assert rows.read_head(world.rows.get(world.tenant.keys.of_user("ann").head)).state == "active"
 

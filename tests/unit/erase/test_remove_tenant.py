@@ -13,7 +13,7 @@ from neve.scope import Tenant, TenantData, TenantScope
 from neve.store.keys import Keys, tenant_row
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.erase.erase_user import Removed
-from neve.usecases.erase.remove_tenant import NoSuchTenant, close_tenant, erase_tenant
+from neve.usecases.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.tenants.create_key import create_key
 from neve.usecases.tenants.create_tenant import create_tenant
@@ -100,7 +100,7 @@ def test_the_keys_go_first_revoked_ones_too(world: RecallWorld) -> None:
     revoke_key(TenantScope(world, tenant), first.key_id)
     assert close_tenant(TenantData(world, Keys("acme"))) == 2
     assert close_tenant(TenantData(world, Keys("acme"))) == 0
-    with pytest.raises(NoSuchTenant):
+    with pytest.raises(TenantNotFound):
         close_tenant(TenantData(world, Keys("never")))
 
 

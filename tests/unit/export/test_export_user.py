@@ -302,7 +302,7 @@ def test_an_answer_that_was_lost_does_not_hold_an_export_up(world: RecallWorld) 
     assert read_admin_job(world.scope, job.id).status == "done"
 
 
-def test_addresses_end_and_are_made_anew(world: RecallWorld) -> None:
+def test_addresses_end_and_are_recreated(world: RecallWorld) -> None:
     job = request_export(world.user())
     exported(world, job)
     [part] = read_admin_job(world.scope, job.id).result["parts"]

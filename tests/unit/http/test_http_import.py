@@ -98,7 +98,7 @@ def test_an_import_that_there_is_no_time_for_says_where_to_go_on(
     monkeypatch.setattr(world.table, "write", slow)
     first = sent(api, b"\n".join(lines), "k1")
     assert first.status == 200 and len(first.json["imported"]) == 48
-    assert first.json["next_line"] == 51 and '"ImportLinesLeft":[12.0]' in capsys.readouterr().out
+    assert first.json["next_line"] == 51 and '"ImportLinesDeferred":[12.0]' in capsys.readouterr().out
     assert ([one["line"] for one in first.json["rejected"]], first.json["skipped"]) == ([2], {"event": 1})
     assert sent(api, b"\n".join(lines), "k1").json == first.json, "the same call has the same answer"
     rest = sent(api, b"\n".join(lines[first.json["next_line"] - 1 :]), "k2").json

@@ -22,7 +22,7 @@ from neve.http.problems import PROBLEMS, as_refusal, problem_body
 from neve.http.request import MAX_BODY_BYTES
 from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas.fields import Identifier, Limit, Time
-from neve.ports import BadCursor, Conflict, StoreUnavailable
+from neve.ports import Conflict, InvalidCursor, StoreUnavailable
 from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.tenants.policy_in_force import tenant_scope
@@ -461,7 +461,7 @@ def test_no_json_value_is_a_server_error(value: object) -> None:
     [
         (StoreUnavailable("table", "secret path"), "store_unavailable", "2"),
         (Conflict([1]), "conflict", None),
-        (BadCursor("x"), "validation_failed", None),
+        (InvalidCursor("x"), "validation_failed", None),
         (ValueError("secret value"), "internal", None),
         (NeveError("erasing", "Later.", retry_after_s=30), "erasing", "30"),
         (NeveError("not in the table", "secret"), "internal", None),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from functions.observe import app as observe
 from functions.records import app as records
 from local.limits.payloads import MAX_PAYLOAD, payload_bytes
-from neve.http.pages import MOST_BYTES, rows_that_fit
+from neve.http.pages import MAX_BYTES, rows_that_fit
 from tests.unit.api_world import Api, installed
 from tests.unit.world import World
 
@@ -78,9 +78,9 @@ def test_a_page_that_fits_is_read_once(world: World) -> None:
     assert world.table.calls["query"] == 1
 
 
-@given(st.lists(st.integers(1, 2 * MOST_BYTES), max_size=8))
+@given(st.lists(st.integers(1, 2 * MAX_BYTES), max_size=8))
 def test_as_many_rows_as_fit_and_at_least_one(sizes: list[int]) -> None:
     fits = rows_that_fit(iter(sizes))
     assert (fits == 0) == (not sizes)
-    assert fits <= 1 or sum(sizes[:fits]) <= MOST_BYTES
-    assert fits == len(sizes) or sum(sizes[: fits + 1]) > MOST_BYTES
+    assert fits <= 1 or sum(sizes[:fits]) <= MAX_BYTES
+    assert fits == len(sizes) or sum(sizes[: fits + 1]) > MAX_BYTES

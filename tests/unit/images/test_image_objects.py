@@ -94,14 +94,14 @@ def test_but_not_who_is_deleted_by_then(world: World) -> None:
     other, copy = world.user().of_session("s2"), world.objects.copy
     hide(world.user().of_session("s1"))
 
-    def deleted_behind(source: str, target: str) -> bool:
+    def deleted_after(source: str, target: str) -> bool:
         done = copy(source, target)
         if target == name:
             hide(other)
         return done
 
     before_deletion(world, lambda: show(other))
-    world.objects.copy = deleted_behind  # type: ignore[method-assign]
+    world.objects.copy = deleted_after  # type: ignore[method-assign]
     assert remove_images(world.user(), {name}, sent=False) == {name}
     assert stored(world) == []
 
@@ -249,7 +249,7 @@ def test_what_another_one_puts_back_behind_the_look_is_removed_again(world: Worl
 
 
 def test_who_could_lay_nothing_aside_deletes_nothing(world: World) -> None:
-    """Another one has just removed it, and an event that was written since has stored it anew."""
+    """Another one has just removed it, and an event that was written since has stored it again."""
     [name], copy = stored(world), world.objects.copy
     hide(world.user().of_session("s1"))
 
@@ -289,7 +289,7 @@ def test_a_worker_that_is_cut_off_is_followed_where_it_stopped(world: World, mon
     message = message_of_row(
         world.table.get(world.tenant.keys.job(retract_events(scope, Retract(1, 2, "deleted")).job_id)) or {}
     ).body
-    monkeypatch.setattr(erase_retracted, "IMAGES_AT_ONCE", 2)
+    monkeypatch.setattr(erase_retracted, "IMAGE_BATCH_SIZE", 2)
     parts: list[set[str]] = []
 
     def removing(scope: UserScope, images: Set[str], *, sent: bool) -> Set[str]:

@@ -11,7 +11,7 @@ from neve.domain.errors import NeveError
 from neve.domain.librarian.filing import Proposal
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records import Memory, Provenance, Status
-from neve.ports import BadCursor
+from neve.ports import InvalidCursor
 from neve.store import rows
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.erase.request_erasure import request_erasure
@@ -78,7 +78,7 @@ def test_facts_and_documents_wait_in_one_list_oldest_first(world: LibraryWorld) 
     rest, end = list_inbox(world.user(), 2, cursor)
     assert ([one.id for one in page], [one.id for one in rest], end) == ([first.id, second], [third.id], None)
     assert list_inbox(world.user("bob"), 50, None) == ([], None)
-    with pytest.raises(BadCursor):
+    with pytest.raises(InvalidCursor):
         list_inbox(world.user("bob"), 2, cursor)
 
 
@@ -119,7 +119,7 @@ def test_a_fact_is_kept_in_other_words(world: LibraryWorld) -> None:
     for bad in ({"text": "One. Two."}, {}, {"path": GOALS}):
         with pytest.raises(NeveError, match="validation_failed"):
             say(world, memory.id, "edit", **bad)
-    with pytest.raises(NeveError, match=f"conflict: {known.id} says the same"):
+    with pytest.raises(NeveError, match=f"conflict: Memory '{known.id}' is the same statement"):
         say(world, memory.id, "edit", text="the user likes TEA.")
     say(world, memory.id, "edit", text="The user likes bebop.", importance=5)
     now = get_memory(world.user(), memory.id)
@@ -271,14 +271,14 @@ def test_a_move_that_supersedes_takes_the_text_of_now_along(world: LibraryWorld)
 @pytest.mark.parametrize("make", ["fact", "document"])
 def test_a_persons_words_pass_the_gate(world: LibraryWorld, make: str, choice: str) -> None:
     item = fact(world, "The user likes jazz.").id if make == "fact" else propose(world, guess())[0]
-    with pytest.raises(NeveError, match=r"pii_blocked: text holds .*password"):
+    with pytest.raises(NeveError, match=r"pii_blocked: text contains .*password"):
         say(world, item, choice, text="The user's password is hunter2.")
     assert waiting(world) == [item]
 
 
 def test_the_reason_of_a_decision_passes_the_gate(world: LibraryWorld) -> None:
     item = fact(world, "The user likes jazz.").id
-    with pytest.raises(NeveError, match=r"pii_blocked: reason holds .*card_number"):
+    with pytest.raises(NeveError, match=r"pii_blocked: reason contains .*card_number"):
         say(world, item, "supersede", reason="Card 4111 1111 1111 1111 says so.")
 
 

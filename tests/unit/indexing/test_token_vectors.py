@@ -19,7 +19,7 @@ from neve.usecases.background.refill_queues import refill_queues
 from neve.usecases.erase.erase_user import begin_erasure, erase_user
 from neve.usecases.indexing import embed_rows as worker
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
-from neve.usecases.indexing.late.encode_items import ITEMS, MOST_PASSAGES
+from neve.usecases.indexing.late.encode_items import ITEMS, MAX_PASSAGES
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tenants.read_policy import read_policy
@@ -92,11 +92,11 @@ def test_a_long_message_is_encoded_in_all_its_parts(world: RecallWorld) -> None:
 def test_of_a_message_without_end_the_beginning_is_encoded(world: RecallWorld) -> None:
     world.open()
     world.say(
-        "\n\n".join(f"paragraph {n} " + "about the harbour and its cranes " * 50 for n in range(MOST_PASSAGES + 6))
+        "\n\n".join(f"paragraph {n} " + "about the harbour and its cranes " * 50 for n in range(MAX_PASSAGES + 6))
     )
     world.pump()
     made = held(world, "evt:s1:1")
-    assert made is not None and len(made.parts) == MOST_PASSAGES
+    assert made is not None and len(made.parts) == MAX_PASSAGES
 
 
 def test_what_is_there_is_not_encoded_again(world: RecallWorld) -> None:
@@ -304,8 +304,8 @@ def test_a_tenant_of_many_users_is_told_in_parts(full: RecallWorld, monkeypatch:
     [again] = full.taken(QueueName.EMBED)
     assert again.body["after"] == "" and read_policy(full.scope).encoding_users == 1, "the tenant itself"
     monkeypatch.undo()
-    behind_ann = Message({**again.body, "after": "ann"}, again.group)
-    worker.embed_rows(full, told([behind_ann]))
+    after_ann = Message({**again.body, "after": "ann"}, again.group)
+    worker.embed_rows(full, told([after_ann]))
     assert [message.body["user"] for message in full.taken(QueueName.EMBED)] == ["bob"]
     assert read_policy(full.scope).encoding_users == 1, "bob"
 

@@ -160,7 +160,7 @@ def test_a_lag_counts_so_many_memories_and_says_that_there_are_more(
     world: RecallWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those without words first; how long the oldest waits is known all the same."""
-    monkeypatch.setattr(memory_lag, "MOST_MEMORIES", 4)
+    monkeypatch.setattr(memory_lag, "MAX_MEMORIES", 4)
     monkeypatch.setattr(memory_lag, "_PAGE", 2)
     for n in range(3):
         world.remember(f"Mary knows song {n}")
@@ -182,5 +182,5 @@ def test_a_lag_reads_so_many_sessions_and_says_that_there_are_more(
         world.open(session)
         world.say("hi", session=session)
     assert user_lag(world.user()) == MemoryLag(2, 2, 2, 0, 0)
-    monkeypatch.setattr(memory_lag, "MOST_SESSIONS", 1)
+    monkeypatch.setattr(memory_lag, "MAX_SESSIONS", 1)
     assert user_lag(world.user()) == MemoryLag(1, 1, 1, 0, 0, at_least=True)

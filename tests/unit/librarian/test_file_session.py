@@ -11,7 +11,7 @@ import pytest
 
 from neve import observability
 from neve.domain.documents.change import DocumentChange
-from neve.domain.librarian.time_limits import MOST_ASKED
+from neve.domain.librarian.time_limits import MAX_ATTEMPTS
 from neve.domain.records import Job, Kind, Outcome, Tier
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
@@ -207,8 +207,8 @@ def test_who_is_always_faster_decides(world: LibraryWorld) -> None:
 
     world.observer.file_away = again  # type: ignore[method-assign]
     report = world.file()
-    assert report is not None and report.asked == MOST_ASKED
-    assert world.text(SARAH) == str(MOST_ASKED) and world.text("/profile/goals") == "Run."
+    assert report is not None and report.asked == MAX_ATTEMPTS
+    assert world.text(SARAH) == str(MAX_ATTEMPTS) and world.text("/profile/goals") == "Run."
     [proposal] = proposals(world)
     assert (proposal.reason, proposal.action.path, proposal.status) == ("raced", SARAH, "inbox")
     assert job_of(world, job).result["inbox"] == [proposal.id]
@@ -403,7 +403,7 @@ def test_what_has_no_room_leaves_it_to_those_behind_and_is_counted(
     told: list[Any] = []
     measured: dict[str, float] = {}
     monkeypatch.setattr(observability, "documents_not_shown", lambda *given: told.append(given[2]))
-    monkeypatch.setattr(observability, "measured", lambda _, values: measured.update(values))
+    monkeypatch.setattr(observability, "emit_metrics", lambda _, values: measured.update(values))
     body = {**world.told(), "correlation_id": "01J"}
     answered = process_filings(world, {"Records": [{"messageId": "1", "body": json.dumps(body)}]}, None)
     assert answered == {"batchItemFailures": []}

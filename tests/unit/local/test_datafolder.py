@@ -83,7 +83,7 @@ def test_databases_are_read_through_at_each_start_large_ones_only_after_a_disord
 
     run_once(path)
     monkeypatch.setattr(datafolder, "damage_of", looking)
-    monkeypatch.setattr(datafolder, "READ_AT_ONCE", 1_000 if large else 10**9)
+    monkeypatch.setattr(datafolder, "MAX_EAGER_READ_BYTES", 1_000 if large else 10**9)
     unread = []
     for orderly in (False, True, True):
         folder = open_data_folder(path)

@@ -11,7 +11,7 @@ import pytest
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.functions import Functions, TimedOut
 from local.limits.alarms import Alarm, evaluate
-from local.limits.lineage import MOST, RecursionStopped
+from local.limits.lineage import MAX_INVOCATIONS, RecursionStopped
 from local.limits.mortal_ports import MortalPorts
 from local.limits.points import LAMBDA, Points, Series
 from local.template import Function, QueueSource, QueueSpec, read_template
@@ -107,7 +107,7 @@ def line(world: World, functions: Functions, name: str) -> tuple[SqliteQueue, Qu
 
 def test_the_seventeenth_run_of_a_chain_does_not_happen(world: World, functions: Functions) -> None:
     queue, worker = line(world, functions, "proper")
-    for _ in range(MOST):
+    for _ in range(MAX_INVOCATIONS):
         assert worker.step(hurry=False)
         assert queue.counts("extract").visible == 1
     for _ in range(2):
@@ -121,14 +121,14 @@ def test_the_seventeenth_run_of_a_chain_does_not_happen(world: World, functions:
 
 def test_a_function_that_may_goes_on(world: World, functions: Functions) -> None:
     queue, worker = line(world, functions, "recursive")
-    assert [worker.step(hurry=False) for _ in range(3 * MOST)] == [True] * 3 * MOST
+    assert [worker.step(hurry=False) for _ in range(3 * MAX_INVOCATIONS)] == [True] * 3 * MAX_INVOCATIONS
     assert queue.counts("extract") == (1, 0, 0, 0)
     assert counted(functions, "RecursiveInvocationsDropped", "recursive") == 0
     queue.close()
 
 
 def test_a_chain_ends_where_aws_does_not_follow_it(functions: Functions) -> None:
-    record = {"eventSource": "aws:dynamodb", "attributes": {"AWSTraceHeader": f"Lineage=proper:{MOST}"}}
+    record = {"eventSource": "aws:dynamodb", "attributes": {"AWSTraceHeader": f"Lineage=proper:{MAX_INVOCATIONS}"}}
     functions.invoke("proper", {"said": "late", "Records": [record]})
     with pytest.raises(RecursionStopped):
         functions.invoke("proper", {"said": "late", "Records": [{**record, "eventSource": "aws:sqs"}]})

@@ -64,7 +64,7 @@ def beside(path: Path) -> list[str]:
     return [file.name for file in path.iterdir() if file.name.startswith(file_beside(path / SEARCH).name)]
 
 
-def test_the_index_is_made_anew_for_another_model(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_index_is_rebuilt_for_another_model(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     reindex_folder(data, "embedded", "none")
     assert start(data, "none") == (NONE, 3)
     assert "search.db is for none now: 1 users, 3 memories, 0 logs." in capsys.readouterr().out

@@ -184,7 +184,7 @@ def test_a_place_that_stays_lost_is_no_endless_loop(kept: StreamInMemory, tmp_pa
 def test_an_idle_reader_looks_up_its_place_again(
     kept: StreamInMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Numbers that begin anew in a shard would otherwise be behind an iterator that is ahead of them."""
+    """Numbers that start over in a shard would otherwise be behind an iterator that is ahead of them."""
     monkeypatch.setattr(dynamodb_stream, "IDLE_S", 0.0)
     kept.add("shard-1", "A", "B")
     stream = reader(kept, tmp_path)

@@ -239,7 +239,7 @@ def alone(client: SQSClient, asked: list[str]) -> SqsBroker:
 def test_a_queue_that_was_seen_empty_is_not_asked_until_something_is_sent(
     alone: SqsBroker, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queues_at_rest, "BURIED_S", 0.0)
+    monkeypatch.setattr(queues_at_rest, "DEAD_LETTER_GRACE_S", 0.0)
     count_until_known(alone, asked)
     assert alone.receive("embed", 10, NOW) == []
     assert alone.counts("embed") == Counts(0, 0, 0, 0)
@@ -258,7 +258,7 @@ def test_a_queue_that_was_seen_empty_is_not_asked_until_something_is_sent(
 def test_what_it_did_itself_it_need_not_ask_for(
     alone: SqsBroker, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queues_at_rest, "BURIED_S", 0.0)
+    monkeypatch.setattr(queues_at_rest, "DEAD_LETTER_GRACE_S", 0.0)
     count_until_known(alone, asked)
     send(alone, QueueName.EMBED, 1, 2)
     first, second = alone.receive("embed", 10, NOW)
@@ -327,7 +327,7 @@ def test_dead_letters_are_counted_once(
     alone: SqsBroker, asked: list[str], consumer: Consumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server needs no time to bury one here."""
-    monkeypatch.setattr(queues_at_rest, "BURIED_S", 0.0)
+    monkeypatch.setattr(queues_at_rest, "DEAD_LETTER_GRACE_S", 0.0)
     consumer.fails = {1}
     compact = worker(alone, consumer, "compact")
     send(alone, QueueName.COMPACT, 1)

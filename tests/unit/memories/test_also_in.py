@@ -99,7 +99,7 @@ def test_what_the_answer_names_already_is_not_named_again(world: World) -> None:
 
 
 def test_many_copies_are_named_in_part(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_NAMED", 3)
+    monkeypatch.setattr(limits, "MAX_NAMED", 3)
     gone, *_ = (made(world, f"fact {n}", 1, 1, Kind.FACT) for n in range(5))
     answer = deleted(world, gone)
     assert answer.also_in is not None

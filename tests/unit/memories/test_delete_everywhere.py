@@ -89,7 +89,7 @@ def test_a_cascade_takes_them_along(world: World) -> None:
     assert found == {}
 
 
-def test_packs_that_hold_it_go_and_are_built_anew(world: World) -> None:
+def test_packs_that_hold_it_go_and_are_rebuilt(world: World) -> None:
     kept, gone = remember(world, "likes tea"), remember(world, "the secret")
     session = world.user("ann").of_session("s1")
     build_pack(session, "initial")

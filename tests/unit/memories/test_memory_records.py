@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.cursors import BadCursor
+from neve.domain.cursors import InvalidCursor
 from neve.domain.errors import NeveError
 from neve.domain.records import EmbeddingState, Kind, Priority, Scope, Status
 from neve.store.idempotency import IdempotencyKey
@@ -118,7 +118,7 @@ def test_listing_filters_and_pages(world: World) -> None:
         if cursor is None:
             break
     assert pages == ["13", "5"]
-    with pytest.raises(BadCursor):
+    with pytest.raises(InvalidCursor):
         list_memories(world.user("ann"), MemoryFilter(), 2, "garbage")
 
 
@@ -131,9 +131,9 @@ def test_a_cursor_is_good_for_the_list_that_made_it_and_no_other(world: World) -
     page, _ = list_memories(world.user("ann"), MemoryFilter(group="g"), 2, cursor)
     assert [memory.text for memory in page] == ["1", "2"]
     for user, where in (("bob", MemoryFilter(group="g")), ("ann", MemoryFilter()), ("ann", MemoryFilter(tags=("g",)))):
-        with pytest.raises(BadCursor):
+        with pytest.raises(InvalidCursor):
             list_memories(world.user(user), where, 1, cursor)
-    with pytest.raises(BadCursor):
+    with pytest.raises(InvalidCursor):
         list_sessions(world.user("ann"), 1, cursor)
 
 

@@ -59,12 +59,12 @@ def test_what_waits_for_a_model_is_said_until_it_has_answered(world: World) -> N
     assert said(world) == [False] * 3
     fails(world)
     assert said(world) == [True] * 3
-    [trouble] = world.user().ports.caches.troubles.standing()
+    [trouble] = world.user().ports.caches.troubles.active()
     assert (trouble.what, trouble.kind, trouble.reason) == ("observer", "failing", "status 529")
     assert world.model_is_down
     observe_session(scope_of(world), 1)
     assert said(world) == [False] * 3
-    assert (failed_at(world), world.user().ports.caches.troubles.standing()) == (None, ())
+    assert (failed_at(world), world.user().ports.caches.troubles.active()) == (None, ())
     assert not world.model_is_down
 
 

@@ -213,10 +213,10 @@ def test_facts_that_were_not_of_the_form_are_told_once(world: World) -> None:
     world.say("I own a book", "ok")
     world.observer.answers = [replace(observed(fact("User owns a book.", 1)), facts_not_read=3)]
     report = observe(world)
-    assert (report.result()["facts_not_read"], report.untold_facts()["not_read"]) == (3, 3)
+    assert (report.result()["facts_not_read"], report.unreported_facts()["not_read"]) == (3, 3)
     assert report.left_out()["facts_not_read"] == 3, "what a compaction says of its passes"
     going_on = ObservationReport.going_on(report.result())
-    assert (going_on.facts_not_read, going_on.untold_facts()["not_read"]) == (3, 0)
+    assert (going_on.facts_not_read, going_on.unreported_facts()["not_read"]) == (3, 0)
 
 
 def test_what_one_event_has_too_many_of_is_counted(world: World) -> None:
@@ -227,4 +227,4 @@ def test_what_one_event_has_too_many_of_is_counted(world: World) -> None:
     assert (len(facts_of(world)), report.result()["facts_left_out"]) == (MAX_FACTS, 2)
     assert {memory.importance for memory in facts_of(world)} == {3}
     going_on = ObservationReport.going_on(report.result())
-    assert (going_on.facts, going_on.untold_facts()["left_out"]) == (report.facts, 0)
+    assert (going_on.facts, going_on.unreported_facts()["left_out"]) == (report.facts, 0)

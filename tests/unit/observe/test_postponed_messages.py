@@ -18,7 +18,7 @@ from local.backend import queue_definitions
 from local.broker import Received
 from local.engine.sqlite_queue import SqliteQueue
 from local.functions import Functions, LambdaContext
-from local.limits.lineage import MOST
+from local.limits.lineage import MAX_INVOCATIONS
 from local.limits.mortal_ports import MortalPorts
 from local.limits.points import LAMBDA, Points, Series
 from local.template import QueueSpec, read_template
@@ -43,7 +43,7 @@ from neve.usecases.observe.request_observation import request_observation
 from neve.usecases.reflect.replace_rows import Replacement, _begin
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.read_sessions import SessionView, get_session
-from neve.worker import STANDS
+from neve.worker import PROGRESS
 from tests.unit.api_world import installed
 from tests.unit.world import World, kept
 
@@ -145,7 +145,7 @@ def test_it_is_acknowledged_and_sent_once_more(world: World, line: Line, name: s
     assert line.step(name)
     first, second = line.delivered
     sent, again = json.loads(first.body), json.loads(second.body)
-    assert again.pop(STANDS)["at"] == "0"
+    assert again.pop(PROGRESS)["at"] == "0"
     assert again == sent
     assert second.attributes["MessageGroupId"] == first.attributes["MessageGroupId"]
     assert second.attributes["MessageDeduplicationId"] != first.attributes["MessageDeduplicationId"]
@@ -196,13 +196,13 @@ def keep_busy(world: World) -> None:
 @pytest.mark.parametrize("name", QUEUES)
 def test_however_often_it_is_put_off_its_job_ends(world: World, line: Line, name: str) -> None:
     """More often than a message is received before it is dead, and than Lambda lets a loop go round."""
-    assert (TEMPLATE.queues[name].max_receives or 0) < 2 * MOST
+    assert (TEMPLATE.queues[name].max_receives or 0) < 2 * MAX_INVOCATIONS
     world.say("I moved to Nice", "Lovely")
     job = ask(world, name)
-    for _ in range(2 * MOST):
+    for _ in range(2 * MAX_INVOCATIONS):
         keep_busy(world)
         assert line.step(name)
-    assert line.answers == [NO_FAILURES] * 2 * MOST
+    assert line.answers == [NO_FAILURES] * 2 * MAX_INVOCATIONS
     assert line.points.total(Series(LAMBDA, "RecursiveInvocationsDropped", name)) == 0
     world.clock.move(seconds=LEASE_S)
     assert line.step(name)
@@ -230,7 +230,7 @@ def test_one_whose_session_stands_for_a_quarter_of_an_hour_has_failed(world: Wor
     assert line.counts(name) == (0, 0, 1)
 
 
-def test_progress_of_the_session_begins_the_time_anew(world: World, line: Line) -> None:
+def test_progress_of_the_session_restarts_the_time(world: World, line: Line) -> None:
     world.say("I moved to Nice", "Lovely")
     ask(world, "compact")
     waits = NO_PROGRESS_FOR.total_seconds() * 0.7
@@ -245,7 +245,7 @@ def test_progress_of_the_session_begins_the_time_anew(world: World, line: Line) 
     keep_busy(world)
     assert line.step("compact")
     assert line.answers == [NO_FAILURES] * 3
-    assert [json.loads(it.body).get(STANDS, {}).get("at") for it in line.delivered] == [None, "0", "2"]
+    assert [json.loads(it.body).get(PROGRESS, {}).get("at") for it in line.delivered] == [None, "0", "2"]
 
 
 @pytest.mark.parametrize("name", QUEUES)

@@ -249,7 +249,7 @@ def test_an_image_that_no_request_has_room_for_beside_its_events_others_is_told(
     [first], [second] = (one.events for one in world.observer.passes)
     assert blocks(first) == ["text", "image", "image", "text"]
     assert blocks(second) == ["text", "image"]
-    assert (report.images_left_out, report.untold()[1]) == ([1], [1])
+    assert (report.images_left_out, report.unreported()[1]) == ([1], [1])
 
 
 def test_images_of_an_event_above_the_cap_are_told(world: World) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from neve.adapters.models.anthropic_model import SHORTEST_ATTEMPT_S, AnthropicModel
+from neve.adapters.models.anthropic_model import MIN_ATTEMPT_S, AnthropicModel
 from neve.ports import ContentRefused, ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
 
 TOOL_USE = {"type": "tool_use", "id": "toolu_1", "name": "record", "input": {"has_memory": True, "n": [1, 2]}}
@@ -321,7 +321,7 @@ def test_all_attempts_of_a_call_share_its_time(server: MessagesServer) -> None:
     """An attempt that failed late leaves less to the next, and so does the time that the request itself names."""
     server.replies = [Reply(500, problem("api_error"), delay_s=0.2)] + [Reply(200, message([TOOL_USE]))] * 2
     with pytest.raises(ModelUnavailable, match="no time for attempt 2"):
-        model(server, timeout_s=SHORTEST_ATTEMPT_S, max_retries=1).call_tool(request())
+        model(server, timeout_s=MIN_ATTEMPT_S, max_retries=1).call_tool(request())
     assert len(server.requests) == 1
     assert model(server, timeout_s=60.0, max_retries=1).call_tool(request()).usage["output"] == 45
     server.replies = [Reply(200, message([TOOL_USE]), delay_s=0.6)]

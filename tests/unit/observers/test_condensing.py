@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from neve.domain.observe.time_limits import COMMIT_S
 from neve.domain.records import Priority
-from neve.domain.reflect.nightly import SHORTEST_ROW, kept_rows
+from neve.domain.reflect.nightly import MIN_ROW, kept_rows
 from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver
-from neve.observers.prompted import MOST_OUTPUT, PromptedObserver
+from neve.observers.prompted import MAX_OUTPUT, PromptedObserver
 from neve.observing import CondenseInput, ReflectGroup
 from neve.ports import ModelAnswer, ModelRequest, ModelUnavailable
 
@@ -51,7 +51,7 @@ def test_the_request_shows_every_row_with_its_id_and_time_and_says_the_target() 
 def test_a_full_batch_asks_for_no_more_than_a_model_may_answer() -> None:
     model = OneAnswer({"rows": []})
     PromptedObserver(model, "m").condense(CondenseInput(groups("🟡 one"), 32_500))
-    assert model.requests[0].max_tokens == MOST_OUTPUT
+    assert model.requests[0].max_tokens == MAX_OUTPUT
 
 
 def test_an_answer_is_read_row_by_row() -> None:
@@ -93,5 +93,5 @@ def test_without_a_model_no_row_has_to_be_cut(words: list[int], target: int) -> 
     kept = kept_rows(rows, target)
     assert rows
     assert (len(kept.rows), kept.left_out, kept.cut) == (len(rows), 0, 0)
-    assert sum(estimate(text) for _, text in kept.rows) <= max(target, SHORTEST_ROW)
+    assert sum(estimate(text) for _, text in kept.rows) <= max(target, MIN_ROW)
     assert [text for _, text in kept.rows] == [row.text for row in rows]

@@ -17,7 +17,7 @@ from neve.domain.pack.pinned import choose, shown_tokens
 from neve.domain.records import Document, PackEntry, Status
 from neve.ports import StoreUnavailable
 from neve.store import rows
-from neve.store.documents import LONGEST_ROW_TEXT
+from neve.store.documents import MAX_ROW_TEXT_BYTES
 from neve.store.pins import pins_of
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.move_document import move_document
@@ -250,8 +250,8 @@ def test_a_pin_follows_its_document(world: World) -> None:
 
 def test_the_partial_pack_is_straight_from_the_table(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     put(world, "/always-load/rules", "Be brief.")
-    put(world, "/always-load/long", "word " * (LONGEST_ROW_TEXT // 4))
-    put(world, "/profile/people/tom", "t" * (LONGEST_ROW_TEXT + 1))
+    put(world, "/always-load/long", "word " * (MAX_ROW_TEXT_BYTES // 4))
+    put(world, "/profile/people/tom", "t" * (MAX_ROW_TEXT_BYTES + 1))
     world.with_policy(always_budget=150_000, window=1_000_000)
     world.open()
     whole = read(world)

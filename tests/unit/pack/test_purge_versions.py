@@ -62,7 +62,7 @@ def test_an_old_version_goes_and_the_served_one_stays(world: World, session: Ses
         read_pack(session, version=2)
 
 
-def test_without_the_served_one_the_next_read_builds_it_anew(world: World, session: SessionScope) -> None:
+def test_without_the_served_one_the_next_read_rebuilds_it(world: World, session: SessionScope) -> None:
     three_versions(world, session)
     gone = remember(world, "lives in Lisbon")
     build_pack(session, "horizon")

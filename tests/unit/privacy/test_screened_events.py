@@ -136,7 +136,7 @@ def test_a_memory_that_holds_it_is_refused_and_names_fields_and_classes(world: W
     with pytest.raises(NeveError) as refused:
         create_memory(world.user(), wanted)
     assert fields_at_fault(refused) == ["text", "tags[1]"]
-    assert refused.value.errors[0].message == "holds what the policy blocks: card_number"
+    assert refused.value.errors[0].message == "contains data that the policy blocks: card_number"
     assert refused.value.metrics == {"PiiBlockedCardNumber": 1, "PiiBlockedPassword": 1}
     assert world.memories() == []
 

@@ -149,6 +149,11 @@ def commands(document: Path) -> str:
     return "\n".join([*_FENCED.findall(text), *_SPAN.findall(_FENCED.sub("", text))])
 
 
+def prose(document: Path) -> str:
+    """A document without its code."""
+    return _SPAN.sub("", _FENCED.sub("", text_of(document)))
+
+
 def is_module(name: str) -> bool:
     """Whether ``python -m`` finds it in the repository."""
     path = ROOT.joinpath(*name.split("."))

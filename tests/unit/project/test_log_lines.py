@@ -46,7 +46,7 @@ def test_a_models_failure_says_why(written: io.StringIO, error: Exception) -> No
 
 
 def test_an_event_that_is_not_read_is_told_by_its_seq_and_the_reason_only(written: io.StringIO) -> None:
-    observability.unobservable("extract", "01J", 3, "status 400 (invalid_request_error)")
+    observability.event_unobservable("extract", "01J", 3, "status 400 (invalid_request_error)")
     line = json.loads(written.getvalue())
     assert (line["level"], line["message"], line["seq"]) == ("WARNING", "event unobservable", 3)
     own = {"component", "correlation_id", "seq", "reason"}
@@ -66,7 +66,7 @@ def test_a_summary_that_was_refused_is_told_without_a_word_of_it(written: io.Str
 
 
 def test_a_reflection_that_was_not_done_is_told_with_the_reason(written: io.StringIO) -> None:
-    observability.not_reflected("compact", "01J", "rows of the user are being replaced")
+    observability.reflection_skipped("compact", "01J", "rows of the user are being replaced")
     line = json.loads(written.getvalue())
     assert (line["level"], line["message"], line["component"]) == ("WARNING", "reflection skipped", "compact")
     assert line["reason"] == "rows of the user are being replaced"
@@ -75,7 +75,7 @@ def test_a_reflection_that_was_not_done_is_told_with_the_reason(written: io.Stri
 def test_what_had_no_room_or_no_form_is_told_by_its_number(written: io.StringIO) -> None:
     observability.reflection_left_out("extract", "01J", 3)
     observability.reflection_left_out("reflect", "01J", 3, 1)
-    observability.facts_not_read("extract", "01J", 2)
+    observability.malformed_facts_dropped("extract", "01J", 2)
     lines = [json.loads(line) for line in written.getvalue().splitlines()]
     told = [("reflection left out", 3, None), ("reflection left out", 3, 1), ("malformed facts dropped", 2, None)]
     assert [(line["message"], line["count"], line.get("cut")) for line in lines] == told
@@ -90,7 +90,7 @@ def test_documents_that_were_not_shown_are_told_by_their_number(written: io.Stri
 
 def test_an_answer_is_told_by_operation_status_and_time_only(written: io.StringIO) -> None:
     observability.logger.setLevel("INFO")
-    observability.answered("recall", "01J", 422, "validation_failed", 1.5)
+    observability.request_completed("recall", "01J", 422, "validation_failed", 1.5)
     line = json.loads(written.getvalue())
     own = {"operation", "correlation_id", "status", "elapsed_ms", "code"}
     assert own <= set(line) <= own | {"level", "message", "timestamp", "service", "location", "xray_trace_id"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -29,6 +31,12 @@ from neve.usecases.tenants.usage import model_metrics
 from neve.worker import process_fifo
 from tests.unit.world import World, kept
 
+ROOT = Path(__file__).parents[3]
+SOURCES = sorted(p for top in ("layers/core/neve", "functions") for p in (ROOT / top).rglob("*.py"))
+NAME = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)*")
+PII = ("PiiRedacted<Class>", "PiiBlocked<Class>")
+"""Written by ``domain/privacy/classes.py``, one for each class."""
+
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
@@ -42,7 +50,7 @@ def test_a_metric_line_is_embedded_metric_format(
 ) -> None:
     monkeypatch.setenv("NEVE_STAGE", "staging")
     monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
-    observability.measured("recall", {"Recalls": 1, "EmbeddingBacklogAgeSeconds": 2.5})
+    observability.emit_metrics("recall", {"Recalls": 1, "EmbeddingBacklogAgeSeconds": 2.5})
     line = json.loads(capsys.readouterr().out)
     [directive] = line["_aws"]["CloudWatchMetrics"]
     assert directive["Namespace"] == "Neve"
@@ -55,7 +63,7 @@ def test_a_metric_line_is_embedded_metric_format(
 
 
 def test_nothing_to_measure_is_no_line(capsys: pytest.CaptureFixture[str]) -> None:
-    observability.measured("outbox", {})
+    observability.emit_metrics("outbox", {})
     assert capsys.readouterr().out == ""
 
 
@@ -113,7 +121,7 @@ def test_an_event_that_is_not_read_is_one_warning_and_counted(
     message = observation_message(world.user().of_session("s1").keys, 1, 2)
     record = {"messageId": "m-1", "body": json.dumps(message.body | {FIELD: "req-3"}), "attributes": {}}
     warned: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(observability, "unobservable", lambda *told: warned.append(told))
+    monkeypatch.setattr(observability, "event_unobservable", lambda *told: warned.append(told))
     create_tenant(world, "acme")
     context = LambdaContext(read_template().functions["extract"], "r")
     answer = process_fifo(world, {"Records": [record]}, context, QueueName.EXTRACT, extract_session)
@@ -133,13 +141,50 @@ def test_facts_that_were_not_of_the_form_are_one_warning_and_counted(
     message = observation_message(world.user().of_session("s1").keys, 1, 2)
     record = {"messageId": "m-1", "body": json.dumps(message.body | {FIELD: "req-3"}), "attributes": {}}
     warned: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(observability, "facts_not_read", lambda *told: warned.append(told))
+    monkeypatch.setattr(observability, "malformed_facts_dropped", lambda *told: warned.append(told))
     create_tenant(world, "acme")
     context = LambdaContext(read_template().functions["extract"], "r")
     process_fifo(world, {"Records": [record]}, context, QueueName.EXTRACT, extract_session)
     assert warned == [("extract", "req-3", 2)]
-    [line] = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "FactsNotRead" in line]
-    assert (line["Function"], line["FactsNotRead"]) == ("extract", [2.0])
+    [line] = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "FactsMalformed" in line]
+    assert (line["Function"], line["FactsMalformed"]) == ("extract", [2.0])
+
+
+def written(code: str) -> Iterator[str]:
+    """Keys and values of the dicts in which a source has metrics: those of a call of ``emit_metrics``, of a function
+    ``metrics``, and of a name that says so."""
+    tree = ast.parse(code)
+    if not re.search(r"\bemit_metrics\(|\bdef \w*metrics\b|\bMETRICS\b", code):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            yield from (name for it in (*node.keys, *node.values) for name in names_in(it))
+        elif isinstance(node, ast.keyword) and node.arg == "failures":
+            yield from names_in(node.value)
+
+
+def names_in(node: ast.expr | None) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and NAME.fullmatch(node.value):
+        yield node.value
+
+
+def documented() -> list[str]:
+    rows = [line.split("|")[1] for line in (ROOT / "docs" / "metrics.md").read_text().splitlines() if "|" in line]
+    return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+
+
+def test_the_table_has_every_metric_once_and_no_other() -> None:
+    names = {name for path in SOURCES for name in written(path.read_text())}
+    assert {"Recalls", "FilingsFailed", "PassesFailed", "ModelInputTokens"} <= names
+    assert sorted(documented()) == sorted(names | set(PII))
+
+
+def test_alarms_and_dashboard_look_at_metrics_that_exist() -> None:
+    text = (ROOT / "infra" / "observability.yaml").read_text()
+    watched = set(re.findall(r'\["Neve","(\w+)"', text)) | set(re.findall(r"Namespace: Neve, MetricName: (\w+)", text))
+    watched |= set(re.findall(r"Namespace: Neve\n\s+MetricName: (\w+)", text))
+    assert "RecallIndexLag" in watched and "NightlyReflectionAgeSeconds" in watched
+    assert watched <= set(documented())
 
 
 def _row(world: World, seq: int) -> Item:

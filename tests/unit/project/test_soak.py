@@ -17,7 +17,7 @@ import pytest
 from evals.soak.in_stores import StoreChecks
 from evals.soak.journal import Account
 from evals.soak.report import summary
-from evals.soak.schedule import FAULTS, LONGEST_FAULT_S, RESTARTS, schedule
+from evals.soak.schedule import FAULTS, MAX_FAULT_S, RESTARTS, schedule
 from evals.soak.sending import Attempt, Call, Sender, Unexpected
 from local.backend import Choices, EmbeddedPorts
 from local.template import read_template
@@ -29,9 +29,9 @@ from neve.scope import SessionData, SessionScope, Tenant, UserData, UserScope
 from neve.store import rows
 from neve.store.keys import DOCUMENT_REV, Keys, SessionKeys, UserKeys
 from neve.usecases.documents.write_document import write_document
-from neve.usecases.indexing.index_events import index_events_anew
+from neve.usecases.indexing.index_events import reindex_events
 from neve.usecases.indexing.index_memories import index_memories
-from neve.usecases.indexing.shelves import DOCUMENTS
+from neve.usecases.indexing.indexed_collections import DOCUMENTS
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.sessions.append_events import NewEvent, append_events
@@ -52,7 +52,7 @@ def test_every_fault_and_every_restart_has_its_time(minutes: float) -> None:
     ends = [step.at_s + step.lasts_s for step in steps]
     assert all(end < later.at_s for end, later in zip(ends, steps[1:], strict=False)), "no two at once"
     assert steps[0].at_s > 0 and ends[-1] < minutes * 60
-    assert all(step.lasts_s <= LONGEST_FAULT_S for step in steps)
+    assert all(step.lasts_s <= MAX_FAULT_S for step in steps)
 
 
 def test_a_seed_decides_the_order_and_files_are_not_restarted() -> None:
@@ -158,8 +158,8 @@ def engines(tmp_path: Path) -> Iterator[EmbeddedPorts]:
     }
     index_memories(UserData(ports, UserKeys("acme", "ann")), revs)
     tea = write_document(UserScope(ports, tenant, "ann"), "/notes/tea", DocumentChange(text="Green, at noon.")).document
-    index_memories(UserData(ports, UserKeys("acme", "ann")), {str(tea.id): tea.rev}, shelf=DOCUMENTS)
-    index_events_anew(SessionData(ports, SessionKeys("acme", "ann", "s1")), 1, (1, 1))
+    index_memories(UserData(ports, UserKeys("acme", "ann")), {str(tea.id): tea.rev}, collection=DOCUMENTS)
+    reindex_events(SessionData(ports, SessionKeys("acme", "ann", "s1")), 1, (1, 1))
     yield ports
     ports.close()
 

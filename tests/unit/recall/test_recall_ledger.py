@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.ports import BadCursor
+from neve.ports import InvalidCursor
 from neve.usecases.memories.list_memories import get_memory
 from neve.usecases.memories.trace_memory import trace_memory
 from neve.usecases.recall.read_recalls import get_recall, list_recalls
@@ -63,7 +63,7 @@ def test_recalls_are_listed_newest_first_in_pages(world: RecallWorld) -> None:
     second, end = list_recalls(world.user("ann"), 3, cursor)
     assert [record.id for record in first + second] == ids[::-1]
     assert end is None
-    with pytest.raises(BadCursor):
+    with pytest.raises(InvalidCursor):
         list_recalls(world.user("bob"), 3, cursor)
 
 

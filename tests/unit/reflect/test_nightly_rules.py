@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from neve.domain.records import Kind, Memory, Provenance, Scope, Trust
 from neve.domain.reflect.nightly import (
-    SHORTEST_ROW,
+    MIN_ROW,
     batches_of,
     due_again,
     eligible,
@@ -140,7 +140,7 @@ def test_kept_rows_stay_within_the_target(texts: list[str], target: int) -> None
     assert answer.left_out - answer.cut == dropped
     assert answer.cut == sum(row.text.strip() != text for row, text in answer.rows)
     assert len(kept) <= 1 or sum(kept) <= target
-    assert all(size <= max(SHORTEST_ROW, target) for size in kept)
+    assert all(size <= max(MIN_ROW, target) for size in kept)
 
 
 def test_twenty_rows_or_eight_thousand_tokens_are_worth_a_run() -> None:

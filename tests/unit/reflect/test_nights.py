@@ -17,7 +17,7 @@ from neve.store import rows
 from neve.store.keys import DUE_SHARDS
 from neve.usecases.erase.erase_user import begin_erasure, erase_user, finish_erasure
 from neve.usecases.erase.user_stores import left_in_stores
-from neve.usecases.jobs.messages.reflection import Asked
+from neve.usecases.jobs.messages.reflection import ReflectionRequest
 from neve.usecases.reflect import run
 from neve.usecases.reflect.night_job import NightJob, take_up
 from neve.usecases.reflect.note_due import note_due, rows_of_due
@@ -257,7 +257,7 @@ def test_a_frozen_outbox_takes_no_later_row_of_the_index_for_the_one_that_it_rea
     due = rows_of_due({scope.keys: now})
 
     def take(job_id: str) -> NightJob:
-        taken = take_up(scope, Asked(f"job_{job_id}", now, regardless=True))
+        taken = take_up(scope, ReflectionRequest(f"job_{job_id}", now, regardless=True))
         assert taken is not None
         return taken
 

@@ -158,7 +158,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
         told.append((function, {name: n for name, n in values.items() if name.startswith("Reflection")}))
 
     monkeypatch.setattr(observability, "reflection_left_out", lambda *said: told.append(said))
-    monkeypatch.setattr(observability, "measured", measured)
+    monkeypatch.setattr(observability, "emit_metrics", measured)
     return told
 
 
@@ -176,7 +176,7 @@ def test_rows_that_have_no_room_are_told_batch_by_batch(world: NightWorld, heard
     assert heard == [
         (QueueName.REFLECT, "m", 5, 2),
         (QueueName.REFLECT, "m", 5, 1),
-        (QueueName.REFLECT, {"ReflectionRowsLeftOut": 10, "ReflectionRowsCut": 3}),
+        (QueueName.REFLECT, {"ReflectionRowsLeftOut": 10, "ReflectionRowsTruncated": 3}),
     ]
 
 
@@ -186,7 +186,10 @@ def test_what_a_worker_did_before_it_failed_is_told(world: NightWorld, heard: li
     asked(world)
     [message] = world.messages()
     assert not world.deliver(message)
-    told = [(QueueName.REFLECT, "m", 5, 2), (QueueName.REFLECT, {"ReflectionRowsLeftOut": 5, "ReflectionRowsCut": 2})]
+    told = [
+        (QueueName.REFLECT, "m", 5, 2),
+        (QueueName.REFLECT, {"ReflectionRowsLeftOut": 5, "ReflectionRowsTruncated": 2}),
+    ]
     assert heard == told
     assert world.deliver(message)
     assert heard == [*told, (QueueName.REFLECT, {})], "once"

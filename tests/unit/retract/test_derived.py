@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from neve.domain.memories.said_again import statements_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Spans, Statement, Status, Tier
-from neve.domain.retract.derived import MOST_FACTS, Consequences, consequences, named_by
+from neve.domain.retract.derived import MAX_FACTS, Consequences, consequences, named_by
 
 SESSION = "s1"
 
@@ -150,14 +150,14 @@ def test_a_statement_comes_back_once() -> None:
 
 
 def test_of_many_facts_that_come_back_some_do_later() -> None:
-    count = MOST_FACTS + 2
+    count = MAX_FACTS + 2
     old = [gone(f"old{n}", 1, 1, kind=Kind.FACT, superseded_by=f"new{n}") for n in range(count)]
     new = [memory(f"new{n}", 5, 5, kind=Kind.FACT, supersedes=(f"old{n}",)) for n in range(count)]
     line = memory("line", 3, 5)
     outcome = weighed(*new, *old, line)
-    assert (len(outcome.facts_back), len(outcome.leave), outcome.more) == (MOST_FACTS, MOST_FACTS + 1, True)
+    assert (len(outcome.facts_back), len(outcome.leave), outcome.more) == (MAX_FACTS, MAX_FACTS + 1, True)
     assert ids(outcome.again) == ["line"] and len(outcome.touched) == count + 1
-    assert not weighed(*new[:MOST_FACTS], *old).more
+    assert not weighed(*new[:MAX_FACTS], *old).more
 
 
 def test_a_row_that_replaces_itself_is_no_endless_loop() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records import Job, Kind, Memory, Provenance, Status
-from neve.domain.retract.derived import MOST_FACTS
+from neve.domain.retract.derived import MAX_FACTS
 from neve.store import rows
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.memories.create_memory import NewMemory, create_memory
@@ -123,7 +123,7 @@ def test_an_older_fact_that_was_edited_since_says_it_already(world: World) -> No
 
 
 def test_more_come_back_than_one_transaction_holds(world: World) -> None:
-    count = 2 * MOST_FACTS + 5
+    count = 2 * MAX_FACTS + 5
     before = [f"Anna has been to town {n:03}." for n in range(count)]
     for start in range(0, count, 20):
         keep(world, *before[start : start + 20])

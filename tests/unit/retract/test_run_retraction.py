@@ -327,7 +327,7 @@ def text_of(world: World, session: str) -> str:
 
 
 def test_other_sessions_keep_what_is_left_of_a_row_that_held_a_deleted_message(world: World) -> None:
-    """Also one whose pack was built anew by a reader, before what is left had been read again."""
+    """Also one whose pack was rebuilt by a reader, before what is left had been read again."""
     observe(world, "never suggest IKEA", "my MARKER", "two cats", says="🔴 IKEA, MARKER, cats")
     for session in ("s2", "s3", "s4"):
         world.open(session=session)
@@ -341,7 +341,7 @@ def test_other_sessions_keep_what_is_left_of_a_row_that_held_a_deleted_message(w
     assert job.result["erased"]["rebuilt_packs"] == ["s2", "s3", "s4"]
     for session in ("s2", "s3", "s4"):
         item = world.table.get(scope_of(world, session).keys.epoch)
-        assert item is not None and rows.read_epoch(item).pack is not None, "it was not built anew"
+        assert item is not None and rows.read_epoch(item).pack is not None, "it was not rebuilt"
         assert "IKEA, and cats" in text_of(world, session)
         assert "MARKER" not in text_of(world, session)
 
@@ -397,7 +397,7 @@ def test_an_event_that_is_refused_alone_is_told(world: World) -> None:
     assert ranges(seen(world)) == [(1, 3)]
     assert seen(world)[0].text == "🟡 said 2 to 3"
     told = [{"seq": 1, "reason": REASON}]
-    assert report is not None and report.untold()[0] == told
+    assert report is not None and report.unreported()[0] == told
     assert job_of(world, message).result["unobservable"] == told
 
 
@@ -419,7 +419,7 @@ def test_images_that_are_left_out_are_told(world: World) -> None:
     world.observer.answers.append(ContentRefused(REASON))
     report = run_retraction(scope_of(world), message)
     assert ranges(seen(world)) == [(1, 2)]
-    assert report is not None and report.untold()[1] == [1]
+    assert report is not None and report.unreported()[1] == [1]
     assert job_of(world, message).result["images_left_out"] == [1]
 
 
@@ -431,7 +431,7 @@ def test_facts_without_room_are_told_of_every_pass(world: World) -> None:
     )
     world.observer.answers.append(kept("🟡 islands", 1, 2, facts=facts))
     report = run_retraction(scope_of(world), message)
-    assert report is not None and report.untold_facts()["left_out"] == 2
+    assert report is not None and report.unreported_facts()["left_out"] == 2
     assert job_of(world, message).result["facts_left_out"] == 2
 
 

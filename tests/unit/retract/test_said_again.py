@@ -211,8 +211,8 @@ def test_of_a_session_with_many_repetitions_everything_is_looked_at(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (said_again, find_derived):
-        monkeypatch.setattr(module, "MOST_RETOLD", 1)
-    monkeypatch.setattr("neve.usecases.memories.fact_writes.MOST_RETOLD", 1)
+        monkeypatch.setattr(module, "MAX_REPEATED_FACTS", 1)
+    monkeypatch.setattr("neve.usecases.memories.fact_writes.MAX_REPEATED_FACTS", 1)
     for text in (TEA, TRAIN):
         tell(world, new(text))
     seqs = [tell(world, new(text), "s2") for text in (TEA, TRAIN)]
@@ -399,8 +399,8 @@ def test_whenever_it_is_said_again_it_stands(world: World, write: int) -> None:
 
 
 def test_as_many_statements_are_kept_as_a_row_has_room_for(world: World) -> None:
-    seqs = [tell(world, new(TEA)) for _ in range(said_again.MOST_SAID + 3)]
+    seqs = [tell(world, new(TEA)) for _ in range(said_again.MAX_STATEMENTS + 3)]
     [fact] = facts(world)
     assert fact.occurrences == len(seqs)
     kept = [one.seq_from for one in fact.said_again]
-    assert kept == [*seqs[1 : said_again.MOST_SAID], seqs[-1]]
+    assert kept == [*seqs[1 : said_again.MAX_STATEMENTS], seqs[-1]]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.memories.said_again import MOST_SAID, restated, said_once_more, statement_of, statements_of
+from neve.domain.memories.said_again import MAX_STATEMENTS, restated, said_once_more, statement_of, statements_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.records import By, Kind, Memory, Priority, Provenance, Scope, Spans, Statement, Status, Tier, Trust
 from neve.domain.retract.derived import Consequences, Elsewhere, consequences
@@ -58,7 +58,7 @@ def weighed(memory: Memory, session: str, spans: Spans, **retracted: Spans) -> C
 _PLACES = st.tuples(st.sampled_from(["s1", "s2", "s3"]), st.integers(1, 12))
 
 
-@given(st.lists(_PLACES, min_size=1, max_size=MOST_SAID + 1, unique=True), st.sets(_PLACES))
+@given(st.lists(_PLACES, min_size=1, max_size=MAX_STATEMENTS + 1, unique=True), st.sets(_PLACES))
 def test_it_is_seen_iff_one_of_its_statements_is_left(
     places: list[tuple[str, int]], gone: set[tuple[str, int]]
 ) -> None:

@@ -78,7 +78,7 @@ def test_a_client_id_with_other_content_is_refused_and_names_the_field(world: Wo
 def test_one_client_id_twice_in_a_request_is_one_event(world: World) -> None:
     twice = NewEvent(USER, "hello", client_id="c1")
     assert append_events(world.user("ann").of_session("s1"), [twice, twice]).seqs == [1, 1]
-    with pytest.raises(NeveError, match="names two different events"):
+    with pytest.raises(NeveError, match="is used for two different events"):
         append_events(world.user("ann").of_session("s1"), [twice, NewEvent(USER, "other", client_id="c1")])
 
 

@@ -123,6 +123,6 @@ def test_more_sessions_than_are_looked_at_may_be_behind(world: RecallWorld, monk
     world.say("hi", session="s3")
     world.pump()
     assert world.ask("oolong").degraded == []
-    monkeypatch.setattr(memory_lag, "MOST_SESSIONS", 1)
+    monkeypatch.setattr(memory_lag, "MAX_SESSIONS", 1)
     answer = world.ask("oolong")
     assert (answer.degraded, answer.lag) == (["index:behind"], MemoryLag(at_least=True))

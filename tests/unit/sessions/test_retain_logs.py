@@ -141,7 +141,7 @@ def test_without_the_policy_everything_stays(world: RecallWorld, session: Sessio
 def test_a_long_log_goes_in_batches_and_a_killed_worker_is_followed(
     world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retain_logs, "EVENTS_AT_ONCE", 4)
+    monkeypatch.setattr(retain_logs, "EVENT_BATCH_SIZE", 4)
     for turn in range(10):
         world.say(f"Turn {turn}.", "Noted.")
     cover(world, session, 3, 20)

@@ -14,7 +14,7 @@ from neve.domain.errors import NeveError
 from neve.ports import Conflict, WriteOp
 from neve.scope import SessionScope, TenantData
 from neve.store import rows
-from neve.store.transact import ATTEMPTS, LONGEST_PAUSE_S, ROUNDS_OF_A_MODEL, transact
+from neve.store.transact import ATTEMPTS, MAX_PAUSE_S, ROUNDS_OF_A_MODEL, transact
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.begin_encoding import encode_again
@@ -24,7 +24,7 @@ from neve.usecases.librarian.commit_filing import FilingCommit, Overtaken
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.pack import gather_pack
-from neve.usecases.pack.build_pack import MOST_TAKEN, build_pack
+from neve.usecases.pack.build_pack import MAX_ATTEMPTS, build_pack
 from neve.usecases.pack.purge_versions import purge_packs_with
 from neve.usecases.pack.read_pack import preview_pack, read_pack
 from neve.usecases.reflect.replace_rows import (
@@ -83,7 +83,7 @@ def test_a_transaction_is_tried_so_often_with_pauses_that_stay_short(world: Worl
 
     loses(lambda: transact(world, attempt))
     assert (len(tried), len(world.clock.slept)) == (ATTEMPTS, ATTEMPTS - 2)
-    assert max(world.clock.slept) <= LONGEST_PAUSE_S
+    assert max(world.clock.slept) <= MAX_PAUSE_S
 
 
 def test_a_user_whose_rows_are_to_be_encoded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +186,7 @@ def test_a_compaction_whose_epoch_others_move(world: World) -> None:
     assert get_job(world.user(), message["job_id"]).result["outcome"] == "covered"
 
 
-def test_a_summary_that_is_written_anew_while_others_move_its_epoch(world: World) -> None:
+def test_a_summary_that_is_rewritten_while_others_move_its_epoch(world: World) -> None:
     asked = compaction(world)
     compact_session(scope_of(world), asked)
     message = retracted(world, 5, 6)
@@ -231,7 +231,7 @@ def test_a_pack_for_which_no_version_is_free(world: World, monkeypatch: pytest.M
 
     monkeypatch.setattr(world.objects, "put_new", taken)
     loses(lambda: build_pack(scope_of(world), "initial"))
-    assert len(tried) == ATTEMPTS * MOST_TAKEN
+    assert len(tried) == ATTEMPTS * MAX_ATTEMPTS
 
 
 def test_a_pack_behind_many_that_never_got_to_their_pointer_has_a_version(world: World) -> None:

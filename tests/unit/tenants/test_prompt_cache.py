@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from neve.domain.records import Trigger
 from neve.domain.tenants.prices import LIST_PRICES, ModelPrice, family, price_of
 from neve.domain.tenants.prompt_cache import (
-    KEPT,
+    MAX_CHANGES,
     Counted,
     PromptReport,
     PromptTotals,
@@ -134,9 +134,9 @@ def test_an_expired_cache_would_have_been_written_all_the_same() -> None:
 
 def test_the_first_pack_is_no_change_and_the_last_changes_are_kept() -> None:
     assert after(report(cache_write=8_000)).change is None
-    many = after(*(report(cache_write=10, pack_version=n) for n in range(1, KEPT + 5)))
-    assert [change.pack_version for change in many.session.changes] == list(range(5, KEPT + 5))
-    assert many.session.totals.pack_changes == KEPT + 3
+    many = after(*(report(cache_write=10, pack_version=n) for n in range(1, MAX_CHANGES + 5)))
+    assert [change.pack_version for change in many.session.changes] == list(range(5, MAX_CHANGES + 5))
+    assert many.session.totals.pack_changes == MAX_CHANGES + 3
 
 
 # --- collapses ----------------------------------------------------------------------------------
@@ -211,5 +211,5 @@ def test_a_session_is_the_sum_of_what_its_reports_added(given_reports: list[Prom
     for f in fields(PromptTotals):
         assert getattr(session.totals, f.name) == sum(getattr(one, f.name) for one in reversed(added)), f.name
     reasons = sum(getattr(session.totals, name) for name in Reason.__args__)  # type: ignore[attr-defined]
-    assert len(session.collapses) == min(reasons, KEPT) == reasons
+    assert len(session.collapses) == min(reasons, MAX_CHANGES) == reasons
     assert session.totals.reports == len(given_reports)

@@ -13,7 +13,7 @@ from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import SqliteTable
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports import Key, Put, StoreUnavailable
-from neve.troubles import REPEATEDLY, STANDS, WARNED_EVERY, Trouble, Troubles
+from neve.troubles import ACTIVE_FOR, REPEATEDLY, WARNED_EVERY, Trouble, Troubles
 from neve.usecases.recall.note_legs import note_legs
 from neve.usecases.recall.stages.legs import LegReport
 from neve.usecases.tenants.service_health import service_health
@@ -46,10 +46,10 @@ def troubles(clock: HandClock, warned: list[Trouble]) -> Troubles:
 
 
 def kinds(troubles: Troubles) -> list[tuple[str, str]]:
-    return [(trouble.what, trouble.kind) for trouble in troubles.standing()]
+    return [(trouble.what, trouble.kind) for trouble in troubles.active()]
 
 
-def test_one_failure_is_no_trouble_and_a_success_between_them_begins_anew(troubles: Troubles) -> None:
+def test_one_failure_is_no_trouble_and_a_success_between_them_starts_over(troubles: Troubles) -> None:
     for _ in range(REPEATEDLY - 1):
         assert not troubles.failed("lexical", "error")
     troubles.worked("lexical")
@@ -73,7 +73,7 @@ def test_a_trouble_is_warned_of_once_in_five_minutes_and_ends_when_it_works_agai
 def test_a_trouble_that_nobody_sees_any_more_is_over_and_damage_is_not(troubles: Troubles, clock: HandClock) -> None:
     troubles.note("queue", "full", "no room")
     troubles.note("table", "damaged", "a page")
-    clock.at += STANDS
+    clock.at += ACTIVE_FOR
     assert kinds(troubles) == [("table", "damaged")]
     troubles.worked("table")
     assert kinds(troubles) == [("table", "damaged")]

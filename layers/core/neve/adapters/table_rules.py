@@ -18,7 +18,7 @@ MAX_SORT_KEY_BYTES = 1024
 MAX_DEPTH = 32
 MAX_INTEGER = 10**38
 """DynamoDB keeps 38 significant digits."""
-SMALLEST_FLOAT, LARGEST_FLOAT = 1e-130, 1e126
+MIN_FLOAT, MAX_FLOAT = 1e-130, 1e126
 
 INDEX_KEYS: dict[Index, tuple[str, str]] = {
     Index.MAIN: ("pk", "sk"),
@@ -143,7 +143,7 @@ def _number_size(value: float, path: str) -> int:
     if isinstance(value, int):
         fits = -MAX_INTEGER < value < MAX_INTEGER
     else:
-        fits = math.isfinite(value) and (value == 0 or SMALLEST_FLOAT <= abs(value) < LARGEST_FLOAT)
+        fits = math.isfinite(value) and (value == 0 or MIN_FLOAT <= abs(value) < MAX_FLOAT)
     if not fits:
         raise ValueError(f"{path}: a number that cannot be stored exactly")
     return len(repr(value)) // 2 + 2

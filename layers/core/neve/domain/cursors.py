@@ -12,7 +12,7 @@ from collections.abc import Sequence
 DIGEST_BYTES = 9
 
 
-class BadCursor(ValueError):
+class InvalidCursor(ValueError):
     """A cursor that another list made, or nobody."""
 
 
@@ -28,10 +28,10 @@ def read_cursor(listed: bytes, cursor: str) -> tuple[str, ...]:
     try:
         raw = urlsafe_b64decode(cursor.encode("ascii"))
     except (UnicodeEncodeError, binascii.Error):
-        raise BadCursor("not a cursor") from None
+        raise InvalidCursor("not a cursor") from None
     digest, text = raw[:DIGEST_BYTES], raw[DIGEST_BYTES:]
     if digest != _digest(listed, text) or urlsafe_b64encode(raw).decode() != cursor:
-        raise BadCursor("not a cursor of this list")
+        raise InvalidCursor("not a cursor of this list")
     return tuple(json.loads(text))
 
 

@@ -19,7 +19,7 @@ CACHED_CHUNKS = 20_000
 """About 4 MB. A text repeats most of its chunks, and stemming is what analysis costs."""
 CACHED_TEXTS = 1_000
 """Passages: some 10 MB. One message after the other of a conversation finds much the same hundred."""
-_LONGEST_CACHED = 64
+_MAX_CACHED = 64
 """Characters. What is longer is hardly a word that comes again."""
 
 
@@ -55,7 +55,7 @@ def whole_terms(words: Iterable[str]) -> list[str]:
 
 def chunk_terms(chunk: str) -> tuple[str, ...]:
     """The terms of one chunk of a folded text: its whole form, then its parts."""
-    return _cached_chunk_terms(chunk) if len(chunk) <= _LONGEST_CACHED else _chunk_terms(chunk)
+    return _cached_chunk_terms(chunk) if len(chunk) <= _MAX_CACHED else _chunk_terms(chunk)
 
 
 def stem(word: str) -> str:

@@ -19,7 +19,7 @@ IMAGE_TOKENS = 1600
 """Flat cost of one image, whatever its size (docs/rules/tokens.md#estimate)."""
 
 _JOINER = "\u200d"
-_LONGEST_CLUSTER = 32
+_MAX_CLUSTER = 32
 """Code points that a cut steps over to keep a grapheme whole; a longer cluster is not something a person reads."""
 
 
@@ -113,15 +113,15 @@ def _regional_run(text: str, at: int) -> int:
 
 def _cut_before(text: str, at: int) -> int:
     """The nearest position at or before ``at`` that splits no grapheme."""
-    for position in range(at, max(at - _LONGEST_CLUSTER, 0), -1):
+    for position in range(at, max(at - _MAX_CLUSTER, 0), -1):
         if not _splits_grapheme(text, position):
             return position
-    return max(at - _LONGEST_CLUSTER, 0)
+    return max(at - _MAX_CLUSTER, 0)
 
 
 def _cut_after(text: str, at: int) -> int:
     """The nearest position at or after ``at`` that splits no grapheme."""
-    for position in range(at, min(at + _LONGEST_CLUSTER, len(text))):
+    for position in range(at, min(at + _MAX_CLUSTER, len(text))):
         if not _splits_grapheme(text, position):
             return position
-    return min(at + _LONGEST_CLUSTER, len(text))
+    return min(at + _MAX_CLUSTER, len(text))

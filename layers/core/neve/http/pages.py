@@ -1,6 +1,6 @@
 """Pages of lists that fit an answer.
 
-Lambda throws an answer over 6 MB away, and 200 rows may be ten times that. A page therefore ends at ``MOST_BYTES``,
+Lambda throws an answer over 6 MB away, and 200 rows may be ten times that. A page therefore ends at ``MAX_BYTES``,
 whatever limit was asked for: a short page is not the end of its list, only a missing cursor is."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol, TypeVar
 
 from neve.http.operations import View
 
-MOST_BYTES = 4 * 1024 * 1024
+MAX_BYTES = 4 * 1024 * 1024
 """Of the rows in an answer as Lambda hands it on, JSON within JSON (*chosen*: with one more row, at most 400 KB in the
 store and four times that when all of it is quotation marks, it stays below 6,291,556)."""
 P = TypeVar("P", bound="Page")
@@ -51,10 +51,10 @@ def fitting(query: Paged, read: Callable[[int, str | None], P]) -> P:
 
 
 def rows_that_fit(sizes: Iterable[int]) -> int:
-    """How many of the first rows stay within ``MOST_BYTES`` together; 1 for a first row that does not."""
+    """How many of the first rows stay within ``MAX_BYTES`` together; 1 for a first row that does not."""
     rows = fits = 0
     for rows, total in enumerate(accumulate(sizes), start=1):
-        fits = rows if total <= MOST_BYTES else fits
+        fits = rows if total <= MAX_BYTES else fits
     return max(fits, min(rows, 1))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from neve.domain.errors import FieldError, NeveError, invalid
-from neve.ports import BadCursor, Conflict, StoreUnavailable
+from neve.ports import Conflict, InvalidCursor, StoreUnavailable
 
 CONTENT_TYPE = "application/problem+json"
 STORE_RETRY_S = 2
@@ -36,7 +36,7 @@ PROBLEMS: dict[str, Kind] = {
     "document_not_found": Kind(404, "There is no such document"),
     "recall_not_found": Kind(404, "There is no such recall"),
     "job_not_found": Kind(404, "There is no such job"),
-    "inbox_item_not_found": Kind(404, "Nothing of that id waits or waited for a decision"),
+    "inbox_item_not_found": Kind(404, "There is no such inbox item"),
     "key_not_found": Kind(404, "There is no such API key"),
     "upload_not_found": Kind(404, "There is no such upload"),
     "conflict": Kind(409, "Another write came first"),
@@ -54,13 +54,13 @@ PROBLEMS: dict[str, Kind] = {
     "image_too_large": Kind(413, "An image is larger than 3.75 MiB"),
     "validation_failed": Kind(422, "The request cannot be accepted"),
     "invalid_policy": Kind(422, "The policy cannot be accepted"),
-    "pii_blocked": Kind(422, "The text holds what the policy does not let in"),
-    "budget_infeasible": Kind(422, "What is never cut does not fit the prompt"),
+    "pii_blocked": Kind(422, "The text contains data that the policy blocks"),
+    "budget_infeasible": Kind(422, "The required parts of the prompt exceed its budget"),
     "profile_mismatch": Kind(422, "The stored pack does not fit the budget profile"),
     "idempotency_mismatch": Kind(422, "The Idempotency-Key was used for another body"),
     "throttled": Kind(429, "Too many requests"),
-    "internal": Kind(500, "Neve failed"),
-    "store_unavailable": Kind(503, "A store does not answer"),
+    "internal": Kind(500, "Internal error"),
+    "store_unavailable": Kind(503, "A store is unavailable"),
 }
 
 EVERY_CALL = ("payload_too_large", "validation_failed", "throttled", "internal", "store_unavailable")
@@ -138,6 +138,6 @@ def as_refusal(error: Exception) -> NeveError:
         return NeveError("store_unavailable", detail, retry_after_s=STORE_RETRY_S)
     if isinstance(error, Conflict):
         return NeveError("conflict", "A concurrent write changed the same rows; read again and repeat.")
-    if isinstance(error, BadCursor):
+    if isinstance(error, InvalidCursor):
         return invalid("query.cursor", "is not a cursor of this list")
-    return NeveError("internal", "The failure was logged under this request id.")
+    return NeveError("internal", "Internal error; the failure was logged under this request id.")

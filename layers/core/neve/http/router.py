@@ -102,10 +102,10 @@ class Router:
             code = refusal.code
             if PROBLEMS[code].status >= 500:
                 observability.failed(operation_id, request.request_id, error)
-            observability.measured(self.name, refusal.metrics)
+            observability.emit_metrics(self.name, refusal.metrics)
             response = _refusal(refusal, request.request_id)
         elapsed_ms = round((time.perf_counter() - started) * 1000, 1)
-        observability.answered(operation_id, request.request_id, response["statusCode"], code, elapsed_ms)
+        observability.request_completed(operation_id, request.request_id, response["statusCode"], code, elapsed_ms)
         return response
 
     def _find(self, request: Request) -> tuple[Operation[Any, Any], Run[Any, Any]]:

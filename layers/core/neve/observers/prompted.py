@@ -46,7 +46,7 @@ Answer = TypeVar("Answer")
 ROOM_BESIDE_TEXT = 4_096
 """Output tokens for ids, facts and JSON around an answer's text."""
 OUT_OF_FORM = "out_of_form"
-MOST_OUTPUT = 64_000
+MAX_OUTPUT = 64_000
 """What the models of today may answer with."""
 
 
@@ -255,7 +255,7 @@ def _filing_request(given: FilingInput) -> ModelRequest:
 
 def _room_for(tokens: int) -> int:
     """Twice the allowed text: an answer over the budget should arrive whole, to be measured and asked for again."""
-    return min(2 * tokens + ROOM_BESIDE_TEXT, MOST_OUTPUT)
+    return min(2 * tokens + ROOM_BESIDE_TEXT, MAX_OUTPUT)
 
 
 # --- answers ------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from neve.ports import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table
 
-AT_ONCE = MAX_WRITE_OPS - 1
+DELETE_BATCH_SIZE = MAX_WRITE_OPS - 1
 """With a fence."""
 
 
@@ -14,6 +14,6 @@ def delete_rows(table: Table, keys: Sequence[Key], fence: Check | None = None) -
     """In transactions of at most 100 operations; how many keys. ``fence``: what has to hold for each of them. Raises
     Conflict when it does not, StoreUnavailable."""
     fenced = [] if fence is None else [fence]
-    for start in range(0, len(keys), AT_ONCE):
-        table.write([*fenced, *(Delete(key, Expect.ANY) for key in keys[start : start + AT_ONCE])])
+    for start in range(0, len(keys), DELETE_BATCH_SIZE):
+        table.write([*fenced, *(Delete(key, Expect.ANY) for key in keys[start : start + DELETE_BATCH_SIZE])])
     return len(keys)

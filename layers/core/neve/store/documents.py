@@ -17,7 +17,7 @@ from neve.store.keys import UserKeys, recent_key
 from neve.store.pins import pin_ops
 from neve.store.rows import due_keys, expectation, put_leaving, version_of
 
-LONGEST_ROW_TEXT = 300 * 1024
+MAX_ROW_TEXT_BYTES = 300 * 1024
 """Bytes of a text in UTF-8 that a row holds; a row has at most 400 KB (*limit*, DynamoDB). Longer ones are objects."""
 CONTENT_TYPE = "text/markdown; charset=utf-8"
 HEAD, REVISION, PLACE = "document", "document_rev", "document_place"

@@ -13,7 +13,7 @@ from neve.ports import Conflict, Delete, Expect, Item, Key, Put, Table, WriteOp
 from neve.store import rows
 from neve.store.keys import UserKeys
 
-MOST_PINS = 500
+MAX_PINS = 500
 """Rows that a pack is chosen from (*chosen*): more than fit its layers by default, at ten tokens each. 250 KB at most,
 most of it what is shown of people."""
 
@@ -25,8 +25,8 @@ def read_pin(item: Item) -> Pin:
 
 
 def pins_of(table: Table, keys: UserKeys) -> list[Pin]:
-    """The first ``MOST_PINS``, in the order of the pack. One strongly consistent query. Raises StoreUnavailable."""
-    page = table.query(keys.partition, prefix=keys.pins, limit=MOST_PINS)
+    """The first ``MAX_PINS``, in the order of the pack. One strongly consistent query. Raises StoreUnavailable."""
+    page = table.query(keys.partition, prefix=keys.pins, limit=MAX_PINS)
     return [read_pin(item) for item in page.items]
 
 

@@ -18,10 +18,10 @@ writer made progress."""
 ROUNDS_OF_A_MODEL = 5
 """*Chosen*: the same where each lost round has asked a language model. The message fails then, and is delivered again
 later."""
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.002, 0.25
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.002, 0.25
 """The second attempt follows at once. Before each later one lies a random part of a pause that starts here and doubles
 (full jitter), so that writers who met once do not meet again."""
-MOST_ROWS = 90
+MAX_ROWS = 90
 """Beside them a transaction checks or notes some rows of the user and the job."""
 BATCH_BYTES = 2_000_000
 """*Chosen*: half of what a transaction holds (*limit*, DynamoDB): a row may be written larger than it was read."""
@@ -63,7 +63,7 @@ class Rounds:
         if self.begun >= self.most:
             raise NeveError("conflict", TOO_MANY_WRITERS, retry_after_s=1)
         if self.begun > 1:
-            longest = min(FIRST_PAUSE_S * 2 ** (self.begun - 2), LONGEST_PAUSE_S)
+            longest = min(FIRST_PAUSE_S * 2 ** (self.begun - 2), MAX_PAUSE_S)
             self.ports.clock.sleep(_random_share(self.ports.ids) * longest)
         self.begun += 1
 
@@ -73,7 +73,7 @@ def _random_share(ids: Ids) -> float:
     return int(ids.token()[:8], 16) / (1 << 32)
 
 
-def batches(things: Iterable[T], size_of: Callable[[T], int], *, most: int = MOST_ROWS) -> Iterator[list[T]]:
+def batches(things: Iterable[T], size_of: Callable[[T], int], *, most: int = MAX_ROWS) -> Iterator[list[T]]:
     """Of at most ``most`` things, and of at most ``BATCH_BYTES`` unless one alone has more."""
     batch: list[T] = []
     size = 0

@@ -31,24 +31,24 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
     report = file_session(session, body, seconds_left)
     if report is None:
         return
-    _tell(report, body[FIELD])
+    _report(report, body[FIELD])
     if report.left_off:
         ports.queue.send(QUEUE, [again(body)])
 
 
-def _tell(report: FilingReport, caused_by: str) -> None:
+def _report(report: FilingReport, caused_by: str) -> None:
     """Nothing that was not applied, or not shown, goes unheard."""
     if report.rejected:
-        observability.answer_not_used(QUEUE, caused_by, report.rejected)
+        observability.librarian_actions_rejected(QUEUE, caused_by, report.rejected)
     if report.documents_not_shown:
         observability.documents_not_shown(QUEUE, caused_by, report.documents_not_shown)
     counts = {
-        "DocumentsFiled": len(report.result.get("documents", ())),
-        "ProposalsMade": len(report.result.get("inbox", ())),
+        "DocumentsWritten": len(report.result.get("documents", ())),
+        "ProposalsCreated": len(report.result.get("inbox", ())),
         "ActionsRejected": sum(report.rejected.values()),
-        "FilingsRaced": report.raced,
+        "FilingConflicts": report.raced,
         "DocumentsNotShown": report.documents_not_shown,
         "FilingsFailed": int(report.failed),
         **metrics("Redacted", report.redacted),
     }
-    observability.measured(QUEUE, {name: count for name, count in counts.items() if count})
+    observability.emit_metrics(QUEUE, {name: count for name, count in counts.items() if count})

@@ -14,11 +14,11 @@ from neve.domain.times import iso, parse
 from neve.observing import SecondsLeft
 from neve.ports import Ports, QueueName
 from neve.usecases.jobs.again import again
-from neve.usecases.jobs.messages.reflection import Asked
+from neve.usecases.jobs.messages.reflection import ReflectionRequest
 from neve.usecases.reflect.night_job import UserBusy
 from neve.usecases.reflect.reflect_user import UserReport, reflect_user
 from neve.usecases.reflect.replace_rows import ReplacementBusy
-from neve.usecases.reflect.run import tell_users
+from neve.usecases.reflect.run import queue_users
 from neve.usecases.tenants.policy_in_force import tenant_scope
 from neve.workers.one_by_one import process_one_by_one
 
@@ -28,11 +28,11 @@ BUSY_SINCE = "busy_since"
 METRICS = {
     "replaced": "RowsCondensed",
     "written": "RowsWritten",
-    "kept": "RowsKept",
+    "kept": "RowsUnchanged",
     "refused": "RowsRefused",
-    "changed": "RowsChanged",
+    "changed": "RowConflicts",
     "reflection_left_out": "ReflectionRowsLeftOut",
-    "reflection_cut": "ReflectionRowsCut",
+    "reflection_cut": "ReflectionRowsTruncated",
 }
 
 
@@ -43,9 +43,9 @@ def process_nightly(ports: Ports, event: Mapping[str, Any], context: Any) -> dic
 
 
 def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None:
-    tenant, asked = tenant_scope(ports, body["tenant"]), Asked.of(body)
+    tenant, asked = tenant_scope(ports, body["tenant"]), ReflectionRequest.of(body)
     if body["work"] == "tenant":
-        if not tell_users(tenant, asked):
+        if not queue_users(tenant, asked):
             _send_again(ports, body)
         return
     report = UserReport()
@@ -58,7 +58,7 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
         _postpone(ports, {**body, BUSY_SINCE: since}, held)
         return
     finally:
-        _tell(_correlation_id(body), report)
+        _report(_correlation_id(body), report)
     if not done:
         _send_again(ports, body)
 
@@ -66,7 +66,7 @@ def _work(ports: Ports, body: dict[str, Any], seconds_left: SecondsLeft) -> None
 def _postpone(ports: Ports, body: dict[str, Any], held: Exception) -> None:
     ports.clock.sleep(POSTPONED_S)
     _send_again(ports, body)
-    observability.postponed(QUEUE, _correlation_id(body), held)
+    observability.message_postponed(QUEUE, _correlation_id(body), held)
 
 
 def _send_again(ports: Ports, body: dict[str, Any]) -> None:
@@ -78,10 +78,10 @@ def _correlation_id(body: Mapping[str, Any]) -> str:
     return str(body.get(FIELD, body["job_id"]))
 
 
-def _tell(correlation_id: str, report: UserReport) -> None:
+def _report(correlation_id: str, report: UserReport) -> None:
     """Nothing that was not done goes unheard: kept, refused and changed rows are counted, and so is a failure; what an
     answer had no room for is logged, too."""
     for count, cut in report.no_room:
         observability.reflection_left_out(QUEUE, correlation_id, count, cut)
     counts: dict[str, float] = {METRICS[name]: n for name, n in report.counts.items() if name in METRICS and n}
-    observability.measured(QUEUE, counts | ({"ReflectionsFailed": 1} if report.failed else {}))
+    observability.emit_metrics(QUEUE, counts | ({"ReflectionsFailed": 1} if report.failed else {}))

@@ -28,10 +28,10 @@ def process_one_by_one(
         with correlated(body):
             try:
                 work(body, seconds_left)
-                observability.worked(queue, caused_by)
+                observability.message_processed(queue, caused_by)
             except Exception as error:
                 observability.failed(queue, caused_by, error)
                 if failures:
-                    observability.measured(queue, {failures: 1})
+                    observability.emit_metrics(queue, {failures: 1})
                 failed.append({"itemIdentifier": record["messageId"]})
     return {"batchItemFailures": failed}

@@ -11,15 +11,15 @@ from neve.ports import Ports
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.indexing.requeue import backlog_age_s
 
-TOLD = {
-    "failed": "WorkFailed",
+METRICS = {
+    "failed": "SweepTasksFailed",
     "closed": "SessionsClosed",
-    "orphans": "OrphansEnded",
-    "idle_failed": "SessionsNotEnded",
-    "idle_left": "SessionsLeft",
-    "lost": "LostJobsSent",
-    "deletions": "LostDeletionsTold",
-    "left": "WorkLeft",
+    "orphans": "OrphanSessionsEnded",
+    "idle_failed": "SessionEndsFailed",
+    "idle_left": "SessionEndsDeferred",
+    "lost": "JobsResent",
+    "deletions": "IndexDeletionsResent",
+    "left": "SweepTasksDeferred",
 }
 """Counts of the sweep that are told when they are not 0. ``failed``: packs, replacements and jobs that the next one
 tries again. ``lost``: jobs that had not ended in ten minutes, and were sent again.
@@ -30,9 +30,9 @@ due than one sweep looks at. ``left``: kinds of work that had no time for all th
 def sweep(ports: Ports, context: Any) -> dict[str, int]:
     """The counts. ``context``: Lambda's, which knows how long the function may still run. Raises StoreUnavailable."""
     done = sweep_due(ports, time_of(context), _failed, _lost)
-    told = {"LastSuccess": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}
-    told |= {metric: float(done[name]) for name, metric in TOLD.items() if done[name]}
-    observability.measured("sweep", told)
+    values = {"ScheduledRunsSucceeded": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}
+    values |= {metric: float(done[name]) for name, metric in METRICS.items() if done[name]}
+    observability.emit_metrics("sweep", values)
     return done
 
 
@@ -41,4 +41,4 @@ def _failed(kind: str, error: Exception) -> None:
 
 
 def _lost(job: Job) -> None:
-    observability.sent_again("sweep", job.kind, job.id, job.created_at)
+    observability.job_sent_again("sweep", job.kind, job.id, job.created_at)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from neve.domain.indexing.utterances import event_place
-from neve.domain.memories.said_again import MOST_SAID, is_retracted, range_of, statements_of
+from neve.domain.memories.said_again import MAX_STATEMENTS, is_retracted, range_of, statements_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, status_at
 from neve.domain.records import Job, Kind, Memory, Spans, Statement, Status
@@ -83,7 +83,7 @@ class _Told:
             if item["pk"] == keys.partition and item["kind"] == Kind.FACT:
                 fact = rows.read_memory(item)
                 self.last[fact.id] = fact
-                for said in statements_of(fact) if len(fact.said_again) < MOST_SAID else ():
+                for said in statements_of(fact) if len(fact.said_again) < MAX_STATEMENTS else ():
                     text = fingerprint(said.text or fact.text)
                     if range_of(said) is not None:
                         self.statements.setdefault((text, range_of(said)), (said, set()))[1].add(fact.id)
@@ -116,7 +116,7 @@ def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
 
 
 def what_is_taken_back_is_marked(run: Run) -> Found:
-    """When calm, and nothing else is: whoever fills an index anew reads the marks."""
+    """When calm, and nothing else is: whoever fills an index again reads the marks."""
     for keys in run.history.sessions():
         spans = _retracted(run, keys)
         for item in log_of(run, keys):
@@ -155,7 +155,7 @@ def nothing_deleted_is_kept(run: Run) -> Found:
                 yield f"{where}: {text[:160]}"
 
 
-def a_pack_built_anew_holds_what_is_left(run: Run) -> Found:
+def a_pack_rebuilt_holds_what_is_left(run: Run) -> Found:
     """At the moment when a deletion is through with the packs that it purged: what it had read again is in each."""
     then: dict[Key, Item] = {}
     for written in run.cloud.table.log:
@@ -233,5 +233,5 @@ INVARIANTS = (
     what_is_taken_back_is_marked,
     nothing_taken_back_is_recalled,
     nothing_deleted_is_kept,
-    a_pack_built_anew_holds_what_is_left,
+    a_pack_rebuilt_holds_what_is_left,
 )

@@ -20,13 +20,13 @@ class Worker:
         threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
-        self._first.stand_behind(0)
+        self._first.run_as_worker(0)
         give_way()
         self.done.set()
 
 
 def test_a_worker_waits_until_the_request_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests_first, "LONGEST_WAY_S", PATIENCE_S)
+    monkeypatch.setattr(requests_first, "MAX_YIELD_S", PATIENCE_S)
     first = RequestsFirst(lambda: 0.0)
     with first.one():
         worker = Worker(first)
@@ -35,14 +35,14 @@ def test_a_worker_waits_until_the_request_is_answered(monkeypatch: pytest.Monkey
 
 
 def test_a_worker_goes_on_however_many_requests_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests_first, "LONGEST_WAY_S", 0.01)
+    monkeypatch.setattr(requests_first, "MAX_YIELD_S", 0.01)
     first = RequestsFirst(lambda: 0.0)
     with first.one():
         assert Worker(first).done.wait(PATIENCE_S)
 
 
 def test_nobody_waits_for_a_request_that_waits_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests_first, "LONGEST_WAY_S", 2 * PATIENCE_S)
+    monkeypatch.setattr(requests_first, "MAX_YIELD_S", 2 * PATIENCE_S)
     times = iter([0.0, 1.0, 1.0])
     first = RequestsFirst(lambda: next(times))
     with first.one():
@@ -50,7 +50,7 @@ def test_nobody_waits_for_a_request_that_waits_itself(monkeypatch: pytest.Monkey
 
 
 def test_a_thread_that_stands_behind_nothing_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests_first, "LONGEST_WAY_S", PATIENCE_S)
+    monkeypatch.setattr(requests_first, "MAX_YIELD_S", PATIENCE_S)
     first = RequestsFirst(lambda: 0.0)
     went_on = threading.Event()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.recall.weighted_counts import LEAST, Terms, gate, nine_bits, weighted_counts
+from neve.domain.recall.weighted_counts import MIN_COUNT, Terms, gate, nine_bits, weighted_counts
 
 NOTHING: Terms[str] = Terms([], 0)
 
@@ -41,7 +41,7 @@ def test_the_gate_fades_with_the_square_of_the_length(length: int, expected: flo
     assert gate(length) == pytest.approx(expected)
 
 
-@given(st.floats(LEAST, 1e6, width=32))
+@given(st.floats(MIN_COUNT, 1e6, width=32))
 def test_nine_bits_are_kept_and_nothing_else(count: float) -> None:
     kept = nine_bits(count)
     assert kept <= count < kept * (1 + 2**-8) * (1 + 1e-9)

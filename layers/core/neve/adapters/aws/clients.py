@@ -23,7 +23,7 @@ Service = Literal[
 ]
 
 CONNECTIONS = 32
-"""Kept open by a client: as many as ``ThreadTasks`` has threads. One that is missing would be made anew for a call."""
+"""Kept open by a client: as many as ``ThreadTasks`` has threads. One that is missing would be recreated for a call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
 
 CONFLICT_ATTEMPTS = 4
-LONGEST_PAUSE_S = (0.1, 0.2, 0.4)
+MAX_PAUSE_S = (0.1, 0.2, 0.4)
 """Before each attempt after the first: drawn between 0 and this. The other writer needs tens of milliseconds."""
 WRITE_ID = "write"
 """Metadata of an object: which ``put_new`` wrote it."""
@@ -51,7 +51,7 @@ class S3Objects:
         with translated("objects"):
             for attempt in range(CONFLICT_ATTEMPTS):
                 if attempt:
-                    self._pause(random.uniform(0, LONGEST_PAUSE_S[attempt - 1]))
+                    self._pause(random.uniform(0, MAX_PAUSE_S[attempt - 1]))
                 try:
                     self._client.put_object(
                         Bucket=self._bucket,

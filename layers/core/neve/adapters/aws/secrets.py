@@ -16,7 +16,7 @@ from neve.ports import ModelUnavailable
 if TYPE_CHECKING:
     from types_boto3_secretsmanager import SecretsManagerClient
 
-KEPT: CacheSpec[str, str] = CacheSpec("secrets", 4, timedelta(minutes=5))
+SECRET_CACHE: CacheSpec[str, str] = CacheSpec("secrets", 4, timedelta(minutes=5))
 """How long a process works with a value that was changed meanwhile, by ARN. A pass a second for a month would otherwise
 be 2.6 million reads, 13 dollars."""
 
@@ -26,11 +26,11 @@ class Secrets:
 
     def __init__(self, client: SecretsManagerClient, caches: Caches) -> None:
         self._client = client
-        self._kept = caches.of(KEPT)
+        self._kept = caches.of(SECRET_CACHE)
         self._reading = Lock()
 
     def read(self, arn: str) -> str:
-        """The secret's text, as old as ``KEPT`` allows; one read for all threads that ask at once. Raises
+        """The secret's text, as old as ``SECRET_CACHE`` allows; one read for all threads that ask at once. Raises
         ModelUnavailable, never with the value in it."""
         with self._reading:
             return self._kept.read(arn, lambda: _read(self._client, arn))

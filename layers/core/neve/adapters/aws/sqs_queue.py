@@ -26,7 +26,7 @@ MAX_BATCH_BYTES = 256 * 1024
 """SQS takes 1 MiB a batch since August 2025, other servers 256 KiB. It costs nothing to stay below: SQS bills by
 64 KiB."""
 ATTEMPTS = 3
-LONGEST_PAUSE_S = (0.1, 0.4)
+MAX_PAUSE_S = (0.1, 0.4)
 """Before the second and the third attempt: drawn between 0 and this, so that senders that were refused together do not
 come back together."""
 GOOD_ID = re.compile(r"[!-~]{1,128}")
@@ -60,7 +60,7 @@ class SqsQueue:
         waiting = list(batch)
         for attempt in range(ATTEMPTS):
             if attempt:
-                self._pause(random.uniform(0, LONGEST_PAUSE_S[attempt - 1]))
+                self._pause(random.uniform(0, MAX_PAUSE_S[attempt - 1]))
             with translated("queue"):
                 answer = self._client.send_message_batch(QueueUrl=url, Entries=waiting)
             sent = {entry["Id"] for entry in answer.get("Successful", [])}

@@ -14,7 +14,7 @@ from neve.adapters.aws.errors import SDK_ERRORS, error_code, reason
 from neve.ports import Conflict, StoreUnavailable
 
 ATTEMPTS: Final = 6
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 0.4
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.02, 0.4
 """Six attempts wait 0.31 s on average and 0.62 s at most."""
 
 TRANSIENT_REASONS: Final = frozenset({"TransactionConflict", "ProvisionedThroughputExceeded", "ThrottlingError"})
@@ -25,7 +25,7 @@ def attempts() -> Iterator[None]:
     """ATTEMPTS turns, each but the first behind a random pause below a limit that doubles."""
     for attempt in range(ATTEMPTS):
         if attempt:
-            time.sleep(random.uniform(0, min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** (attempt - 1))))
+            time.sleep(random.uniform(0, min(MAX_PAUSE_S, FIRST_PAUSE_S * 2 ** (attempt - 1))))
         yield
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MODEL_SHA256 = "4980983628c18e4f0a4c756114abd2d7c097c6ccad9cffc70e77302d21e05df0"
 BASIS_SHA256 = "8617af4ce492b731e725e99b255a6f7c6aedd1c75186cffe8538e3f3b045ea39"
 MODEL_TAG = f"answerai-colbert-small-int8-{MODEL_SHA256[:8]}-pca64-{BASIS_SHA256[:8]}-2bit"
-STATE, KEPT = 384, 64
+STATE, DIMENSIONS = 384, 64
 FETCH = "layers/late/fetch.py"
 
 
@@ -84,7 +84,7 @@ class _Encoder:
     def read_query(query: bytes) -> Vectors:
         import numpy as np
 
-        return np.frombuffer(query, dtype="<f4").reshape(-1, KEPT)
+        return np.frombuffer(query, dtype="<f4").reshape(-1, DIMENSIONS)
 
     def passage(self, text: str) -> bytes:
         from neve.adapters.embedders.token_codes import to_codes
@@ -108,5 +108,5 @@ def read_basis(path: Path) -> tuple[Any, Any]:
         raise EmbeddingUnavailable(f"{path} cannot be read: {error}") from error
     if sha256(content).hexdigest() != BASIS_SHA256:
         raise EmbeddingUnavailable(f"{path} is not the basis that {MODEL_TAG} names")
-    numbers = np.frombuffer(content, dtype="<f4").reshape(1 + KEPT, STATE)
+    numbers = np.frombuffer(content, dtype="<f4").reshape(1 + DIMENSIONS, STATE)
     return numbers[0], numbers[1:].T

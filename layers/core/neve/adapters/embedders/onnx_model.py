@@ -21,7 +21,7 @@ from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
 MAX_TOKENS = 512
 """Longer texts are cut: the models have no more positions."""
 MAX_THREADS = 4
-LONGEST_WAY_S, LONGEST_TURN_S = 0.5, 1.2
+MAX_YIELD_S, MAX_TURN_S = 0.5, 1.2
 """A batch of 16 by two threads then takes 14 s longer at worst: with what its texts take, within the 20 s that its
 worker keeps for it."""
 LOWEST_PRIORITY = 19
@@ -56,7 +56,7 @@ class QueriesFirst:
         """Each text by itself, beside the others on the cores."""
 
         def one(text: str) -> bytes:
-            with self._behind_queries():
+            with self._yielding_to_queries():
                 return encode(text)
 
         threads = min(len(texts), os.cpu_count() or 1, MAX_THREADS)
@@ -67,11 +67,11 @@ class QueriesFirst:
             return list(pool.map(one, texts))
 
     @contextmanager
-    def _behind_queries(self) -> Iterator[None]:
+    def _yielding_to_queries(self) -> Iterator[None]:
         """However many queries there are, a batch comes to its end."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._asked, LONGEST_WAY_S)
-            self._changed.wait_for(self._has_core, LONGEST_TURN_S)
+            self._changed.wait_for(lambda: not self._asked, MAX_YIELD_S)
+            self._changed.wait_for(self._has_core, MAX_TURN_S)
             self._running += 1
         try:
             yield

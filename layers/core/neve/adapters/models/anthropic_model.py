@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "claude-haiku-5-5"
 MAX_RETRIES = 2
-LONGEST_WAIT_S = 20.0
-SHORTEST_ATTEMPT_S = 2.0
+MAX_WAIT_S = 20.0
+MIN_ATTEMPT_S = 2.0
 """With less left no other attempt begins."""
 DEFAULT_TIMEOUT_S = 90.0
 """Of a call with all its attempts."""
@@ -170,11 +170,11 @@ def _within_its_time(request: Any, call_next: Callable[[Any], Any]) -> Any:
     """SDK middleware, run once an attempt: each has what is left of the call's time. The SDK would give every one the
     same, and sleep as long as the server says."""
     left = _ends_at.get() - time.monotonic()
-    if request.retries_taken and left < SHORTEST_ATTEMPT_S:
+    if request.retries_taken and left < MIN_ATTEMPT_S:
         raise ModelUnavailable(f"no time for attempt {request.retries_taken + 1}")
     response = call_next(request.copy(timeout=max(left, 0.001)))
     wait = _seconds(response.headers.get("retry-after"))
-    if response.status_code >= 400 and wait > min(LONGEST_WAIT_S, _ends_at.get() - time.monotonic()):
+    if response.status_code >= 400 and wait > min(MAX_WAIT_S, _ends_at.get() - time.monotonic()):
         response.close()
         raise ModelUnavailable(f"status {response.status_code}: asked to wait {wait:.0f} s")
     return response

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from neve.adapters.models.anthropic_model import AnthropicModel
-from neve.domain.reflect.night_limits import LONGEST_ANSWER_S
+from neve.domain.reflect.night_limits import MAX_ANSWER_S
 from neve.ports import ModelAnswer, ModelRequest
 
 RETRIES = 1
@@ -28,5 +28,5 @@ class AnthropicWhenAsked:
     def _model(self, key: str) -> AnthropicModel:
         with self._making:
             if self._made is None or self._made[0] != key:
-                self._made = key, AnthropicModel(key, timeout_s=LONGEST_ANSWER_S, max_retries=RETRIES)
+                self._made = key, AnthropicModel(key, timeout_s=MAX_ANSWER_S, max_retries=RETRIES)
             return self._made[1]

@@ -14,12 +14,12 @@ from neve.domain.times import epoch_ms
 from neve.domain.words import plain_words
 from neve.ports import Neighbour, Owner, Passage
 
-_LONGEST_TERM = 128
+_MAX_TERM = 128
 
 
 def stored_term(term: str) -> str:
     """The term; a long one by its hash, because it becomes a term of the index with its field's name in front."""
-    return term if len(term) <= _LONGEST_TERM else hashlib.blake2b(term.encode(), digest_size=16).hexdigest()
+    return term if len(term) <= _MAX_TERM else hashlib.blake2b(term.encode(), digest_size=16).hexdigest()
 
 
 _lengths = Lengths(terms)

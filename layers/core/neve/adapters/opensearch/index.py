@@ -45,7 +45,7 @@ ALIAS: Final = "neve-passages"
 NEIGHBOURS: Final = 1_000
 """Passages that the vector leg looks at: exact for every user with no more. For one with more the graph is walked, and
 finds the better the more it looks at (``evals/search_bench``)."""
-MOST_NEIGHBOURS: Final = 10_000
+MAX_NEIGHBOURS: Final = 10_000
 """OpenSearch allows no more."""
 _BULK_CHARACTERS: Final = 5_000_000
 """A managed domain takes requests of 10 MB at least; a character of JSON is one byte."""
@@ -135,7 +135,7 @@ class OpenSearchIndex:
                 hits = _own(owner, answer)
                 if len(hits) >= depth or not _may_have_more(answer, neighbours):
                     return [_candidate(hit, _cosine(hit["sort"][0])) for hit in hits]
-                neighbours = min(10 * neighbours, MOST_NEIGHBOURS)
+                neighbours = min(10 * neighbours, MAX_NEIGHBOURS)
 
     def count(self, owner: Owner) -> int:
         with self._place() as place:
@@ -145,7 +145,7 @@ class OpenSearchIndex:
 
     @contextmanager
     def _place(self, *, write: bool = False) -> Iterator[Place]:
-        """The index to work on; one that is gone is looked up anew by the next call."""
+        """The index to work on; one that is gone is looked up again by the next call."""
         try:
             yield self._places.writable() if write else self._places.current()
         except IndexMissing:
@@ -202,7 +202,7 @@ def _own(owner: Owner, answer: Mapping[str, Any]) -> list[Hit]:
 
 def _may_have_more(answer: Mapping[str, Any], neighbours: int) -> bool:
     """Whether passages beyond the neighbours could give further items."""
-    return int(answer["hits"]["total"]["value"]) >= neighbours < MOST_NEIGHBOURS
+    return int(answer["hits"]["total"]["value"]) >= neighbours < MAX_NEIGHBOURS
 
 
 def _cosine(score: float) -> float:

@@ -37,7 +37,7 @@ class Place:
         return write_alias(self.index)
 
 
-SEEN: CacheSpec[str, Place] = CacheSpec("places", 4, timedelta(seconds=ALIAS_TTL_S))
+ALIAS_CACHE: CacheSpec[str, Place] = CacheSpec("places", 4, timedelta(seconds=ALIAS_TTL_S))
 """By alias."""
 
 
@@ -49,7 +49,7 @@ class Places:
         self._calls = calls
         self._alias = alias
         self._model = model
-        self._seen = caches.of(SEEN)
+        self._seen = caches.of(ALIAS_CACHE)
 
     def model(self) -> IndexModel:
         try:
@@ -109,7 +109,7 @@ def empty_index(calls: Calls, alias: str, model: IndexModel) -> str:
     """The name of a new index for a model, or of the one behind the alias if that is it. One that was left over is
     removed first: what was erased since is still in it."""
     index = index_name(alias, model)
-    if index not in _behind(calls, alias):
+    if index not in _indexes_of(calls, alias):
         calls.delete(index)
         create_index(calls, alias, model, live=False)
     return index
@@ -117,7 +117,7 @@ def empty_index(calls: Calls, alias: str, model: IndexModel) -> str:
 
 def left_over(calls: Calls, alias: str) -> list[str]:
     """Indexes that were made for the alias and are not behind it."""
-    return sorted(calls.mappings(f"{alias}-v*").keys() - _behind(calls, alias).keys())
+    return sorted(calls.mappings(f"{alias}-v*").keys() - _indexes_of(calls, alias).keys())
 
 
 def switch_alias(calls: Calls, alias: str, index: str) -> list[str]:
@@ -125,13 +125,13 @@ def switch_alias(calls: Calls, alias: str, index: str) -> list[str]:
     there; they stay."""
     calls.refresh_every(index, REFRESHED_EVERY)
     calls.refresh(index)
-    before = [name for name in _behind(calls, alias) if name != index]
+    before = [name for name in _indexes_of(calls, alias) if name != index]
     changes = [{"remove": {"index": name, "alias": alias}} for name in before]
     calls.change_aliases([*changes, {"add": {"index": index, "alias": alias}}])
     return before
 
 
-def _behind(calls: Calls, alias: str) -> Mapping[str, Any]:
+def _indexes_of(calls: Calls, alias: str) -> Mapping[str, Any]:
     """The mappings of the indexes behind the alias, by name."""
     try:
         return calls.mappings(alias)

@@ -34,18 +34,18 @@ from neve.domain.words import chunks, fold, whole
 
 DEFAULT_TRIGGER = 100_000
 """The compaction trigger of a tenant that set none."""
-_LONGEST_SENTENCE = 600
+_MAX_SENTENCE = 600
 """Longer is pasted material, not something that was said."""
 _OPENING_WORDS = 4
 """A first sentence says what a turn is about from so many words on; "ok, thanks" does not."""
-_FEWEST_ENGLISH = 0.2
+_MIN_ENGLISH = 0.2
 """Share of a message's words by which it is taken for English."""
 _TAKEN_BACK_WORDS = 12
 """A longer sentence says itself what it is about."""
 _MISFITS = 20
 """After so many items in a row that have no room, the rest is not tried."""
 
-_LONGEST_SPEAKER = NAME_CHARACTERS + len("():  2026-03-10")
+_MAX_SPEAKER = NAME_CHARACTERS + len("():  2026-03-10")
 _TOPIC = 1
 """The weight of a sentence without a cue; that of cues is above it."""
 
@@ -155,7 +155,7 @@ class _Notes:
             return False
         place, _, before = self.last
         both = f"{before} {sentence}"
-        if len(both) <= ITEM_CHARACTERS - _LONGEST_SPEAKER:
+        if len(both) <= ITEM_CHARACTERS - _MAX_SPEAKER:
             one = self.found[place]
             self.found[place] = replace(one, text=f"{one.text} {sentence}")
             self.last = (place, event.name, both)
@@ -176,7 +176,7 @@ def _corrects(sentence: str) -> bool:
 
 def _is_english(said: Sequence[str]) -> bool:
     words = " ".join(said).split()
-    return len(ENGLISH.findall(" ".join(words))) >= _FEWEST_ENGLISH * len(words)
+    return len(ENGLISH.findall(" ".join(words))) >= _MIN_ENGLISH * len(words)
 
 
 def _earlier(before: FourHeadings) -> list[_Candidate]:
@@ -189,7 +189,7 @@ def sentences_of(text: str) -> list[str]:
     """Those that somebody said: no code, no quotations, nothing pasted."""
     bare = _QUOTED_LINE.sub("", _FENCED.sub("\n", text.replace("’", "'")))
     parts = (part for line in bare.splitlines() for part in _split(_LIST_MARK.sub("", line)))
-    found = (" ".join(part.split()) for part in parts if len(part) <= _LONGEST_SENTENCE)
+    found = (" ".join(part.split()) for part in parts if len(part) <= _MAX_SENTENCE)
     return [sentence for sentence in found if any(map(str.isalnum, sentence))]
 
 

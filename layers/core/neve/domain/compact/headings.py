@@ -12,10 +12,10 @@ HEADINGS = ("decisions", "action_items", "insights", "preferences")
 """In the order in which they are shown."""
 ITEM_CHARACTERS = 400
 """Longest item (*chosen*)."""
-_LARGEST = {"brief": 250, "standard": 700, "detailed": 2_000}
+_MAX_TOKENS = {"brief": 250, "standard": 700, "detailed": 2_000}
 _SHARE = {"brief": 8, "standard": 6, "detailed": 4}
 """A summary is at most one in so many tokens of the compaction trigger: small windows get small summaries."""
-_SMALLEST = 100
+_MIN_TOKENS = 100
 """The headings alone take most of it."""
 
 
@@ -55,4 +55,4 @@ def summary_text(items: Mapping[str, Sequence[str]]) -> SummaryText:
 def summary_target(verbosity: Verbosity, compaction_at: int) -> int:
     """Tokens that a rendered summary may have (*chosen*): 250, 700 or 2,000, in a small window at most 1/8, 1/6 or 1/4
     of the compaction trigger, and at least 100."""
-    return max(_SMALLEST, min(_LARGEST[verbosity], compaction_at // _SHARE[verbosity]))
+    return max(_MIN_TOKENS, min(_MAX_TOKENS[verbosity], compaction_at // _SHARE[verbosity]))

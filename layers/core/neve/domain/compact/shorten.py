@@ -8,7 +8,7 @@ from neve.domain.records import Event
 from neve.domain.sessions.transcript import render_line, shortened
 from neve.domain.tokens import Counter, estimate
 
-FEWEST_TOKENS = 60
+MIN_TOKENS = 60
 """No event is cut below this: what is left would say nothing (*chosen*)."""
 
 
@@ -38,7 +38,7 @@ def _size(event: Event, count: Counter) -> int:
 
 def _limit(sizes: Sequence[int], cap: int) -> int:
     """The largest length to which all may be cut, found between the shortest cut and the whole cap."""
-    low, high = FEWEST_TOKENS, max(cap, FEWEST_TOKENS)
+    low, high = MIN_TOKENS, max(cap, MIN_TOKENS)
     while low < high:
         middle = (low + high + 1) // 2
         if sum(min(size, middle) for size in sizes) <= cap:

@@ -11,7 +11,7 @@ ANSWER_BYTES = 6_291_556
 """What a function may answer: Lambda's documents say 6 MB, its error messages name this number."""
 BESIDE_THE_LOG = 400 * 1024
 """Left for pack, tools, what is retrieved and the report: more than a pack of 100,000 tokens takes in English."""
-_MOST_BYTES_A_CHARACTER = 7
+_MAX_BYTES_A_CHARACTER = 7
 """A control character, escaped twice."""
 
 
@@ -23,7 +23,7 @@ def room_for_the_log(beside: int) -> int:
 def fits(events: Sequence[Event], room: int) -> bool:
     """Whether ``bytes_of`` is at most ``room``; of texts that are far shorter nothing is made to know it."""
     if all(isinstance(event.content, str) and not event.event_data for event in events):
-        most = sum(_MOST_BYTES_A_CHARACTER * len(event.content) + len('["",{}]') for event in events)
+        most = sum(_MAX_BYTES_A_CHARACTER * len(event.content) + len('["",{}]') for event in events)
         if most <= room:
             return True
     return bytes_of(events) <= room

@@ -13,7 +13,7 @@ from neve.domain.compile.conversation import shown_tokens
 from neve.domain.records import Event, EventType, HistoryCut, SessionEpoch
 from neve.domain.sessions.transcript import FIRST_TURNS_KEPT, LAST_TURNS_KEPT
 
-SMALLEST_SUMMARY = 100
+MIN_SUMMARY = 100
 """Tokens: the headings alone take most of them. A history with less room for one is cut without."""
 SUMMARY_SHARE = 4
 """A stand-in for the summary takes at most one part in so many of the history's tokens."""
@@ -150,13 +150,13 @@ def floor_of(shown: Shown) -> int:
         return shown.tokens
     opening = shown.opening(kept)
     tokens = _sum(head) + _sum(kept) + (opening.tokens if opening else 0)
-    return min(shown.tokens, tokens + max(shown.summary_tokens, SMALLEST_SUMMARY))
+    return min(shown.tokens, tokens + max(shown.summary_tokens, MIN_SUMMARY))
 
 
 def summary_room(grant: int, target: int) -> int:
     """Tokens that the stand-in for a summary may have; 0 where there is no room for one."""
     room = min(target, grant // SUMMARY_SHARE)
-    return room if room >= SMALLEST_SUMMARY else 0
+    return room if room >= MIN_SUMMARY else 0
 
 
 def plan_cut(shown: Shown, grant: int, *, target: int, window: int | None = None) -> HistoryCut | None:

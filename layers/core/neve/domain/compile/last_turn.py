@@ -15,7 +15,7 @@ from neve.domain.zones import zone
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 CUT = "\n[… cut …]\n"
-LEAST_TASK = 16
+MIN_TASK = 16
 """Tokens: a task of less says nothing."""
 
 
@@ -108,7 +108,7 @@ def fit_task(task: TaskState, tokens: int) -> FittedTask:
     if estimate(whole) <= tokens:
         return FittedTask(whole, tuple(pruned))
     frame = estimate("<neve-task>\n\n</neve-task>")
-    if tokens - frame < LEAST_TASK:
+    if tokens - frame < MIN_TASK:
         return FittedTask("", ("task_state",))
     inner = _task_lines(task, outputs, observations, gone)
     kept = keep_ends(escape(inner), tokens - frame, marker=CUT)

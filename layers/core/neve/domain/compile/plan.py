@@ -34,7 +34,7 @@ _BEHIND_THE_HIDDEN = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PromptInput:
     """What a prompt is to hold, before anything is left out. ``message`` is None where the log ends with what is to be
     answered. ``retrieved``: the text of the first n hits, by n, and their ids. ``images`` of the history, and
     ``last_images`` of what waits for an answer: base64 by object key."""
@@ -107,19 +107,19 @@ class Plan:
     used: int
 
 
-def make_plan(told: Told, limits: Limits) -> Plan:
+def make_plan(prompt_input: PromptInput, limits: Limits) -> Plan:
     """Raises 422 ``budget_infeasible``."""
-    history = _History.of(told)
-    updates = fit_updates(told.updates)
-    needs = _needs(told, history, updates)
+    history = _History.of(prompt_input)
+    updates = fit_updates(prompt_input.updates)
+    needs = _needs(prompt_input, history, updates)
     grants = share_out(limits.budget, needs)
-    task = fit_task(told.task, grants.task) if told.task else FittedTask("")
+    task = fit_task(prompt_input.task, grants.task) if prompt_input.task else FittedTask("")
     spare = grants.task - estimate(task.text)
     fitted = history.fitted(grants.history + spare, limits)
     spare = grants.history + spare - fitted.tokens
-    updates, hits, retrieved = _memories(told, updates, grants.memories + spare)
-    instructions = _instructions(told.instructions, grants.instructions)
-    return _Fitted(told, needs, grants, task, fitted, updates, hits, retrieved, instructions).plan()
+    updates, hits, retrieved = _memories(prompt_input, updates, grants.memories + spare)
+    instructions = _instructions(prompt_input.instructions, grants.instructions)
+    return _Fitted(prompt_input, needs, grants, task, fitted, updates, hits, retrieved, instructions).plan()
 
 
 # --- history --------------------------------------------------------------------------------------
@@ -129,18 +129,18 @@ def make_plan(told: Told, limits: Limits) -> Plan:
 class _History:
     """``past``: the events that are history; ``now``: those behind them, with the message that they go on from."""
 
-    told: Told
+    prompt_input: PromptInput
     past: tuple[Event, ...]
     now: tuple[Event, ...]
     shown: Shown
 
     @classmethod
-    def of(cls, told: Told) -> _History:
-        at = answered_to(told.events)
-        past, now = tuple(told.events[:at]), tuple(told.events[at:])
+    def of(cls, prompt_input: PromptInput) -> _History:
+        at = answered_to(prompt_input.events)
+        past, now = tuple(prompt_input.events[:at]), tuple(prompt_input.events[at:])
         goes_on = any(event.event_type is EventType.TOOL_RESULT for event in now)
         asked = message_of((*past, *now)) if goes_on else None
-        cut = told.hidden
+        cut = prompt_input.hidden
         opens = asked.seq if asked is not None and asked in past and not _before_the_hidden(asked.seq, cut) else None
         head = [event for event in past if cut is not None and event.seq < cut.seq_from]
         tail = [event for event in past if cut is None or event.seq > cut.seq_to]
@@ -150,12 +150,12 @@ class _History:
         shown = Shown(
             units_of(head),
             units_of(tail, goes_on=still_on, first_turn=first),
-            estimate(render_summary(told.summary)) if told.summary else 0,
+            estimate(render_summary(prompt_input.summary)) if prompt_input.summary else 0,
             next(iter(units_of(kept, first_turn=first)), None),
             cut,
             opens,
         )
-        return cls(told, past, now, shown)
+        return cls(prompt_input, past, now, shown)
 
     @property
     def now_tokens(self) -> int:
@@ -180,12 +180,14 @@ class _History:
     def _within(self, grant: int, limits: Limits) -> _FittedHistory:
         cut = plan_cut(self.shown, grant, target=limits.summary_target, window=limits.window)
         if cut is None:
-            return _FittedHistory(self.past, self.told.hidden, self.told.summary, self.shown.tokens, self.shown.turns)
+            return _FittedHistory(
+                self.past, self.prompt_input.hidden, self.prompt_input.summary, self.shown.tokens, self.shown.turns
+            )
         gone = [event for event in self.past if is_hidden(event.seq, cut)]
         summary = None
         room = summary_room(grant, limits.summary_target)
         if room:
-            summary = extract_summary(gone, limits.verbosity, target=room, before=self.told.summary)
+            summary = extract_summary(gone, limits.verbosity, target=room, before=self.prompt_input.summary)
         left = tuple(event for event in self.past if not is_hidden(event.seq, cut))
         tokens = sum(shown_tokens(event) for event in left if event.seq != self.shown.opens)
         tokens += estimate(render_summary(summary)) if summary else 0
@@ -233,39 +235,39 @@ class _FittedHistory:
 # --- the other sections -----------------------------------------------------------------------------
 
 
-def _needs(told: Told, history: _History, updates: FittedUpdates) -> Needs:
+def _needs(prompt_input: PromptInput, history: _History, updates: FittedUpdates) -> Needs:
     """Of the updates what fits their limit: more is not shown, however much there is to grant."""
     shown = history.shown
     return Needs(
-        system=_tools_tokens(told) + estimate(told.static),
-        instructions=estimate(_joined(told.instructions)),
-        pack=told.pack_tokens,
-        memories=estimate(updates.text) + estimate(told.retrieved(len(told.hits))),
+        system=_tools_tokens(prompt_input) + estimate(prompt_input.static),
+        instructions=estimate(_joined(prompt_input.instructions)),
+        pack=prompt_input.pack_tokens,
+        memories=estimate(updates.text) + estimate(prompt_input.retrieved(len(prompt_input.hits))),
         history=shown.tokens,
         history_floor=floor_of(shown),
-        message=_message_tokens(told) + history.now_tokens,
-        task=estimate(task_text(told.task)) if told.task else 0,
+        message=_message_tokens(prompt_input) + history.now_tokens,
+        task=estimate(task_text(prompt_input.task)) if prompt_input.task else 0,
     )
 
 
-def _tools_tokens(told: Told) -> int:
-    return estimate(compact_json(list(told.tools))) if told.tools else 0
+def _tools_tokens(prompt_input: PromptInput) -> int:
+    return estimate(compact_json(list(prompt_input.tools))) if prompt_input.tools else 0
 
 
-def _message_tokens(told: Told) -> int:
+def _message_tokens(prompt_input: PromptInput) -> int:
     """With the lines about the session, which stand around it."""
-    blocks = told.message or ()
+    blocks = prompt_input.message or ()
     said = sum(estimate(block.text) if isinstance(block, Text) else IMAGE_TOKENS for block in blocks)
-    return said + estimate(told.session)
+    return said + estimate(prompt_input.session)
 
 
-def _memories(told: Told, updates: FittedUpdates, grant: int) -> tuple[FittedUpdates, int, str]:
+def _memories(prompt_input: PromptInput, updates: FittedUpdates, grant: int) -> tuple[FittedUpdates, int, str]:
     """The updates, how many hits, and their text. The least relevant hits go first, then the updates."""
     if estimate(updates.text) > grant:
-        updates = fit_updates(told.updates, grant)
+        updates = fit_updates(prompt_input.updates, grant)
     room = grant - estimate(updates.text)
-    shown = next((n for n in range(len(told.hits), 0, -1) if estimate(told.retrieved(n)) <= room), 0)
-    return updates, shown, told.retrieved(shown) if shown else ""
+    shown = next((n for n in range(len(prompt_input.hits), 0, -1) if estimate(prompt_input.retrieved(n)) <= room), 0)
+    return updates, shown, prompt_input.retrieved(shown) if shown else ""
 
 
 def _instructions(given: Sequence[str], grant: int) -> tuple[str, ...]:
@@ -285,7 +287,7 @@ def _joined(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
-    told: Told
+    prompt_input: PromptInput
     needs: Needs
     grants: Grants
     task: FittedTask
@@ -298,16 +300,18 @@ class _Fitted:
     def plan(self) -> Plan:
         sections = self.sections()
         used = sum(section.used for section in sections)
-        prompt, told = self.prompt(), self.told
-        stable = _tools_tokens(told) + estimate(told.static) + told.pack_tokens + self.history.tokens
+        prompt, prompt_input = self.prompt(), self.prompt_input
+        stable = (
+            _tools_tokens(prompt_input) + estimate(prompt_input.static) + prompt_input.pack_tokens + self.history.tokens
+        )
         return Plan(
             prompt=prompt,
             sections=sections,
             pruned=self.pruned(),
-            shown_hits=tuple(told.hits[: self.hits]),
+            shown_hits=tuple(prompt_input.hits[: self.hits]),
             cut=self.history.new,
             summary=self.history.summary,
-            events=len(self.history.events) + len(self.told.events[answered_to(self.told.events) :]),
+            events=len(self.history.events) + len(self.prompt_input.events[answered_to(self.prompt_input.events) :]),
             turns=self.history.turns,
             newest_tokens=self.history.newest_tokens,
             stable_tokens=stable + estimate(_joined(self.instructions)),
@@ -315,31 +319,31 @@ class _Fitted:
         )
 
     def prompt(self) -> Prompt:
-        told = self.told
-        said = self.history.conversation(told.images)
-        at = answered_to(told.events)
-        said.images = told.last_images
-        for event in told.events[at:]:
+        prompt_input = self.prompt_input
+        said = self.history.conversation(prompt_input.images)
+        at = answered_to(prompt_input.events)
+        said.images = prompt_input.last_images
+        for event in prompt_input.events[at:]:
             said.add(event)
         history, last = said.parts()
-        elements = (self.updates.text, self.retrieved.rstrip("\n"), self.task.text, told.session)
+        elements = (self.updates.text, self.retrieved.rstrip("\n"), self.task.text, prompt_input.session)
         around = "\n".join(element for element in elements if element)
         return Prompt(
-            tools=told.tools,
-            static=told.static,
+            tools=prompt_input.tools,
+            static=prompt_input.static,
             instructions=_joined(self.instructions),
-            pack=told.pack,
+            pack=prompt_input.pack,
             history=history,
-            last=(*last, *([Text(around)] if around else []), *(told.message or ())),
+            last=(*last, *([Text(around)] if around else []), *(prompt_input.message or ())),
         )
 
     def sections(self) -> tuple[Section, ...]:
-        told, needs, grants = self.told, self.needs, self.grants
-        tools, boundaries = _tools_tokens(told), estimate(told.boundaries)
-        static = estimate(told.static) - boundaries
+        prompt_input, needs, grants = self.prompt_input, self.needs, self.grants
+        tools, boundaries = _tools_tokens(prompt_input), estimate(prompt_input.boundaries)
+        static = estimate(prompt_input.static) - boundaries
         instructions, updates = estimate(_joined(self.instructions)), estimate(self.updates.text)
         retrieved, task = estimate(self.retrieved), estimate(self.task.text)
-        all_updates, all_hits = self.updates.need, estimate(told.retrieved(len(told.hits)))
+        all_updates, all_hits = self.updates.need, estimate(prompt_input.retrieved(len(prompt_input.hits)))
         for_updates = min(all_updates, UPDATES_TOKENS, grants.memories)
         return (
             Section("tools", 1, tools, tools, tools),
@@ -356,7 +360,7 @@ class _Fitted:
 
     def pruned(self) -> tuple[Pruned, ...]:
         """In the order in which sections give way."""
-        told, found = self.told, []
+        prompt_input, found = self.prompt_input, []
         if self.task.pruned:
             found.append(
                 Pruned("task_state", self.task.pruned, f"{self.needs.task} tokens, granted {self.grants.task}")
@@ -365,13 +369,13 @@ class _Fitted:
             cut = self.history.new
             where, granted = (f"events {cut.seq_from}-{cut.seq_to}",), self.grants.history
             found.append(Pruned("history", where, self._why_history(granted)))
-        if self.hits < len(told.hits):
-            dropped = tuple(told.hits[self.hits :])
+        if self.hits < len(prompt_input.hits):
+            dropped = tuple(prompt_input.hits[self.hits :])
             found.append(Pruned("retrieved", dropped, f"granted {self.grants.memories} tokens; the least relevant"))
         if self.updates.left_out:
             found.append(Pruned("updates", self.updates.left_out, self._why_updates()))
-        if len(self.instructions) < len(told.instructions):
-            left_out = range(len(self.instructions), len(told.instructions))
+        if len(self.instructions) < len(prompt_input.instructions):
+            left_out = range(len(self.instructions), len(prompt_input.instructions))
             items = tuple(f"instructions[{n}]" for n in left_out)
             found.append(Pruned("instructions", items, f"granted {self.grants.instructions} tokens"))
         return tuple(found)
@@ -384,7 +388,7 @@ class _Fitted:
         return "more turns than history_window allows"
 
     def _why_updates(self) -> str:
-        unread = [one.id for one in self.told.updates if one.text is None]
+        unread = [one.id for one in self.prompt_input.updates if one.text is None]
         too_many = "more than are looked at" if unread else ""
         no_room = f"{self.updates.need} tokens, at most {self.updates.limit}"
         if len(self.updates.left_out) == len(unread):

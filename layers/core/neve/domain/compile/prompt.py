@@ -9,7 +9,7 @@ from typing import Any
 
 from neve.domain.compile.conversation import Block, Message, Text
 
-MOST_BLOCKS_APART = 15
+MAX_BLOCKS_APART = 15
 """Content blocks between two breakpoints that need none between them: a provider looks back 20 for what it has."""
 
 Breakpoint = str
@@ -36,7 +36,7 @@ class Prompt:
     def previous(self) -> int | None:
         """How many messages the history had when the last message of the user in it was the one to be answered; None
         where so few blocks follow that nobody has to look for that place."""
-        if sum(len(message.blocks) for message in self.history) <= MOST_BLOCKS_APART:
+        if sum(len(message.blocks) for message in self.history) <= MAX_BLOCKS_APART:
             return None
         spoken = [n for n, message in enumerate(self.history) if _speaks(message)]
         return spoken[-1] if spoken and spoken[-1] > 0 else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-LONGEST_NAME = 120
-LONGEST_SUMMARY = 200
+MAX_NAME = 120
+MAX_SUMMARY = 200
 """Characters (docs/rules/documents.md#name)."""
 HEADING_LINES = 20
 """A heading further down names a part, not the document."""
@@ -19,7 +19,7 @@ def name_of(path: str, text: str) -> str:
     for line in text.splitlines()[:HEADING_LINES]:
         heading = _HEADING.fullmatch(line.strip())
         if heading and heading[1]:
-            return cut_at_word(heading[1], LONGEST_NAME)
+            return cut_at_word(heading[1], MAX_NAME)
     return path.rpartition("/")[2]
 
 
@@ -34,9 +34,9 @@ def summary_of(text: str) -> str:
         if plain:
             words.append(plain)
             length += len(plain) + 1
-        if length > LONGEST_SUMMARY:
+        if length > MAX_SUMMARY:
             break
-    return cut_at_word(" ".join(words) or " ".join(text.split()), LONGEST_SUMMARY)
+    return cut_at_word(" ".join(words) or " ".join(text.split()), MAX_SUMMARY)
 
 
 def cut_at_word(text: str, longest: int) -> str:

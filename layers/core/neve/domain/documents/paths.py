@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-MOST_SEGMENTS, LONGEST_SEGMENT = 8, 64
-LONGEST_PATH = MOST_SEGMENTS * (LONGEST_SEGMENT + 1)
-MOST_BYTES = 1_000
+MAX_SEGMENTS, MAX_SEGMENT = 8, 64
+MAX_PATH = MAX_SEGMENTS * (MAX_SEGMENT + 1)
+MAX_BYTES = 1_000
 """In UTF-8. The sort key of a head or of a pin is the path with up to 17 bytes before it, the end of a list below has
 eight more than it, and DynamoDB takes 1,024."""
 ARTIFACTS = "/artifacts/"
@@ -14,7 +14,7 @@ PROFILE = "/profile/"
 PEOPLE = "/profile/people/"
 PATH_RULE = (
     "must be 1 to 8 segments, each / and 1 to 64 letters, digits, spaces or . _ ' - that are not . or .. alone,"
-    f" together at most {MOST_BYTES} bytes in UTF-8"
+    f" together at most {MAX_BYTES} bytes in UTF-8"
 )
 
 _MARKS = " ._'-"
@@ -24,8 +24,8 @@ def normal_path(text: str) -> str:
     """In NFC, as it is stored. Raises ValueError with ``PATH_RULE``."""
     path = unicodedata.normalize("NFC", text)
     first, *segments = path.split("/")
-    whole = not first and 1 <= len(segments) <= MOST_SEGMENTS and all(map(_is_segment, segments))
-    if not whole or len(path.encode()) > MOST_BYTES:
+    whole = not first and 1 <= len(segments) <= MAX_SEGMENTS and all(map(_is_segment, segments))
+    if not whole or len(path.encode()) > MAX_BYTES:
         raise ValueError(PATH_RULE)
     return path
 
@@ -38,6 +38,6 @@ def normal_prefix(text: str) -> str:
 
 def _is_segment(segment: str) -> bool:
     """Signs that only stand on a letter (vowels of Hindi, accents without a form of their own) count as letters."""
-    if not 1 <= len(segment) <= LONGEST_SEGMENT or segment in (".", ".."):
+    if not 1 <= len(segment) <= MAX_SEGMENT or segment in (".", ".."):
         return False
     return all(c in _MARKS or unicodedata.category(c)[0] in "LM" or c.isdecimal() for c in segment)

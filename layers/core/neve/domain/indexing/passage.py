@@ -12,9 +12,9 @@ class Source(StrEnum):
     EVENT = "event"
 
 
-MOST_FOLLOWING = 2
+MAX_FOLLOWING = 2
 """Passages behind one whose words it carries."""
-_VERSIONS_OF_A_REV = 2 * (MOST_FOLLOWING + 1)
+_VERSIONS_OF_A_REV = 2 * (MAX_FOLLOWING + 1)
 
 
 def removal_version(rev: int) -> int:
@@ -41,7 +41,7 @@ class Neighbour:
 @dataclass(frozen=True, slots=True)
 class Passage:
     """The unit of the search index. ``_id`` is ``<item_id>#<n>``; ``version`` is the row's rev. ``following_known``:
-    how many of the ``MOST_FOLLOWING`` passages behind it are there already.
+    how many of the ``MAX_FOLLOWING`` passages behind it are there already.
 
     ``text`` is what the keyword leg reads, with the speaker's name in front where there is one; ``rest`` are the
     other parts of its message, of which only the length counts. ``date_text`` counts like the text, ``neighbours`` as
@@ -69,7 +69,7 @@ class Passage:
     tags: tuple[str, ...] = ()
     seq_from: int | None = None
     seq_to: int | None = None
-    following_known: int = MOST_FOLLOWING
+    following_known: int = MAX_FOLLOWING
 
     @property
     def document_version(self) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from neve.domain.indexing.memory_passages import date_text
-from neve.domain.indexing.passage import MOST_FOLLOWING, Neighbour, Passage, Source
+from neve.domain.indexing.passage import MAX_FOLLOWING, Neighbour, Passage, Source
 from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.recall.weighted_counts import NEIGHBOURS
@@ -110,7 +110,7 @@ def utterance_passages(utterances: Sequence[Utterance], seqs: Collection[int] | 
             observed_at=utterance.created_at,
             rest=texts[at].rest,
             neighbours=tuple(_around(texts, at)),
-            following_known=min(MOST_FOLLOWING, len(texts) - 1 - at),
+            following_known=min(MAX_FOLLOWING, len(texts) - 1 - at),
             date_text=date_text(utterance.created_at),
             session_id=utterance.session,
             seq_from=utterance.seq,

@@ -20,11 +20,11 @@ from neve.domain.librarian.paths import librarian_path
 from neve.domain.observe.answer import Text
 from neve.domain.records import Outcome
 
-MOST_ACTIONS = 16
+MAX_ACTIONS = 16
 """Of one answer (*chosen*). One commit holds 100 operations: what they are too many for is left out there."""
-LONGEST_TEXT = 100_000
+MAX_TEXT = 100_000
 """Characters of one document in an answer, as UTF-8 far below what one row may hold (*chosen*)."""
-MOST_TOPICS, TOPIC_CHARACTERS, TITLE_CHARACTERS, TONE_CHARACTERS = 8, 60, 120, 60
+MAX_TOPICS, TOPIC_CHARACTERS, TITLE_CHARACTERS, TONE_CHARACTERS = 8, 60, 120, 60
 MALFORMED, UNFOUNDED, UNKNOWN_PATH, STALE, TOO_MANY, CUT_SHORT = (
     "malformed",
     "unknown_events",
@@ -43,7 +43,7 @@ class ActionAnswer(BaseModel):
 
     action: Literal["create", "update", "append", "move", "noop"]
     path: Text = Field(default="", max_length=1_000)
-    text: Text = Field(default="", max_length=LONGEST_TEXT, description="New text, or what is added.")
+    text: Text = Field(default="", max_length=MAX_TEXT, description="New text, or what is added.")
     base_rev: int | None = Field(default=None, ge=1, description="The shown rev of the document that changes.")
     to_path: Text | None = Field(default=None, max_length=1_000, description="Of a move.")
     title: Text | None = Field(default=None, max_length=TITLE_CHARACTERS)
@@ -66,7 +66,7 @@ class AccountAnswer(BaseModel):
     title: Text = ""
     outcome: Outcome = "SUCCESS"
     emotional_tone: Text = "neutral"
-    key_topics: Lines = Field(default=[], json_schema_extra={"maxItems": MOST_TOPICS})
+    key_topics: Lines = Field(default=[], json_schema_extra={"maxItems": MAX_TOPICS})
     decisions: Lines = []
     action_items: Lines = []
     insights: Lines = []
@@ -80,7 +80,7 @@ class FilingAnswer(AccountAnswer):
 
 
 class _Schema(AccountAnswer):
-    actions: list[ActionAnswer] = Field(default=[], json_schema_extra={"maxItems": MOST_ACTIONS})
+    actions: list[ActionAnswer] = Field(default=[], json_schema_extra={"maxItems": MAX_ACTIONS})
 
 
 @cache
@@ -165,7 +165,7 @@ class _Reader:
         )
 
     def _refused(self, action: Action) -> str | None:
-        if len(self.actions) + len(self.illegal) == MOST_ACTIONS:
+        if len(self.actions) + len(self.illegal) == MAX_ACTIONS:
             return TOO_MANY
         lacks = not action.text if action.verb != "move" else action.to_path is None
         if lacks or not action.path:
@@ -199,7 +199,7 @@ def _account(answer: AccountAnswer) -> Account:
         outcome=answer.outcome,
         emotional_tone=one_line(answer.emotional_tone)[:TONE_CHARACTERS] or "neutral",
         key_topics=tuple(dict.fromkeys(t for topic in answer.key_topics if (t := one_line(topic)[:TOPIC_CHARACTERS])))[
-            :MOST_TOPICS
+            :MAX_TOPICS
         ],
         text=summary_text(
             {heading: [line for item in given if (line := one_line(item))] for heading, given in items.items()}

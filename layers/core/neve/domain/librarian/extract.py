@@ -16,7 +16,7 @@ from neve.domain.sessions.transcript import event_text
 from neve.domain.words import QUERY_STOP_WORDS, fold, plain_words
 
 ACCOUNT_TOKENS = 500
-MOST_TOPICS, TITLE_WORDS = 5, 6
+MAX_TOPICS, TITLE_WORDS = 5, 6
 NEUTRAL = "neutral"
 _FIGURE = re.compile(r"\d")
 
@@ -51,7 +51,7 @@ def account_of(
         title=without_removed(title or "") or (before.title if before else None) or _title(tuple(topics)),
         outcome=outcome or _outcome(events, text),
         emotional_tone=_tone(events) or (before.emotional_tone if before else NEUTRAL),
-        key_topics=tuple(topics)[:MOST_TOPICS],
+        key_topics=tuple(topics)[:MAX_TOPICS],
         text=text,
     )
 
@@ -106,7 +106,7 @@ def _topics(events: Sequence[Event]) -> list[str]:
             for word in plain_words(text)
             if len(word) > 2 and _FIGURE.search(word) is None and word not in QUERY_STOP_WORDS and word not in WORDS
         )
-    return [word for word, _ in sorted(counts.items(), key=lambda one: -one[1] - 2 * (one[0] in names))][:MOST_TOPICS]
+    return [word for word, _ in sorted(counts.items(), key=lambda one: -one[1] - 2 * (one[0] in names))][:MAX_TOPICS]
 
 
 def _of_user(events: Sequence[Event]) -> list[Event]:

@@ -16,7 +16,7 @@ Verb = Literal["create", "update", "append", "move"]
 @dataclass(frozen=True, slots=True)
 class ShownDocument:
     """A document as the librarian sees it. ``by_person``: the text is a person's own words. ``id``: another one may be
-    made at its path, whose revs begin anew."""
+    made at its path, whose revs start over."""
 
     path: str
     rev: int

@@ -13,7 +13,7 @@ from neve.domain.sessions.transcript import event_text
 from neve.domain.words import QUERY_STOP_WORDS, fold, plain_words
 
 ALWAYS = (IDENTITY, PREFERENCES, f"{PROFILE}goals")
-MOST_NAMES, MOST_WORDS = 12, 40
+MAX_NAMES, MAX_WORDS = 12, 40
 FOUND = 12
 """Documents that a search gives at most (*chosen*)."""
 _NAME = re.compile(r"(?<![\w.'’])[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -30,7 +30,7 @@ def names_in(text: str) -> list[str]:
 def known_paths(events: Sequence[Event]) -> list[str]:
     """Paths to look at, whether there is a document or not: the profile's, and of the people named most."""
     names = Counter(name for event in _said(events) for name in names_in(event_text(event)))
-    people = [person_path(name) for name, _ in names.most_common(MOST_NAMES)]
+    people = [person_path(name) for name, _ in names.most_common(MAX_NAMES)]
     return list(dict.fromkeys([*ALWAYS, *people]))
 
 
@@ -42,7 +42,7 @@ def search_words(events: Sequence[Event]) -> str:
         for word in plain_words(fold(event_text(event)))
         if word not in QUERY_STOP_WORDS and len(word) > 1
     )
-    return " ".join(word for word, _ in words.most_common(MOST_WORDS))
+    return " ".join(word for word, _ in words.most_common(MAX_WORDS))
 
 
 def _said(events: Sequence[Event]) -> Iterator[Event]:

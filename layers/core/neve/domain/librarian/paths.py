@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from neve.domain.documents.paths import LONGEST_SEGMENT, normal_path
+from neve.domain.documents.paths import MAX_SEGMENT, normal_path
 
 PROFILE, PEOPLE, PROJECTS, CONVERSATIONS = "/profile/", "/profile/people/", "/projects/", "/conversations/"
 IDENTITY, PREFERENCES = "/profile/identity", "/profile/preferences"
@@ -52,5 +52,5 @@ def decision_path(project: str, date: str, about: str) -> str:
 def conversation_path(date: str, title: str, another: str = "") -> str:
     """``another``: tells two conversations of one day and title apart."""
     return f"{CONVERSATIONS}{date}-{slug(title, 'conversation')}{'-' if another else ''}{another}"[
-        : len(CONVERSATIONS) + LONGEST_SEGMENT
+        : len(CONVERSATIONS) + MAX_SEGMENT
     ]

@@ -20,7 +20,7 @@ PROMPT_VERSION = "1"
 TOOL_NAME = "file_conversation"
 TOOL_DESCRIPTION = "Hand in which documents change, and the account of the conversation. Called exactly once."
 PURPOSE = "file"
-LONGEST_DOCUMENT = 6_000
+MAX_DOCUMENT = 6_000
 """Tokens of one document that are shown; one that is longer can be appended to only (*chosen*)."""
 
 SYSTEM = f"""\
@@ -109,11 +109,11 @@ def rejected_remark(rejected: Mapping[str, int]) -> str:
 
 def is_whole(document: ShownDocument) -> bool:
     """Whether all of its text is shown."""
-    return estimate(document.text) <= LONGEST_DOCUMENT
+    return estimate(document.text) <= MAX_DOCUMENT
 
 
 def shown_tokens(document: ShownDocument) -> int:
-    return min(estimate(document.text), LONGEST_DOCUMENT)
+    return min(estimate(document.text), MAX_DOCUMENT)
 
 
 def _shown(document: ShownDocument) -> str:
@@ -121,4 +121,4 @@ def _shown(document: ShownDocument) -> str:
     head = f"[document: {document.path}, rev {document.rev}{whose}]"
     if is_whole(document):
         return f"{head}\n{document.text}"
-    return f"{head} (the beginning; append only)\n{trim_to(document.text, LONGEST_DOCUMENT)}"
+    return f"{head} (the beginning; append only)\n{trim_to(document.text, MAX_DOCUMENT)}"

@@ -16,5 +16,5 @@ WORKER_S = 300
 """``Timeout`` of librarian: an answer and the one that may have to follow it, and what comes before them."""
 VISIBILITY_S = 6 * WORKER_S
 """Of its queue: what AWS asks for."""
-MOST_ASKED = 3
+MAX_ATTEMPTS = 3
 """How often the librarian reads and answers before what is stale of its answer waits for a decision (*chosen*)."""

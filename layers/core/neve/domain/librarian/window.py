@@ -15,7 +15,7 @@ SHARE = 80
 """Per cent of the window that the events of one request may take."""
 NEWEST_SHARE = 30
 """Per cent of what is read that belongs to the newest turns."""
-LARGEST_REQUEST = 150_000
+MAX_REQUEST = 150_000
 """Tokens, whatever the window: as for a summary, within what a model with 200,000 takes (*chosen*)."""
 _MARKED = re.compile(r"\bremember this\b|\b(?:don't|do not) forget\b|\bimportant\s*:", re.IGNORECASE)
 
@@ -30,7 +30,7 @@ class Cut:
 
 def request_cap(window: int) -> int:
     """Tokens of events in one request."""
-    return min(LARGEST_REQUEST, window * SHARE // 100)
+    return min(MAX_REQUEST, window * SHARE // 100)
 
 
 def within_window(events: Sequence[Event], cap: int, count: Counter = estimate) -> Cut:

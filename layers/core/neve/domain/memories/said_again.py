@@ -11,11 +11,11 @@ from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.records import Memory, Provenance, Scope, Span, Spans, Statement, Status
 from neve.domain.sessions.spans import meets
 
-MOST_SAID = 8
+MAX_STATEMENTS = 8
 """Statements that a fact keeps beside the first one (*chosen*: 100 bytes each, and a fact's row has some 700 left of
 its second kilobyte). Of more, the newest takes the place of the one before it; they are counted, and it is not known
 any more where they were said."""
-MOST_RETOLD = 40
+MAX_REPEATED_FACTS = 40
 """Facts that a session's marker names as said again (*chosen*). Of a session with more, every memory of the user is
 looked at when something is taken back."""
 
@@ -73,7 +73,7 @@ def with_room_for(fact: Memory, statements: Iterable[Statement], words: str) -> 
     """Those of ``statements``, of a fact in these words, that ``fact`` does not have and has room for."""
     own = statements_of(fact)
     new = [one for one in statements if not any(_is_one(one, other) for other in own)]
-    return tuple(_with_words(one, fact.text, words) for one in new[: MOST_SAID - len(fact.said_again)])
+    return tuple(_with_words(one, fact.text, words) for one in new[: MAX_STATEMENTS - len(fact.said_again)])
 
 
 def _is_one(said: Statement, other: Statement) -> bool:
@@ -92,7 +92,7 @@ def _in_words_of(text: str, said: Statement) -> Statement:
 
 
 def _bounded(said: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    return said if len(said) <= MOST_SAID else (*said[: MOST_SAID - 1], said[-1])
+    return said if len(said) <= MAX_STATEMENTS else (*said[: MAX_STATEMENTS - 1], said[-1])
 
 
 # --- taken back -----------------------------------------------------------------------------------
@@ -105,21 +105,21 @@ def without_retracted(fact: Memory, retracted: Mapping[str, Spans]) -> Memory:
     return replace(fact, said_again=left, occurrences=max(fact.occurrences - gone, 1)) if gone else fact
 
 
-def restated(fact: Memory, standing: Collection[Statement]) -> Memory | None:
+def restated(fact: Memory, remaining: Collection[Statement]) -> Memory | None:
     """The fact as it stands by what is left of its statements: in the words, at the place and with the trust of the
     first of them that may state facts, as if the others had never been said. Without such a one it waits in the inbox.
     None when nothing is left."""
-    if not standing:
+    if not remaining:
         return None
     said = statements_of(fact)
-    by = next((one for one in standing if _may_state(one)), next(iter(standing)))
-    gone = len(said) - len(standing)
-    occurrences = max(fact.occurrences - gone, len(standing))
+    by = next((one for one in remaining if _may_state(one)), next(iter(remaining)))
+    gone = len(said) - len(remaining)
+    occurrences = max(fact.occurrences - gone, len(remaining))
     if by == said[0]:
-        others = tuple(one for one in standing if one != by)
+        others = tuple(one for one in remaining if one != by)
         return replace(fact, said_again=others, occurrences=occurrences)
     text = by.text or fact.text
-    others = tuple(_with_words(one, text, fact.text) for one in standing if one != by)
+    others = tuple(_with_words(one, text, fact.text) for one in remaining if one != by)
     status = fact.status if _may_state(by) or fact.status is Status.RESOLVED else Status.INBOX
     return replace(
         fact,

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from neve.domain.memories.text import cap_lines
-from neve.domain.observe.facts import MAX_FACTS, MOST_READ
-from neve.domain.observe.lines import FEWEST_LINES, MOST_LINES
+from neve.domain.observe.facts import MAX_FACTS, MAX_READ
+from neve.domain.observe.lines import MAX_LINES, MIN_LINES
 from neve.domain.records import Category
 
 SHORT_CHARACTERS = 500
@@ -90,7 +90,7 @@ class ObservationAnswer(BaseModel):
         description="Only if there is no room for all of it: number of the last event that is covered completely.",
     )
     observations: Annotated[list[ObservationEntry], BeforeValidator(_without_nulls)] = Field(
-        default=[], json_schema_extra={"maxItems": MOST_LINES}
+        default=[], json_schema_extra={"maxItems": MAX_LINES}
     )
     used_memory_ids: Annotated[list[Text], BeforeValidator(_without_nulls)] = Field(
         default=[], description="Shown memories that these events rely on, confirm, repeat or correct."
@@ -118,7 +118,7 @@ def observation_schema() -> Mapping[str, Any]:
 
 
 def read_answer(
-    given: Mapping[str, Any], *, first: int, last: int, shown: Collection[str], max_lines: int = FEWEST_LINES
+    given: Mapping[str, Any], *, first: int, last: int, shown: Collection[str], max_lines: int = MIN_LINES
 ) -> ReadAnswer:
     """The answer, brought into bounds. ``first`` and ``last`` are the seqs of the pass, ``shown`` the ids of its prior
     memories. No lines are left when there is nothing worth keeping, and none from behind ``covered_to``. Raises
@@ -133,12 +133,12 @@ def read_answer(
     return answer.model_copy(
         update={
             "covered_to": covered_to,
-            "observations": _at_most(MOST_LINES if end == first else max_lines, lines) if answer.has_memory else [],
+            "observations": _at_most(MAX_LINES if end == first else max_lines, lines) if answer.has_memory else [],
             "used_memory_ids": list(dict.fromkeys(used for used in answer.used_memory_ids if used in shown)),
             "current_task": _short(answer.current_task),
             "suggested_continuation": _short(answer.suggested_continuation),
             "thread_title": _short(answer.thread_title),
-            "facts": [fact if fact.target_id in shown else _untargeted(fact) for fact in answer.facts][:MOST_READ],
+            "facts": [fact if fact.target_id in shown else _untargeted(fact) for fact in answer.facts][:MAX_READ],
             "facts_not_read": not_read,
         }
     )

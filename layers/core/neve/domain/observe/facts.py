@@ -17,7 +17,7 @@ from neve.domain.words import content_words
 
 MAX_FACTS = 10
 """Of one pass."""
-MOST_READ = 40
+MAX_READ = 40
 """Of one answer: enough to see where a pass has to end that has more than it has room for."""
 _OF_THE_USER: tuple[By, ...] = ("user_stated", "user_confirmed")
 _SUBJECT = frozenset({"user"})

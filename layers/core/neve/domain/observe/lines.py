@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from neve.domain.records import Event, EventType
 from neve.domain.tokens import estimate, trim_to
 
-FEWEST_LINES, MOST_LINES = 5, 60
+MIN_LINES, MAX_LINES = 5, 60
 """Room of a pass of several events, and of any pass."""
-_SHORTEST_TRIMMED = len("🟡 …")
+_MIN_TRIMMED = len("🟡 …")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ def room_for(events: Sequence[Event]) -> int:
     """How many lines the answer to these events may hold: one for each user message, 5 to 60; 60 for a single
     event."""
     if len(events) == 1:
-        return MOST_LINES
+        return MAX_LINES
     messages = sum(event.event_type is EventType.USER_MESSAGE for event in events)
-    return min(max(FEWEST_LINES, messages), MOST_LINES)
+    return min(max(MIN_LINES, messages), MAX_LINES)
 
 
 def up_to(lines: Sequence[ObservedLine], covered_to: int) -> tuple[ObservedLine, ...]:
@@ -53,7 +53,7 @@ def within_tokens(
         if estimate(longer) > cap:
             covered_to = max(line.seq_from - 1, _end_of_first_turn(events))
             trimmed = trim_to(longer, cap)[len(text) :].strip()
-            if line.seq_from <= covered_to and len(trimmed) > _SHORTEST_TRIMMED:
+            if line.seq_from <= covered_to and len(trimmed) > _MIN_TRIMMED:
                 kept.append(replace(line, text=trimmed))
             return up_to(kept, covered_to), covered_to
         kept.append(line)

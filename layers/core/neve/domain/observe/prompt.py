@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
-from neve.domain.observe.lines import FEWEST_LINES
+from neve.domain.observe.lines import MIN_LINES
 from neve.domain.records import Event
 from neve.domain.sessions.transcript import images_of, render_event
 from neve.domain.zones import local_time, zone
@@ -128,7 +128,7 @@ def pass_content(
     timezone: str,
     remark: str | None = None,
     *,
-    max_lines: int = FEWEST_LINES,
+    max_lines: int = MIN_LINES,
 ) -> tuple[Mapping[str, Any], ...]:
     """The content blocks of one pass: text, with each image directly after the text of its event. ``events`` is not
     empty. ``remark`` comes last: it tells of an answer that was refused."""

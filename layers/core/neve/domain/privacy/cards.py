@@ -18,7 +18,7 @@ _GAP = rf"[ \t\u00a0\u2007\u2009\u202f\-\u2010-\u2015{BLOCKS}]{{1,3}}"
 # Not the decimals of a number: 0.4111111111111111 is none.
 _RUN = re.compile(rf"(?<![0-9][.,])(?<!\d)\d+(?:{_GAP}\d+)*")
 _GROUP = re.compile(r"\d+")
-_FEWEST, _MOST = 13, 19
+_MIN_DIGITS, _MAX_DIGITS = 13, 19
 
 _ISSUED = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})"  # Visa
@@ -34,20 +34,20 @@ numbers, times in milliseconds among them, would pass for a card."""
 
 _PRINTED = frozenset(
     {
-        *((n,) for n in range(_FEWEST, _MOST + 1)),
+        *((n,) for n in range(_MIN_DIGITS, _MAX_DIGITS + 1)),
         *((4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 6, 5), (4, 6, 4), (4, 4, 4, 1), (6, 13), (8, 8), (4, 12), (6, 10)),
     }
 )
 """How many digits the groups of a card have; (n,) is one without gaps."""
 _FIRST = frozenset(sizes[0] for sizes in _PRINTED)
-_MOST_GROUPS = max(map(len, _PRINTED))
+_MAX_GROUPS = max(map(len, _PRINTED))
 
 _SECURITY_CODE = re.compile(r"(?i)\b(?:cvv2?|cvc2?|security code)\b[ \t:#=\"']{0,4}(?:is[ \t]{1,2})?(\d{3,4})\b")
 
 
 def find(text: str) -> Iterator[Span]:
     for run in _RUN.finditer(text):
-        if run.end() - run.start() >= _FEWEST:
+        if run.end() - run.start() >= _MIN_DIGITS:
             yield from _Run(text, *run.span()).cards()
     for code in _SECURITY_CODE.finditer(text):
         yield Span(*code.span(1), "card_number")
@@ -79,14 +79,14 @@ class _Run:
         for at in range(begin, len(self._groups)):
             if self._sizes[at] not in _FIRST:
                 continue
-            for behind in range(min(at + _MOST_GROUPS, len(self._groups)), at, -1):
+            for behind in range(min(at + _MAX_GROUPS, len(self._groups)), at, -1):
                 if self._sizes[at:behind] in _PRINTED and self._is_card(at, behind):
                     return at, behind
         return len(self._groups), len(self._groups)
 
     def _is_card(self, begin: int, end: int) -> bool:
-        sizes = self._sizes[begin : min(end, begin + _MOST + 1)]
-        if not _FEWEST <= sum(sizes) <= _MOST:
+        sizes = self._sizes[begin : min(end, begin + _MAX_DIGITS + 1)]
+        if not _MIN_DIGITS <= sum(sizes) <= _MAX_DIGITS:
             return False
         written = "".join(self._text[start:end] for start, end in self._groups[begin:end])
         digits = written if written.isascii() else "".join(str(int(digit)) for digit in written)

@@ -12,11 +12,11 @@ _NAMED = re.compile(
     r"(?![a-z])[ \t.:#=\"'\x1f]{0,4}(?:(?:is|was)\b[ \t:#\x1f]{0,3})?"
     r"([a-z]{0,4}-?[0-9](?:[0-9a-z]|[ -](?=[0-9a-z]*[0-9])){3,18})(?![0-9a-z])"
 )
-_FEWEST_DIGITS = 4
+_MIN_DIGITS = 4
 
 
 def find(text: str) -> Iterator[Span]:
     for found in _NAMED.finditer(text):
         start, end = found.span(1)
-        if sum(c.isdigit() for c in found[1]) >= _FEWEST_DIGITS:
+        if sum(c.isdigit() for c in found[1]) >= _MIN_DIGITS:
             yield Span(start, end, "medical_record_number")

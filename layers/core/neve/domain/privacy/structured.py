@@ -20,8 +20,8 @@ _NAMES: Mapping[PiiClass, re.Pattern[str]] = {
     "card_number": re.compile(r"cvv2?|cvc2?|cardsecuritycode"),
 }
 """Of a member whose value needs no form of its own to be one."""
-_FEWEST = 3
-_MOST = 4096
+_MIN_CHARACTERS = 3
+_MAX_CHARACTERS = 4096
 
 
 class Walk:
@@ -54,7 +54,7 @@ class Walk:
         if kind is None or isinstance(member, bool) or not isinstance(member, str | int):
             return self.value(member)
         written = str(member)
-        if not _FEWEST <= len(written) <= _MOST or is_placeholder(written):
+        if not _MIN_CHARACTERS <= len(written) <= _MAX_CHARACTERS or is_placeholder(written):
             return self.value(member)
         one: dict[str, int] = {kind: 1}
         self.found += Found(blocked=one) if self._classes[kind] == "block" else Found(redacted=one)

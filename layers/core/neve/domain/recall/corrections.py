@@ -14,7 +14,7 @@ from neve.domain.recall.weighted_counts import SHORT
 TermsOf = Callable[[str], Iterable[str]]
 WITHIN = 20
 """Candidates among which the order is put right: behind them stands what nobody reads."""
-LEAST_SHARED = 0.5
+MIN_SHARED = 0.5
 """Of the terms of the shorter of two texts: what the other must hold to be about the same. With a fifth of them one
 question in eight had something moved, and first places were lost; with half of them nearly none (docs/retrieval.md)."""
 
@@ -74,4 +74,4 @@ def _takes_back(newer: Statement, older: Statement, held: _Terms) -> bool:
     if older.length > SHORT or newer.at <= older.at:
         return False
     here, there = held[newer.text], held[older.text]
-    return len(here & there) >= max(1, LEAST_SHARED * min(len(here), len(there)))
+    return len(here & there) >= max(1, MIN_SHARED * min(len(here), len(there)))

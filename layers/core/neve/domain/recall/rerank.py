@@ -48,7 +48,7 @@ that an assistant wrote less than nothing. Not fitted: they stand to LINEAR as t
 (docs/retrieval.md)."""
 MATCHES = frozenset({"keyword", "similarity", "late"})
 """What a memory is weighed by when it lends."""
-MOST = 2.0
+MAX_KEYWORD_SCORE = 2.0
 """Of a keyword score: a memory may match far better than the best utterance."""
 BEST_OF_SESSION = 3
 KEYWORD_FOR_LATE = 0.7
@@ -120,7 +120,7 @@ class _Features:
         said = {one.id: one.place for one in candidates if one.place is not None}
         self._named = _named(question, {one.speaker for one in candidates if one.speaker})
         best = max((one.bm25 or 0.0 for one in candidates if one.id in said), default=0.0) or 1.0
-        self._keyword = {c.id: c.share if c.bm25 is None else min(MOST, c.bm25 / best) for c in candidates}
+        self._keyword = {c.id: c.share if c.bm25 is None else min(MAX_KEYWORD_SCORE, c.bm25 / best) for c in candidates}
         cosines = {one.id: floor if one.cosine is None else one.cosine for one in candidates}
         self._similarity = _standardised(cosines)
         late = {one.id: one.late for one in candidates if one.late is not None}

@@ -21,12 +21,12 @@ SHORT: Final = 40
 """Index terms of a message up to which its length does not count."""
 NEIGHBOURS: Final[Mapping[int, float]] = {-1: 0.6, 1: 0.3, -2: 0.2, 2: 0.2}
 """Weight of the passages around one, by their distance: -1 is the one before."""
-LEAST: Final = 2.0**-8
+MIN_COUNT: Final = 2.0**-8
 """What counts less is left out: it moves no score that anybody sees, and a long message between long ones would carry
 a thousand such terms."""
 
 _DROPPED_BITS: Final = 15
-_MOST_KNOWN: Final = 10_000
+_CACHE_SIZE: Final = 10_000
 _float, _int = struct.Struct("<f"), struct.Struct("<I")
 
 
@@ -56,7 +56,7 @@ class Lengths:
         key = (hash(text), len(text))
         length = self._known.get(key)
         if length is None:
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._known) >= _CACHE_SIZE:
                 self._known.clear()
             length = self._known[key] = sum(1 for _ in self._terms(text))
         return length
@@ -71,7 +71,7 @@ def weighted_counts(passage: Terms[T], date: Iterable[T], around: Iterable[tuple
     for distance, neighbour in around:
         _add(counts, neighbour.own, fading * NEIGHBOURS[distance] / _times_as_long(neighbour.length))
     stored = ((term, nine_bits(count)) for term, count in counts.items())
-    return {term: count for term, count in stored if count >= LEAST}
+    return {term: count for term, count in stored if count >= MIN_COUNT}
 
 
 def gate(length: int) -> float:

@@ -15,7 +15,7 @@ SPARE_S = 60.0
 """With less left no batch begins (docs/rules/reflect.md#worker)."""
 TOKENS_PER_S = 180.0
 """Of an answer, as in ``time_limits.ANSWER_S``."""
-LONGEST_ANSWER_S = WORKER_S - SPARE_S
+MAX_ANSWER_S = WORKER_S - SPARE_S
 """One call of a model with all its attempts."""
 LEASE_S = WORKER_S + 10
 """Nobody takes a user up while a worker may still be at it."""

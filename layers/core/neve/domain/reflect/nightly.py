@@ -16,7 +16,7 @@ from neve.domain.zones import zone
 
 NIGHT = time(3)
 """Local time of a tenant's night (docs/rules/reflect.md#planner)."""
-SHORTEST_ROW = 120
+MIN_ROW = 120
 """Tokens that a row may have however many there are (docs/rules/reflect.md#condensed)."""
 A_MOMENT = timedelta(milliseconds=1)
 """The unit of a stored time."""
@@ -30,18 +30,18 @@ class Sized(Protocol):
 T = TypeVar("T", bound=Sized)
 
 
-class Told(Protocol):
+class HasText(Protocol):
     """What a batch came to, row by row."""
 
     @property
     def text(self) -> str: ...
 
 
-R = TypeVar("R", bound=Told)
+R = TypeVar("R", bound=HasText)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Generic[R]):
+class FittedRows(Generic[R]):
     """``rows``: with what is stored of their texts. ``left_out``: how many rows of the answer are not among them as a
     whole; ``cut``: of those, how many are there in part."""
 
@@ -117,11 +117,11 @@ def target_of(batch: Sequence[Sized]) -> int:
     return sum(row.tokens for row in batch) // 2
 
 
-def kept_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> Kept[R]:
-    """Those of an answer that fit: each cut to its share of the target, at least ``SHORTEST_ROW``, as long as they stay
+def kept_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> FittedRows[R]:
+    """Those of an answer that fit: each cut to its share of the target, at least ``MIN_ROW``, as long as they stay
     within the target together. The first is always kept."""
     said = [row for row in rows if row.text.strip()]
-    cap = max(SHORTEST_ROW, target // len(said)) if said else 0
+    cap = max(MIN_ROW, target // len(said)) if said else 0
     kept: list[tuple[R, str]] = []
     total = 0
     for row in said:
@@ -131,7 +131,7 @@ def kept_rows(rows: Sequence[R], target: int, count: Counter = estimate) -> Kept
             break
         kept.append((row, text))
     whole = sum(text == row.text.strip() for row, text in kept)
-    return Kept(kept, left_out=len(said) - whole, cut=len(kept) - whole)
+    return FittedRows(kept, left_out=len(said) - whole, cut=len(kept) - whole)
 
 
 def due_again(left: Sequence[Memory], until: str, worth: Callable[[Sequence[Memory]], bool]) -> str | None:

@@ -23,7 +23,7 @@ from neve.domain.sessions.spans import meets, without
 
 _BY_A_PERSON = ("human_edit", "user_confirmed")
 _SHOWN = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
-MOST_FACTS = 40
+MAX_FACTS = 40
 """Facts that come back together (*follows*: their places move with the flip, whose transaction has 100 actions, and one
 that leaves may bring several back)."""
 
@@ -34,7 +34,7 @@ class Consequences:
     of reflections that leave, facts that only a fact that leaves had replaced, and facts that leave and were said again
     in what stays, as these say it. ``again``: observations of which something is left to be read again. ``touched``:
     the ids of everything that may hold words of what was taken back, whatever its status. ``more``: of more than
-    ``MOST_FACTS`` that come back, the others leave and come back when these have.
+    ``MAX_FACTS`` that come back, the others leave and come back when these have.
 
     Before all that: ``changed``, facts whose list of statements is to become another one, by id, with the statements
     that join it; those of the session that are taken back leave it. ``inherited``: what those of them that say what
@@ -119,7 +119,7 @@ class _Weighing:
                 elif source.kind is Kind.FACT or not self._touched(source):
                     same = back.get(_statement(source))
                     back[_statement(source)] = _as_one(source, same) if same else source
-            if sum(one.kind is Kind.FACT for one in back.values()) >= MOST_FACTS:
+            if sum(one.kind is Kind.FACT for one in back.values()) >= MAX_FACTS:
                 leave = leave[: place + 1]
                 break
         more = len(leave) < sum(self._shown(memory) for memory in touched)
@@ -156,7 +156,7 @@ class _Weighing:
 
     # --- facts ----------------------------------------------------------------------------------
 
-    def _standing(self, fact: Memory) -> Memory | None:
+    def _remaining(self, fact: Memory) -> Memory | None:
         """By the statements that are left of it."""
         self.asked |= sessions_of([fact])
         spans = {**self.elsewhere.retracted, self.session: self.spans}
@@ -165,9 +165,9 @@ class _Weighing:
 
     def _kept(self, touched: Iterable[Memory]) -> Iterator[Memory]:
         for fact in touched:
-            standing = self._standing(fact) if fact.kind is Kind.FACT else None
-            if standing is not None and standing.fingerprint == fact.fingerprint:
-                yield replace(standing, status=fact.status)
+            remaining = self._remaining(fact) if fact.kind is Kind.FACT else None
+            if remaining is not None and remaining.fingerprint == fact.fingerprint:
+                yield replace(remaining, status=fact.status)
 
     def _changed(self) -> dict[str, tuple[Statement, ...]]:
         own = {self.session: self.spans}
@@ -186,9 +186,9 @@ class _Weighing:
     def _successors(self, memory: Memory, seen: frozenset[str] = frozenset()) -> Iterator[Memory]:
         """What is seen in the place of a memory that leaves: itself, as it was said again, or what it had replaced.
         ``seen``: what was followed on the way here."""
-        standing = self._standing(memory) if memory.kind is Kind.FACT else None
-        if standing is not None:
-            yield standing
+        remaining = self._remaining(memory) if memory.kind is Kind.FACT else None
+        if remaining is not None:
+            yield remaining
         elif memory.id not in seen:
             yield from self._sources(memory, seen | {memory.id})
 

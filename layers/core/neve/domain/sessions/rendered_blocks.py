@@ -18,7 +18,7 @@ RENDERED_TAGS = ("neve-memory", "neve-updates", "neve-retrieved", "neve-task", "
 
 _PIECES = re.compile(r"[<>]|[^<>]+")
 _TAG_START = re.compile(rf"<(/?)({'|'.join(RENDERED_TAGS)})(?=[\s/>])", re.IGNORECASE | re.ASCII)
-_LONGEST_TAG_START = 2 + max(map(len, RENDERED_TAGS)) + 1
+_MAX_TAG_START = 2 + max(map(len, RENDERED_TAGS)) + 1
 _DEEPEST = 32
 """Levels of a tool's arguments that are looked into; what lies deeper becomes an ellipsis."""
 
@@ -65,7 +65,7 @@ class _Stripper:
         if not self.brackets or self.kept[self.brackets[-1]] != "<":
             return None
         start = self.brackets[-1]
-        head = "".join(self.kept[start : start + _LONGEST_TAG_START]) + ">"
+        head = "".join(self.kept[start : start + _MAX_TAG_START]) + ">"
         found = _TAG_START.match(head)
         if not found:
             return None

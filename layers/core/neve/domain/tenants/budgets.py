@@ -158,5 +158,5 @@ def _to_the_floor(given: dict[str, int], left: int, needs: Needs) -> dict[str, i
 def infeasible(budget: Budget, needs: Needs) -> NeveError:
     """422, with the numbers."""
     parts = f"system {needs.system} + pack {needs.pack} + message {needs.message} = {needs.fixed}"
-    message = f"{parts} tokens, which are never cut, exceed the input of {budget.input} ({budget.profile})"
+    message = f"{parts} tokens, which are required, exceed the input of {budget.input} ({budget.profile})"
     return NeveError("budget_infeasible", f"{message}.", errors=[FieldError("budget_profile", message)])

@@ -24,10 +24,10 @@ Rerank = Literal["off", "linear", "late"]
 """Who orders what the legs found: RRF alone; a linear model; the same with late interaction."""
 ReviewMode = Literal["auto", "interactive"]
 """Whether a person decides on facts that were not said plainly."""
-LARGEST_WINDOW = 10_000_000
+MAX_WINDOW = 10_000_000
 ModelName = Annotated[str, Field(min_length=1, max_length=200)]
-MOST_PRICES = 100
-MOST_DAYS = 3_650
+MAX_PRICES = 100
+MAX_DAYS = 3_650
 _PACK_SHARE = 495
 """Thousandths of W: what the layers of a pack may have together where every one follows W."""
 
@@ -38,12 +38,12 @@ class CustomBudget(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    total: Tokens = Field(ge=1, le=LARGEST_WINDOW)
-    output: Tokens = Field(ge=0, le=LARGEST_WINDOW, description="Kept free for the answer.")
-    system: Tokens = Field(ge=0, le=LARGEST_WINDOW, description="Tools, static prefix, boundaries, instructions.")
-    memories: Tokens = Field(ge=0, le=LARGEST_WINDOW, description="The pack and what is retrieved.")
-    history: Tokens = Field(ge=0, le=LARGEST_WINDOW, description="With the message.")
-    task: Tokens = Field(default=0, ge=0, le=LARGEST_WINDOW)
+    total: Tokens = Field(ge=1, le=MAX_WINDOW)
+    output: Tokens = Field(ge=0, le=MAX_WINDOW, description="Kept free for the answer.")
+    system: Tokens = Field(ge=0, le=MAX_WINDOW, description="Tools, static prefix, boundaries, instructions.")
+    memories: Tokens = Field(ge=0, le=MAX_WINDOW, description="The pack and what is retrieved.")
+    history: Tokens = Field(ge=0, le=MAX_WINDOW, description="With the message.")
+    task: Tokens = Field(default=0, ge=0, le=MAX_WINDOW)
 
     def budget(self) -> Budget:
         return Budget("custom", self.total, self.output, self.system, self.memories, self.history, self.task)
@@ -86,14 +86,14 @@ class Policy(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    window: Tokens = Field(default=200_000, ge=100, le=LARGEST_WINDOW)
-    session_reflection_trigger: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
-    session_reflection_target: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
-    compaction_trigger: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
-    global_budget: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
-    local_rows_budget: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
-    always_budget: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
-    profile_budget: Tokens | None = Field(default=None, ge=0, le=LARGEST_WINDOW)
+    window: Tokens = Field(default=200_000, ge=100, le=MAX_WINDOW)
+    session_reflection_trigger: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
+    session_reflection_target: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
+    compaction_trigger: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
+    global_budget: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
+    local_rows_budget: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
+    always_budget: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
+    profile_budget: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
     observer_transcript_cap: Tokens = Field(default=35_000, ge=100, le=150_000)
     observer_output_cap: Tokens = Field(default=8_000, ge=1, le=64_000)
     prior_memory_cap: Tokens = Field(default=4_000, ge=0, le=15_000)
@@ -107,12 +107,12 @@ class Policy(BaseModel):
     prompt_budget_ms: int = Field(default=300, ge=1, le=20_000)
     session_start_budget_ms: int = Field(default=500, ge=1, le=20_000)
     manual_search_budget_ms: int = Field(default=10_000, ge=1, le=20_000)
-    prices: dict[ModelName, ModelPrice] = Field(default_factory=dict, max_length=MOST_PRICES)
+    prices: dict[ModelName, ModelPrice] = Field(default_factory=dict, max_length=MAX_PRICES)
     timezone: str = Field(default="UTC", min_length=1, max_length=64)
-    retention_days: int | None = Field(default=None, ge=1, le=MOST_DAYS)
-    reflection_min_age_days: int = Field(default=3, ge=0, le=MOST_DAYS)
+    retention_days: int | None = Field(default=None, ge=1, le=MAX_DAYS)
+    reflection_min_age_days: int = Field(default=3, ge=0, le=MAX_DAYS)
     reflection_min_rows: int = Field(default=20, ge=1, le=10_000)
-    reflection_min_tokens: Tokens = Field(default=8_000, ge=1, le=LARGEST_WINDOW)
+    reflection_min_tokens: Tokens = Field(default=8_000, ge=1, le=MAX_WINDOW)
     min_importance: int = Field(default=2, ge=1, le=5)
     review_mode: ReviewMode = "auto"
     budget_profile: Profile = "agentic"
@@ -249,7 +249,7 @@ class Policy(BaseModel):
                 )
             )
         if not is_zone(self.timezone):
-            found.append(FieldError("timezone", f"there is no time zone {self.timezone}; say it as Europe/Dublin"))
+            found.append(FieldError("timezone", f"time zone {self.timezone} not found; name it as Europe/Dublin"))
         found += self.budget.problems("budget_profile")
         if self.static_prefix is not None:
             found += self.static_prefix.problems("static_prefix")

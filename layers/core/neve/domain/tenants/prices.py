@@ -12,9 +12,9 @@ Usd = float
 PICO_IN_MICRO = 1_000_000
 """1 USD a million tokens is 1 micro-USD a token. Money is counted in whole pico-USD, so that sums are exact."""
 DEFAULT_TTL_S = 300
-LONGEST_TTL_S = 86_400
-HIGHEST_USD = 100_000.0
-MOST_PROMPT_TOKENS = 10_000_000
+MAX_TTL_S = 86_400
+MAX_USD = 100_000.0
+MAX_PROMPT_TOKENS = 10_000_000
 
 CLAUDE_PAGE = "https://platform.claude.com/docs/en/about-claude/pricing"
 OPENAI_PAGE = "https://developers.openai.com/api/docs/pricing"
@@ -27,12 +27,12 @@ class ModelPrice(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    input: Usd = Field(ge=0, le=HIGHEST_USD)
-    cache_read: Usd = Field(ge=0, le=HIGHEST_USD)
-    cache_write: Usd = Field(ge=0, le=HIGHEST_USD)
-    output: Usd = Field(ge=0, le=HIGHEST_USD)
-    cache_ttl_s: int = Field(default=DEFAULT_TTL_S, ge=1, le=LONGEST_TTL_S)
-    long_from: int | None = Field(default=None, ge=1, le=MOST_PROMPT_TOKENS)
+    input: Usd = Field(ge=0, le=MAX_USD)
+    cache_read: Usd = Field(ge=0, le=MAX_USD)
+    cache_write: Usd = Field(ge=0, le=MAX_USD)
+    output: Usd = Field(ge=0, le=MAX_USD)
+    cache_ttl_s: int = Field(default=DEFAULT_TTL_S, ge=1, le=MAX_TTL_S)
+    long_from: int | None = Field(default=None, ge=1, le=MAX_PROMPT_TOKENS)
     long_input: float = Field(default=1.0, ge=0, le=100)
     long_output: float = Field(default=1.0, ge=0, le=100)
     as_of: str | None = Field(default=None, max_length=40)

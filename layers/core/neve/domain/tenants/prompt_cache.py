@@ -12,9 +12,9 @@ from neve.domain.times import parse
 
 Reason = Literal["pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown"]
 
-LEAST_SHARE = 0.5
+MIN_CACHED_SHARE = 0.5
 """Of what the cache held after the report before: reading less is a collapse (docs/rules/usage.md#collapse)."""
-KEPT = 20
+MAX_CHANGES = 20
 """How many of the last pack changes, and of the last collapses, a session's row holds."""
 
 
@@ -92,8 +92,8 @@ class PackChange:
 
 @dataclass(frozen=True, slots=True)
 class Collapse:
-    """The cache gave less than ``LEAST_SHARE`` of what it held. ``pack_version`` and ``trigger`` are set when the pack
-    changed, whatever the reason is."""
+    """The cache gave less than ``MIN_CACHED_SHARE`` of what it held. ``pack_version`` and ``trigger`` are set when the
+    pack changed, whatever the reason is."""
 
     at: str
     reason: Reason
@@ -160,8 +160,8 @@ def count_report(
         totals=before.totals.plus(added),
         last=report,
         shared=shared,
-        changes=(*before.changes, *([change] if change else ()))[-KEPT:],
-        collapses=(*before.collapses, *([collapse] if collapse else ()))[-KEPT:],
+        changes=(*before.changes, *([change] if change else ()))[-MAX_CHANGES:],
+        collapses=(*before.collapses, *([collapse] if collapse else ()))[-MAX_CHANGES:],
     )
     return Counted(added, session, change, collapse)
 
@@ -219,7 +219,7 @@ def _collapse(
     if last is None:
         return None
     expected = last.cache_read + last.cache_write
-    if report.cache_read >= expected * LEAST_SHARE:
+    if report.cache_read >= expected * MIN_CACHED_SHARE:
         return None
     has_new_pack = last.pack_version != report.pack_version
     return Collapse(

@@ -10,5 +10,5 @@ from neve.usecases.sessions.append_events import Appended
 
 
 def appended_answer(appended: Appended) -> Answer:
-    observability.measured("observe", metrics("Redacted", appended.redacted))
+    observability.emit_metrics("observe", metrics("Redacted", appended.redacted))
     return Answer(201, AppendedOut.of(appended))

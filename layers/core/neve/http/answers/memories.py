@@ -38,7 +38,7 @@ def imported(call: Call[Nothing, ImportText]) -> Answer:
     def answer() -> Answer:
         report = import_memories(call.user, read.rows)
         if report.left:
-            observability.measured("import", {"ImportLinesLeft": len(report.left)})
+            observability.emit_metrics("import", {"ImportLinesDeferred": len(report.left)})
         return Answer(body=ImportView.of(report, read))
 
     return once(call, answer)

@@ -35,7 +35,7 @@ def held(sent: EntityTags, wanted: Format) -> Callable[[str], bool]:
 def pack_answer(view: PackView, wanted: Format, sent: EntityTags) -> Answer:
     """A version has an ETag and may be answered by 304; everything else is ``no-store``. Without any text the answer is
     JSON in both formats: an empty text would mean that there is nothing to remember."""
-    headers = {} if view.lag is None else {LAG_HEADER: _told(view.lag)}
+    headers = {} if view.lag is None else {LAG_HEADER: _lag_header(view.lag)}
     if view.sha256 is not None:
         headers |= {"ETag": f'"{entity_tag(view.sha256, wanted)}"', "Cache-Control": REVALIDATE}
         if view.state == "not_modified" or held(sent, wanted)(view.sha256):
@@ -45,6 +45,6 @@ def pack_answer(view: PackView, wanted: Format, sent: EntityTags) -> Answer:
     return Answer(body=PackOut.of(view), headers=headers, degraded=view.degraded)
 
 
-def _told(lag: MemoryLag) -> str:
+def _lag_header(lag: MemoryLag) -> str:
     numbers = {name: int(number) for name, number in asdict(lag).items() if number or name != "at_least"}
     return ", ".join(f"{name}={number}" for name, number in numbers.items())

@@ -24,7 +24,7 @@ def recall_answer(
 ) -> Answer:
     """``shown``: what of it the answer's body is; None: all of it."""
     note_legs(ports, found.legs)
-    observability.measured("recall", found.metrics() | _started(cold_start_ms))
+    observability.emit_metrics("recall", found.metrics() | _started(cold_start_ms))
     body = shown(found) if shown else RecallView.of(found, cold_start_ms)
     return Answer(body=body, degraded=found.degraded)
 
@@ -35,7 +35,7 @@ def context_answer(call: Call[Nothing, CompileBody], cold_start_ms: float | None
     if made.recalled is not None:
         note_legs(call.ports, made.recalled.legs)
         measured |= made.recalled.metrics()
-    observability.measured("recall", measured)
+    observability.emit_metrics("recall", measured)
     return Answer(body=ContextOut.of(made, call.user.policy, cold_start_ms), degraded=made.degraded)
 
 

@@ -143,7 +143,7 @@ _NO_ANSWER = re.compile(
     + r"\b",
     re.IGNORECASE,
 )
-_LONGEST_ANSWER = 8
+_MAX_ANSWER = 8
 
 
 def answer_line(answer: Sentence, moment: Moment) -> Line | None:
@@ -153,7 +153,7 @@ def answer_line(answer: Sentence, moment: Moment) -> Line | None:
         return None
     if answer.question or _NO_ANSWER.search(answer.text) or speaks_of_self(answer.text):
         return None
-    if len(answer.text.split()) > _LONGEST_ANSWER:
+    if len(answer.text.split()) > _MAX_ANSWER:
         return None
     text = f'{moment.who}, asked "{asked.text}?": {annotate(answer.text, moment.today).text}'
     return replace(moment.line("🟡", text, 5), seq_from=moment.event.seq - 1)

@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 
 MODEL = Path(__file__).with_name("statements.json")
-MOST_WORDS = 30
+MAX_WORDS = 30
 """Of a sentence; what it is shows before its end."""
-LONGEST_RUN = 3
+MAX_RUN = 3
 SCALE = 100
 """Weights are stored as whole hundredths: they add up to the same on every machine."""
 
@@ -80,7 +80,7 @@ def features(sentence: str, known: Collection[str]) -> set[str]:
     skeleton = ["^", *skeleton_of(sentence, known), "$"]
     runs = {
         " ".join(skeleton[at : at + length])
-        for length in range(1, LONGEST_RUN + 1)
+        for length in range(1, MAX_RUN + 1)
         for at in range(len(skeleton) - length + 1)
     }
     return runs | {f"length {min(len(skeleton) // 3, 6)}"}
@@ -88,7 +88,7 @@ def features(sentence: str, known: Collection[str]) -> set[str]:
 
 def skeleton_of(sentence: str, known: Collection[str]) -> list[str]:
     """At most 30 words, each itself or its shape."""
-    return [word if word in known else shape for word, shape in words_of(sentence)][:MOST_WORDS]
+    return [word if word in known else shape for word, shape in words_of(sentence)][:MAX_WORDS]
 
 
 def words_of(sentence: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from neve.domain.terms import stem
 from neve.observers.extractive.english.vocabulary import any_of, words
-from neve.observers.extractive.sameness import TEXTS_KEPT, one_spelling
+from neve.observers.extractive.sameness import TEXT_CACHE_SIZE, one_spelling
 
 _DENIAL = re.compile(
     r"^(?P<who>[\w-]+(?:'s)?(?: [\w'-]+){0,5}?)"
@@ -45,7 +45,7 @@ class Stance:
         return self.denied != other.denied and self.said == other.said
 
 
-@lru_cache(maxsize=TEXTS_KEPT)
+@lru_cache(maxsize=TEXT_CACHE_SIZE)
 def stance_of(text: str) -> Stance:
     """Of a statement in the third person, without its mark."""
     match = _DENIAL.search(without_excuse(text))

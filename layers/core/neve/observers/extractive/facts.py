@@ -15,7 +15,7 @@ from neve.domain.records import Category, Kind, Relation
 from neve.observers.extractive.candidates import Line
 from neve.observers.extractive.denials import Stance, stance_of, without_excuse
 from neve.observers.extractive.english.vocabulary import any_of
-from neve.observers.extractive.sameness import TEXTS_KEPT, adds_nothing, content_of, one_spelling
+from neve.observers.extractive.sameness import TEXT_CACHE_SIZE, adds_nothing, content_of, one_spelling
 from neve.observing import PriorMemory
 
 _CLOSE = any_of(
@@ -150,7 +150,7 @@ def _of_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised 
     return Recognised(without_excuse(text), None, category, importance, None)
 
 
-@lru_cache(maxsize=TEXTS_KEPT)
+@lru_cache(maxsize=TEXT_CACHE_SIZE)
 def _recognised(text: str, *, event: bool) -> Recognised | None:
     """``event``: it tells of something that happened."""
     asked = _ASKED in text

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from neve.domain.compact.cues import PLAIN, USER_CUES
-from neve.domain.librarian.answer import LONGEST_TEXT, MOST_ACTIONS
+from neve.domain.librarian.answer import MAX_ACTIONS, MAX_TEXT
 from neve.domain.librarian.filing import Action, ShownDocument, Verb
 from neve.domain.librarian.looking import names_in
 from neve.domain.librarian.paths import IDENTITY, PEOPLE, PREFERENCES, decision_path, person_path, slug
@@ -21,7 +21,7 @@ from neve.observers.extractive.english.person import about
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.english.vocabulary import any_of
 from neve.observers.extractive.lines import correction_of
-from neve.observers.extractive.sequels import LONGEST, Earlier, corrected, is_bare_correction
+from neve.observers.extractive.sequels import MAX_CORRECTION_WORDS, Earlier, corrected, is_bare_correction
 from neve.observers.extractive.speech import own_events
 from neve.observing import FilingInput, PassInput
 
@@ -85,7 +85,7 @@ def actions_of(given: FilingInput) -> tuple[Action, ...]:
     piles: dict[str, _Pile] = {}
     for moment, sentence, line, says in _statements(given):
         path, title = _place(sentence, line, moment, given, shown)
-        if path is None or (path not in piles and len(piles) == MOST_ACTIONS):
+        if path is None or (path not in piles and len(piles) == MAX_ACTIONS):
             continue
         displaced, date = Displaced.by(sentence.text, line, corrected=says is not line), moment.event.created_at[:10]
         if path in long and with_line(shown[path].text, says.text, displaced, date) is None:
@@ -103,7 +103,7 @@ def actions_of(given: FilingInput) -> tuple[Action, ...]:
 
 def _is_long(document: ShownDocument) -> bool:
     """Too long for a change that holds all of its text, which may have to wait for a person in a row of its own."""
-    return len(document.text) > LONGEST_TEXT
+    return len(document.text) > MAX_TEXT
 
 
 def _action(path: str, pile: _Pile, document: ShownDocument | None) -> Action:
@@ -139,7 +139,7 @@ def _statements(given: FilingInput) -> Iterable[_Stated]:
 
 def _corrects(sentence: Sentence, moment: Moment, stated: list[_Stated]) -> bool:
     """Whether it is a bare correction of the last of ``stated``, which then says both."""
-    meant = _MEANT.match(sentence.text) is not None and len(sentence.text.split()) <= LONGEST
+    meant = _MEANT.match(sentence.text) is not None and len(sentence.text.split()) <= MAX_CORRECTION_WORDS
     if not (meant or is_bare_correction(sentence)):
         return False
     at = corrected(sentence.text, [Earlier(one.line.text, one.line.speaker) for one in stated], moment.who)

@@ -31,9 +31,9 @@ class Verdict:
     wording: Wording = ""
 
 
-KEPT = 0.6
+MIN_LIKELIHOOD = 0.6
 """The least likelihood of being worth it: chosen on ``evals/observer/dev.jsonl``."""
-KEPT_OF_CORRECTIONS = 0.3
+MIN_LIKELIHOOD_OF_CORRECTIONS = 0.3
 TAKEN_BACK = Verdict(Kind.CORRECTION, "🔴", 9)
 _VERDICTS = {
     Kind.WISH: Verdict(Kind.WISH, "🔴", 9, "rule"),
@@ -136,7 +136,7 @@ def _correction(sentence: str, *, corrects: bool) -> Verdict | None:
     if not corrects:
         return None
     if speaks_of_self(sentence):
-        return TAKEN_BACK if classify(sentence).kept > KEPT_OF_CORRECTIONS else None
+        return TAKEN_BACK if classify(sentence).kept > MIN_LIKELIHOOD_OF_CORRECTIONS else None
     return TAKEN_BACK if _STATES.search(sentence) and values_in(sentence) else None
 
 
@@ -144,7 +144,7 @@ def _classified(sentence: str) -> Verdict | None:
     if _TRAIT.search(sentence) or _TASTE.search(sentence):
         return _VERDICTS[Kind.SELF]
     found = classify(sentence)
-    if found.kept < KEPT:
+    if found.kept < MIN_LIKELIHOOD:
         return None
     if found.kind is Kind.WISH and _TO_REMEMBER.search(sentence):
         return _REMEMBER

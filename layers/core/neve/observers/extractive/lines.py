@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from neve.domain.observe.lines import MOST_LINES
+from neve.domain.observe.lines import MAX_LINES
 from neve.domain.records import Kind as MemoryKind
 from neve.observers.extractive.candidates import (
     LINE_CHARACTERS,
@@ -43,7 +43,7 @@ LEFT_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PassLines:
     """The lines of a pass, the prior memories that its statements restate, and the last event that was done justice to
     (None = the last of the pass)."""
 
@@ -52,7 +52,7 @@ class Kept:
     covered_to: int | None
 
 
-def lines_of_pass(given: PassInput, *, among_people: bool) -> Kept:
+def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
     """What a pass keeps. A statement that a prior memory already holds is not repeated; the memory is reported.
     ``among_people``: the second speaker is a person."""
     notes = _Notes(given.prior)
@@ -65,7 +65,7 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> Kept:
         for line in _of_moment(moment, said, notes):
             notes.take(line)
     lines, covered_to = _within(notes.lines, given)
-    return Kept(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to)
+    return PassLines(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ def _within(lines: list[Line], given: PassInput) -> tuple[list[Line], int | None
     first = given.events[0].seq
     covered_to = max((event.seq for event in given.events if event.seq < left_out), default=first)
     kept = [line for line in lines if line.seq_from <= covered_to]
-    return _best(kept, max(room, MOST_LINES) if covered_to == first else room), covered_to
+    return _best(kept, max(room, MAX_LINES) if covered_to == first else room), covered_to
 
 
 def _best(lines: Sequence[Line], room: int) -> list[Line]:

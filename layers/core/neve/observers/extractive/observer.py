@@ -32,7 +32,7 @@ from neve.observing import (
 NAME = "extractive"
 RULES_VERSION = "1"
 """Of the librarian: raised with every change of where a statement belongs."""
-LONGEST_S = 5.0
+TIME_LIMIT_S = 5.0
 """A pass of 35,000 tokens takes a second on a laptop; a worker has a third of a CPU (512 MB)."""
 
 
@@ -49,11 +49,11 @@ class ExtractiveObserver:
 
     @property
     def longest_s(self) -> float:
-        return LONGEST_S
+        return TIME_LIMIT_S
 
     @property
     def longest_filing_s(self) -> float:
-        return LONGEST_S
+        return TIME_LIMIT_S
 
     def observe(self, given: PassInput) -> Observed:
         people = among_people(given.events)

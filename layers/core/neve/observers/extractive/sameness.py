@@ -22,7 +22,7 @@ _NEGATION = re.compile(
 _ENDED = re.compile(r"\bno longer\b|\bany ?more\b|\bany longer\b", re.IGNORECASE)
 _BRITISH = re.compile(r"\b(fav|col|flav|neighb|hon|hum|behavi|lab)our", re.IGNORECASE)
 _EMPTY_WORDS = words("user said correction assistant wants asked today tomorrow yesterday standing wish")
-TEXTS_KEPT = 4096
+TEXT_CACHE_SIZE = 4096
 """The same prior memories are shown to pass after pass, and each text has one meaning here."""
 SHARED = 0.8
 """Share of the new statement's content words that the old one must hold; of the old one's, the new must hold half."""
@@ -38,7 +38,7 @@ class Content:
     negated: bool
 
 
-@lru_cache(maxsize=TEXTS_KEPT)
+@lru_cache(maxsize=TEXT_CACHE_SIZE)
 def content_of(text: str) -> Content:
     """The content of one line of a memory, its mark ignored."""
     dates = frozenset(_DATE.findall(" ".join(_MEANING.findall(text))))

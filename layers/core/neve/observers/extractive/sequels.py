@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from neve.observers.extractive.english.sentences import Sentence
 from neve.observers.extractive.sameness import NOT_THE_OLD, content_of, values_in
 
-LONGEST = 8
+MAX_CORRECTION_WORDS = 8
 """Words of a bare correction; a longer one says itself what it is about."""
 SHARED = 0.5
 """Share of an earlier statement's content words that a correction must hold to take its place."""
@@ -71,7 +71,7 @@ def is_bare_correction(sentence: Sentence) -> bool:
     """Whether it takes something back in a few words that say nothing alone: "no, 8am", "moved to Friday", "and
     it's 8pm, not 7"."""
     said = sentence.text
-    if sentence.question or _OWN_VERB.search(said) or len(said.split()) > LONGEST:
+    if sentence.question or _OWN_VERB.search(said) or len(said.split()) > MAX_CORRECTION_WORDS:
         return False
     if sentence.takes_back or (_OF_EARLIER.search(said) and NOT_THE_OLD.search(said)):
         return True

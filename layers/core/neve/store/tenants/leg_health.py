@@ -8,7 +8,7 @@ from datetime import datetime
 from neve.domain.times import iso, parse
 from neve.ports import Item, Key, Put
 from neve.store.keys import LEGS, leg_health
-from neve.troubles import STANDS, Trouble
+from neve.troubles import ACTIVE_FOR, Trouble
 
 OBSERVER = "observer"
 TOLD = (*LEGS, OBSERVER)
@@ -30,6 +30,6 @@ def read_leg_troubles(found: Mapping[Key, Item], now: datetime) -> list[Trouble]
     troubles = []
     for leg in TOLD:
         item = found.get(leg_health(leg))
-        if item is not None and "reason" in item and now - parse(item["at"]) < STANDS:
+        if item is not None and "reason" in item and now - parse(item["at"]) < ACTIVE_FOR:
             troubles.append(Trouble(leg, "failing", item["reason"], parse(item["at"]), now))
     return troubles

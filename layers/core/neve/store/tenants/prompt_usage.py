@@ -15,7 +15,7 @@ from neve.ports import Item, Put
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.rows import expectation
 
-DAYS_KEPT = 400
+RETENTION_DAYS = 400
 """How long the sums of a day are kept: a year and the month to compare it with (docs/rules/usage.md#sums)."""
 
 _session = TypeAdapter(SessionPrompts)
@@ -63,7 +63,7 @@ def put_user_prompts(keys: UserKeys, current: Item | None, totals: PromptTotals)
 def put_day_prompts(keys: UserKeys, day: str, current: Item | None, totals: PromptTotals) -> Put:
     key = keys.prompts_on(day)
     item = {"pk": key.pk, "sk": key.sk, "type": "prompts", "due_pk": keys.prompts_of(day), "due_sk": keys.user}
-    gone = datetime.fromisoformat(f"{day}T00:00:00+00:00") + timedelta(days=DAYS_KEPT)
+    gone = datetime.fromisoformat(f"{day}T00:00:00+00:00") + timedelta(days=RETENTION_DAYS)
     return _put(item | {"expires_at": int(gone.timestamp())}, current, totals)
 
 

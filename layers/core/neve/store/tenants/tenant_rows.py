@@ -15,7 +15,7 @@ from neve.store.keys import Keys, api_key_row, tenant_row
 from neve.store.rows import expectation
 
 DEFAULT_POLICY = Policy()
-POLICIES_KEPT = 64
+POLICY_CACHE_SIZE = 64
 """With its static prefix a policy takes up to 300 KB."""
 SCOPES = ("chat", "records", "admin")
 
@@ -71,7 +71,7 @@ def read_tenant(item: Item) -> TenantRow:
     return TenantRow(item["sk"], item["created_at"], policy, item["policy_rev"], keys, prefix, item["version"])
 
 
-@lru_cache(maxsize=POLICIES_KEPT)
+@lru_cache(maxsize=POLICY_CACHE_SIZE)
 def _policy(stored: str) -> Policy:
     """Nobody changes one: it is decoded once for all calls that read the same row, such as those of an authorizer."""
     return Policy.stored(json.loads(stored))

@@ -19,7 +19,7 @@ from neve.store.partitions import due_rows
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.tenants.policy_in_force import tenant_scope
 
-MOST = 500
+MAX_SESSIONS = 500
 """Sessions that one sweep looks at; the others stay due (*chosen*: four calls of 10 ms each are 20 s)."""
 NOTHING = ""
 
@@ -28,22 +28,22 @@ Failed = Callable[[str, Exception], None]
 """Told of what failed: the kind of work, and why."""
 
 
-def nobody_told(_kind: str, _error: Exception) -> None:
+def ignore_failure(_kind: str, _error: Exception) -> None:
     """For who asks for the counts alone."""
 
 
-def end_idle(ports: Ports, share: TimeShare, told: Failed = nobody_told) -> dict[str, int]:
+def end_idle(ports: Ports, share: TimeShare, on_failure: Failed = ignore_failure) -> dict[str, int]:
     """Counts: sessions ``closed`` and ``orphans`` ended; ``idle_failed``: what the next sweep tries again, of which
-    ``told`` hears why; ``idle_left``: 1 when more were due than it looked at. Raises StoreUnavailable."""
+    ``on_failure`` hears why; ``idle_left``: 1 when more were due than it looked at. Raises StoreUnavailable."""
     done: Counter[str] = Counter()
     due = due_rows(ports.table, "idle", ports.clock.now())
-    for item in share.of(islice(due, MOST)):
+    for item in share.of(islice(due, MAX_SESSIONS)):
         try:
             done[_look(ports, item)] += 1
         except Conflict:
             done["idle_failed"] += 1  # something was said meanwhile
         except Exception as error:
-            told("idle", error)
+            on_failure("idle", error)
             done["idle_failed"] += 1
     done["idle_left"] = 1 if share.left else sum(1 for _ in islice(due, 1))
     return {name: done[name] for name in ("closed", "orphans", "idle_failed", "idle_left")}
@@ -81,6 +81,6 @@ def _about(session: SessionScope, head: SessionHead, found: Mapping[Key, Item]) 
             ports.table.write([put_open_session(keys, looked_at_next(head))])
             return NOTHING
         case _:
-            # an append behind this opens the session again, and the outbox tells of it anew
+            # an append behind this opens the session again, and the outbox tells of it again
             ports.table.write([Delete(keys.open_session), Check(keys.session_head, Version(head.version))])
             return NOTHING

@@ -53,16 +53,16 @@ class Refilled:
     jobs: int = 0
 
 
-Tell = Callable[[Refilled], object]
+OnProgress = Callable[[Refilled], object]
 
 
-def refill_queues(ports: Ports, tell: Tell) -> Refilled:
+def refill_queues(ports: Ports, tell: OnProgress) -> Refilled:
     """Queue everything that is not indexed, not observed or not done. ``tell`` hears of every user. May be repeated,
     and run beside the workers. Raises StoreUnavailable."""
     done = Refilled()
     for tenant in (TenantData(ports, Keys(tenant)) for tenant in all_tenants(ports.table)):
         for user in users_of(ports.table, tenant.keys):
-            done.rows += _tell_again(tenant.of_user(user))
+            done.rows += _requeue_user(tenant.of_user(user))
             done.users += 1
             tell(done)
         done.jobs += _send_jobs_again(tenant)
@@ -78,14 +78,14 @@ def _encode_again(data: TenantData[Ports]) -> None:
         encode_again(data, None, f"refill {data.ports.ids.token()}")
 
 
-def _tell_again(data: UserData[Ports]) -> int:
+def _requeue_user(data: UserData[Ports]) -> int:
     ports, keys = data.ports, data.keys
     head = rows.read_head(ports.table.get(keys.head))
     if head.state != "active":
         return 0
     told = _send_vectors_again(data, head.incarnation)
     batch: list[Change] = []
-    for change in _behind(data):
+    for change in _changes(data):
         batch.append(change)
         if len(batch) == BATCH_SIZE:
             dispatch_changes(ports, batch)
@@ -109,7 +109,7 @@ def _send_vectors_again(data: UserData[Ports], incarnation: int) -> int:
     return len(messages) + requeue_logs(ports, logs)
 
 
-def _behind(data: UserData[Ports]) -> Iterator[Change]:
+def _changes(data: UserData[Ports]) -> Iterator[Change]:
     """Of one user, as the changes that made the rows."""
     ports, keys = data.ports, data.keys
     for item in all_rows(ports.table, keys.partition, prefix=MEMORY):

@@ -20,11 +20,11 @@ Lost = Callable[[Job], object]
 """Told of each job that is sent."""
 
 
-def nobody_hears(_: Job) -> None:
+def ignore_job(_: Job) -> None:
     """For who asks for the counts alone."""
 
 
-def send_lost(ports: Ports, item: Item, lost: Lost = nobody_hears) -> bool:
+def send_lost(ports: Ports, item: Item, lost: Lost = ignore_job) -> bool:
     """A job of the index ``due``: its row goes through the outbox once more, as the change that made it. False where it
     has ended, or has time left: the index lags, and its buckets are coarse. Until its end the job is sent after ten
     minutes, twenty, forty and so on: one whose worker fails each time is in the way of no other. Raises
@@ -45,7 +45,7 @@ def _next_time(job: Job, now: datetime) -> datetime:
     return now + max(rows.SENT_WITHIN, now - parse(job.created_at))
 
 
-def tell_leaving(ports: Ports, item: Item) -> bool:
+def resend_deletion(ports: Ports, item: Item) -> bool:
     """A deletion of the index ``due`` goes through the outbox once more. False where the search index knows of it, and
     where a memory of that id has been imported since, which tells of itself. Raises Conflict, StoreUnavailable; then it
     stays due."""

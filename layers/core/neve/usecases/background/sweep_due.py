@@ -14,14 +14,14 @@ from neve.scope import SessionData
 from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.store.partitions import due_rows
-from neve.usecases.background.end_idle import Failed, end_idle, nobody_told
-from neve.usecases.background.send_lost import Lost, nobody_hears, send_lost, tell_leaving
+from neve.usecases.background.end_idle import Failed, end_idle, ignore_failure
+from neve.usecases.background.send_lost import Lost, ignore_job, resend_deletion, send_lost
 from neve.usecases.documents.unmade_documents import clear_unmade
 from neve.usecases.indexing.requeue import (
     MAX_ROWS,
     first_shard,
     in_parts,
-    logs_behind,
+    lagging_logs,
     requeue_logs,
     requeue_pending,
     waiting_for,
@@ -50,24 +50,24 @@ Counts = dict[str, int]
 
 
 def sweep_due(
-    ports: Ports, seconds_left: SecondsLeft = for_ever, told: Failed = nobody_told, lost: Lost = nobody_hears
+    ports: Ports, seconds_left: SecondsLeft = for_ever, on_failure: Failed = ignore_failure, lost: Lost = ignore_job
 ) -> Counts:
     """Counts by kind of work: packs rebuilt, replacements resolved, erasures and exports that go on, sessions closed
     and ended, embeddings and passes queued again, sessions with events whose time is over, long texts that were
     announced an hour ago, what the outbox had given up (jobs ``lost``, of each of which ``lost`` hears, and
     ``deletions``), and what was ``busy`` or ``failed``, which stays due and is tried again by the next sweep. ``left``:
     kinds of which more was due than their share of the time allowed. Neither a row that nothing can be done with nor a
-    kind whose store fails keeps any other waiting; ``told`` hears of them. Raises StoreUnavailable behind the last kind
-    when a store failed one."""
+    kind whose store fails keeps any other waiting; ``on_failure`` hears of them. Raises StoreUnavailable behind the
+    last kind when a store failed one."""
     kinds: list[Callable[[TimeShare], Counts]] = [
-        partial(_due, ports, "rebuild", "rebuilt", _rebuild, told),
-        partial(_due, ports, "replace", "replacements", resolve_due, told),
-        *(partial(_due, ports, kind, "jobs", send_again, told) for kind in KINDS),
-        partial(_due, ports, rows.QUEUED, "lost", partial(send_lost, lost=lost), told),
-        partial(_due, ports, rows.LEAVE, "deletions", tell_leaving, told),
-        partial(end_idle, ports, told=told),
+        partial(_due, ports, "rebuild", "rebuilt", _rebuild, on_failure),
+        partial(_due, ports, "replace", "replacements", resolve_due, on_failure),
+        *(partial(_due, ports, kind, "jobs", send_again, on_failure) for kind in KINDS),
+        partial(_due, ports, rows.QUEUED, "lost", partial(send_lost, lost=lost), on_failure),
+        partial(_due, ports, rows.LEAVE, "deletions", resend_deletion, on_failure),
+        partial(end_idle, ports, on_failure=on_failure),
         partial(_unindexed, ports),
-        partial(_behind, ports),
+        partial(_lagging_logs, ports),
         lambda share: {"retained": send_expired(ports, share)},
         lambda share: {"texts": clear_unmade(ports, share)},
     ]
@@ -85,7 +85,7 @@ def sweep_due(
 
 
 def _due(
-    ports: Ports, kind: str, count: str, work: Callable[[Ports, Item], object], told: Failed, share: TimeShare
+    ports: Ports, kind: str, count: str, work: Callable[[Ports, Item], object], on_failure: Failed, share: TimeShare
 ) -> Counts:
     """``work`` answers False where there was nothing to do. What was asked for a moment ago is on its way:
     nobody reads it."""
@@ -97,7 +97,7 @@ def _due(
         except BUSY:
             done["busy"] += 1
         except Exception as error:
-            told(kind, error)
+            on_failure(kind, error)
             done["failed"] += 1
         else:
             done[count] += counts
@@ -108,12 +108,12 @@ def _unindexed(ports: Ports, share: TimeShare) -> Counts:
     return {"embeddings": requeue_pending(ports, ports.clock.now() - PENDING_FOR, share)}
 
 
-def _behind(ports: Ports, share: TimeShare) -> Counts:
+def _lagging_logs(ports: Ports, share: TimeShare) -> Counts:
     """Logs that the index or the observer is behind of. Those that no longer are leave first: they are in the way of
     others."""
     now, reading, sent = ports.clock.now(), share.half(), 0
     unobserved: list[tuple[SessionKeys, Progress]] = []
-    for part in in_parts(logs_behind(ports.table, reading, first=first_shard(now))):
+    for part in in_parts(lagging_logs(ports.table, reading, first=first_shard(now))):
         for keys, progress in part:
             if progress.lag(now).none:
                 leave(SessionData(ports, keys), progress)

@@ -57,17 +57,17 @@ def compact_session(
     if body["reason"] == "end":
         # one job from the end of the session to its documents: the librarian ends it
         carry_on_job(scope, body["job_id"], COMPACT, result)
-        _tell_librarian(scope, body["incarnation"], body["job_id"], COMPACT)
+        _queue_filing(scope, body["incarnation"], body["job_id"], COMPACT)
         return report
     if "covers" in result:
         filing = filing_job(scope, body["incarnation"], result["horizon_seq"])
-        _tell_librarian(scope, body["incarnation"], filing.id, filing.kind)
+        _queue_filing(scope, body["incarnation"], filing.id, filing.kind)
         result["librarian_job_id"] = filing.id
     finish_job(scope, body["job_id"], COMPACT, "done", result)
     return report
 
 
-def _tell_librarian(scope: SessionScope, incarnation: int, job_id: str, kind: str) -> None:
+def _queue_filing(scope: SessionScope, incarnation: int, job_id: str, kind: str) -> None:
     """Raises StoreUnavailable. May be repeated: a librarian finds its cursor moved."""
     scope.ports.queue.send(QueueName.LIBRARIAN, [filing_message(scope.keys, incarnation, job_id, kind)])
 

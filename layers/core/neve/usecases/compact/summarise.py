@@ -21,7 +21,7 @@ from neve.ports import ContentRefused
 from neve.scope import SessionScope
 from neve.usecases.privacy.screen_answers import screen_summary
 
-LARGEST_REQUEST = 150_000
+MAX_REQUEST = 150_000
 """Tokens of events that a summary is made of: twice what one pass may read, within what a model with a window of
 200,000 takes (*chosen*)."""
 UNDER_WAY = "Asked by the user and still under way: "
@@ -159,7 +159,7 @@ def _without_images(event: Event) -> Event:
 
 
 def _request_cap(scope: SessionScope) -> int:
-    return min(LARGEST_REQUEST, 2 * scope.policy.observer_transcript_cap)
+    return min(MAX_REQUEST, 2 * scope.policy.observer_transcript_cap)
 
 
 def _cost(done: Summarised) -> dict[str, Any]:

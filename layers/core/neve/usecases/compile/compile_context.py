@@ -17,7 +17,7 @@ from neve.domain.compile.conversation import Text, content_blocks
 from neve.domain.compile.for_anthropic import for_anthropic
 from neve.domain.compile.for_openai import for_openai
 from neve.domain.compile.last_turn import session_text
-from neve.domain.compile.plan import Limits, Plan, Told, make_plan
+from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
 from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.pack.render import escape
 from neve.domain.records import Event, EventType, SessionEpoch
@@ -177,8 +177,8 @@ class _Compilation:
     def _recalled_beside_this_history(self) -> bool:
         if self.recalled is None:
             return False
-        seen, standing = self.recalled.history, self.material.standing
-        return seen is None or standing is None or seen.hidden == standing.hidden
+        seen, session_state = self.recalled.history, self.material.session_state
+        return seen is None or session_state is None or seen.hidden == session_state.hidden
 
     @property
     def budget(self) -> Budget:
@@ -196,22 +196,24 @@ class _Compilation:
 
     def plan(self) -> Plan:
         """Raises budget_infeasible, profile_mismatch."""
-        told, budget = self.told(), self.budget
-        if self.command.profile is not None and told.pack_tokens > budget.pack_limit:
-            message = f"the stored pack has {told.pack_tokens} tokens, the profile {budget.pack_limit} for it"
+        prompt_input, budget = self.prompt_input(), self.budget
+        if self.command.profile is not None and prompt_input.pack_tokens > budget.pack_limit:
+            message = f"the stored pack has {prompt_input.pack_tokens} tokens, the profile {budget.pack_limit} for it"
             field = FieldError("budget_profile", message)
             raise NeveError("profile_mismatch", f"budget_profile: {message}.", errors=[field])
         policy = self.scope.policy
         target = summary_target(policy.summary_verbosity, policy.compaction_at)
         room = room_for_the_log(self.command.bytes)
-        return make_plan(told, Limits(budget, self.command.history_window, target, policy.summary_verbosity, room))
+        return make_plan(
+            prompt_input, Limits(budget, self.command.history_window, target, policy.summary_verbosity, room)
+        )
 
-    def told(self) -> Told:
+    def prompt_input(self) -> PromptInput:
         material, policy = self.material, self.scope.policy
-        standing, pack, log = material.standing, material.pack, material.log
+        session_state, pack, log = material.session_state, material.pack, material.log
         hits = self.recalled.hits if self.recalled else []
         found = {hit.id for hit in hits if hit.path is None}  # of a document a hit shows a part
-        return Told(
+        return PromptInput(
             static=_static(self.scope),
             boundaries=policy.static_prefix.boundaries if policy.static_prefix else "",
             tools=self.tools,
@@ -219,7 +221,7 @@ class _Compilation:
             pack=(pack.text or "") if pack else "",
             pack_tokens=_pack_tokens(material),
             events=self.events,
-            hidden=standing.hidden if standing else None,
+            hidden=session_state.hidden if session_state else None,
             summary=log.summary if log else None,
             message=_message(self.asked, material),
             session=self._session(),
@@ -232,14 +234,14 @@ class _Compilation:
         )
 
     def _session(self) -> str:
-        standing = self.material.standing
-        meta = standing.session.user_meta if standing else {}
-        before = standing.session.previous_at if standing else None
+        session_state = self.material.session_state
+        meta = session_state.session.user_meta if session_state else {}
+        before = session_state.session.previous_at if session_state else None
         return session_text(self.scope.ports.clock.now(), meta, parse(before) if before else None)
 
     def compiled(self, plan: Plan, kept: SessionEpoch | None, elapsed_ms: float) -> Compiled:
-        standing = self.material.standing
-        before = standing.epoch.prefix if standing else None
+        session_state = self.material.session_state
+        before = session_state.epoch.prefix if session_state else None
         recall_flags = self.recalled.degraded if self.recalled else []
         render = for_anthropic if self.command.format == "anthropic" else for_openai
         return Compiled(
@@ -247,7 +249,7 @@ class _Compilation:
             budget=self.budget,
             plan=plan,
             material=self.material,
-            epoch=kept or (standing.epoch if standing else None),
+            epoch=kept or (session_state.epoch if session_state else None),
             prefix_changed=before is not None and before != self.prefix,
             recalled=self.recalled,
             request=None if self.command.dry_run else render(plan.prompt),

@@ -13,12 +13,12 @@ from neve.domain.tokens import trim_to
 from neve.ports import Item, Key
 from neve.store.documents import read_document
 from neve.store.keys import UserKeys
-from neve.store.pins import MOST_PINS
+from neve.store.pins import MAX_PINS
 from neve.usecases.pack.read_pack import PackView
 
-MOST = 20
+MAX_DOCUMENTS = 20
 """Documents whose texts are looked at (*chosen*): more do not fit."""
-ALL_TOKENS, LEAST_TOKENS = 500, 60
+ALL_TOKENS, MIN_TOKENS = 500, 60
 """Of the documents together, half of the room for updates, shared among them; and of one at least (*chosen*)."""
 CUT = "…"
 
@@ -43,25 +43,25 @@ class DocumentUpdates:
         with_then = [(pin, then.get(pin.document_id)) for pin in pins]
         moved = [(pin, entry) for pin, entry in with_then if entry is None or entry.rev != pin.rev]
         here = {pin.document_id for pin in pins}
-        whole = len(pins) < MOST_PINS
+        whole = len(pins) < MAX_PINS
         gone = [entry for entry in shown if whole and entry.id not in here]
         return cls(view.text or "", tuple(moved), frozenset(entry.id for entry in shown), tuple(gone))
 
     def rows(self, keys: UserKeys) -> list[Key]:
         """With the texts; what a person's line says is in the pin."""
-        shown = [pin for pin, _ in self.moved[:MOST] if pin.excerpt is None and not pin.too_long]
+        shown = [pin for pin, _ in self.moved[:MAX_DOCUMENTS] if pin.excerpt is None and not pin.too_long]
         return [keys.document_rev(pin.document_id, pin.rev) for pin in shown]
 
     def updates(self, keys: UserKeys, found: Mapping[Key, Item]) -> Iterator[Update]:
         """What is said of each, as far as there is room for it. Of those behind the first ones only that they are not
         what the pack shows, where it shows them."""
-        room = max(LEAST_TOKENS, ALL_TOKENS // max(1, min(MOST, len(self.moved))))
-        for pin, then in self.moved[:MOST]:
+        room = max(MIN_TOKENS, ALL_TOKENS // max(1, min(MAX_DOCUMENTS, len(self.moved))))
+        for pin, then in self.moved[:MAX_DOCUMENTS]:
             text = pin.line if pin.excerpt is not None else _text(keys, pin, found)
             if text is not None and not self._shows(text, pin, then):
                 titled = text if pin.excerpt is not None or not pin.title else f"{pin.title}: {text}"
                 yield Update(pin.document_id, f"Now: {trim_to(titled, room, marker=CUT)}", self._short(pin, then))
-        for pin, then in self.moved[MOST:]:
+        for pin, then in self.moved[MAX_DOCUMENTS:]:
             unmoved = then is not None and then.fingerprint == pin.fingerprint
             if not unmoved and not (pin.excerpt is not None and self._shows(pin.line, pin, then)):
                 yield Update(pin.document_id, None, self._short(pin, then))

@@ -23,30 +23,30 @@ def keep_epoch(scope: SessionScope, material: Material, plan: Plan, prefix: str)
     a new epoch, too, with what was cut before.
 
     Raises Conflict when somebody else moved the epoch, and StoreUnavailable."""
-    standing, log = material.standing, material.log
-    if standing is None or log is None or standing.head.state != "active":
+    session_state, log = material.session_state, material.log
+    if session_state is None or log is None or session_state.head.state != "active":
         return None
     now = scope.ports.clock.now()
-    moved = replace(standing.epoch, prefix=prefix)
-    ops: list[WriteOp] = [rows.check_head(scope.keys, standing.head)]
+    moved = replace(session_state.epoch, prefix=prefix)
+    ops: list[WriteOp] = [rows.check_head(scope.keys, session_state.head)]
     dropped_to = material.images.dropped_to
     if plan.cut is not None or dropped_to is not None:
-        number, cut = moved.epoch + 1, plan.cut or (moved.cut if standing.is_cut else None)
+        number, cut = moved.epoch + 1, plan.cut or (moved.cut if session_state.is_cut else None)
         moved = replace(moved, epoch=number, cut=replace(cut, epoch=number) if cut else None)
         moved = replace(moved, images_dropped_to=dropped_to or moved.images_dropped_to)
         ops += _texts_of_the_cut(scope, moved, log, plan.summary, iso(now))
     if plan.cut is not None:
         job = compaction_job(scope, "tokens", None)
-        ops.append(rows.put_queued_job(scope.keys, job, standing.head.incarnation))
-    elif dropped_to is None and log.stands_in and standing.hidden is not None and plan.summary is not None:
-        made = _summary(moved, standing.hidden, plan.summary, scope.policy.summary_verbosity, iso(now))
+        ops.append(rows.put_queued_job(scope.keys, job, session_state.head.incarnation))
+    elif dropped_to is None and log.stands_in and session_state.hidden is not None and plan.summary is not None:
+        made = _summary(moved, session_state.hidden, plan.summary, scope.policy.summary_verbosity, iso(now))
         ops.append(rows.put_summary(scope.keys, made))
-    if moved != standing.epoch:
+    if moved != session_state.epoch:
         ops.append(rows.put_epoch(scope.keys, moved, now))
     if len(ops) == 1:
         return None
     scope.ports.table.write(ops)
-    return replace(moved, version=standing.epoch.version + 1)
+    return replace(moved, version=session_state.epoch.version + 1)
 
 
 def _texts_of_the_cut(

@@ -46,7 +46,7 @@ IMAGES_LEFT_OUT = "images:left_out"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SessionState:
     """The rows that say who is asked and how far everything is."""
 
     head: UserHead
@@ -81,7 +81,7 @@ class Material:
     """None for what could not be read in time; ``degraded`` says what that is. ``took``: milliseconds of each part from
     the beginning."""
 
-    standing: Standing | None
+    session_state: SessionState | None
     pack: PackView | None
     log: Log | None
     updates: Sequence[Update] = ()
@@ -95,7 +95,7 @@ class Reads:
 
     scope: SessionScope
     started_ms: float
-    standing: Task[Standing]
+    session_state: Task[SessionState]
     pack: Task[PackView]
     parts: Sequence[Task[list[Event]]]
     aside: Task[Log]
@@ -104,31 +104,31 @@ class Reads:
 
     def collect(self) -> Material:
         """Raises session_not_found and user_closed."""
-        told = _Told(self.started_ms)
-        standing = told.of(self.standing, ROWS_MS, ROWS_ERROR)
-        if standing is None:
-            return Material(None, None, None, degraded=tuple(told.degraded))
-        rows_closed(standing.head)
-        pack = told.of(self.pack, self.scope.policy.session_start_budget_ms, "pack:error")
-        aside = told.of(self.aside, ROWS_MS, HISTORY_ERROR)
-        parts = [told.of(part, ROWS_MS, HISTORY_ERROR) for part in self.parts]
+        collected = _Collector(self.started_ms)
+        session_state = collected.of(self.session_state, ROWS_MS, ROWS_ERROR)
+        if session_state is None:
+            return Material(None, None, None, degraded=tuple(collected.degraded))
+        rows_closed(session_state.head)
+        pack = collected.of(self.pack, self.scope.policy.session_start_budget_ms, "pack:error")
+        aside = collected.of(self.aside, ROWS_MS, HISTORY_ERROR)
+        parts = [collected.of(part, ROWS_MS, HISTORY_ERROR) for part in self.parts]
         log = None
         if aside is not None and None not in parts:
             events = [event for part in (aside.events, *parts) for event in part or ()]
             log = replace(aside, events=sorted(events, key=lambda event: event.seq))
-        updates = told.of(self.updates, self.scope.policy.session_start_budget_ms, UPDATES_ERROR) or []
-        images = (told.of(self.images, ROWS_MS, IMAGES_ERROR) if log else None) or Images()
+        updates = collected.of(self.updates, self.scope.policy.session_start_budget_ms, UPDATES_ERROR) or []
+        images = (collected.of(self.images, ROWS_MS, IMAGES_ERROR) if log else None) or Images()
         if images.missing:
-            told.degraded.append(IMAGES_ERROR)
+            collected.degraded.append(IMAGES_ERROR)
         elif images.last_left_out:
-            told.degraded.append(IMAGES_LEFT_OUT)
-        told.degraded += pack.degraded if pack else ()
-        told.degraded += queued(standing.marker, standing.session.complete_seq)
-        return Material(standing, pack, log, updates, images, tuple(dict.fromkeys(told.degraded)))
+            collected.degraded.append(IMAGES_LEFT_OUT)
+        collected.degraded += pack.degraded if pack else ()
+        collected.degraded += queued(session_state.marker, session_state.session.complete_seq)
+        return Material(session_state, pack, log, updates, images, tuple(dict.fromkeys(collected.degraded)))
 
 
 @dataclass(slots=True)
-class _Told:
+class _Collector:
     started_ms: float
     degraded: list[str] = field(default_factory=list)
 
@@ -154,14 +154,16 @@ def start_reads(scope: SessionScope, *, read_only: bool = False, beside: int = 0
     answer."""
     start = scope.ports.tasks.start
     began = scope.ports.clock.monotonic_ms()
-    standing = start(lambda: _standing(scope))
-    pack = start(lambda: _pack(scope, standing.result(), read_only))
-    parts = [start(partial(_part, scope, standing, n)) for n in range(PARTS)]
-    parts.append(start(lambda: _before(scope, standing.result())))
-    aside = start(lambda: _aside(scope, standing.result()))
-    updates = start(lambda: updates_since(scope, standing.result().head, standing.result().epoch, pack))
-    images = start(lambda: load_images(scope, _all_of(aside, parts), standing.result().epoch.images_dropped_to, beside))
-    return Reads(scope, began, standing, pack, parts, aside, updates, images)
+    session_state = start(lambda: _session_state(scope))
+    pack = start(lambda: _pack(scope, session_state.result(), read_only))
+    parts = [start(partial(_part, scope, session_state, n)) for n in range(PARTS)]
+    parts.append(start(lambda: _before(scope, session_state.result())))
+    aside = start(lambda: _aside(scope, session_state.result()))
+    updates = start(lambda: updates_since(scope, session_state.result().head, session_state.result().epoch, pack))
+    images = start(
+        lambda: load_images(scope, _all_of(aside, parts), session_state.result().epoch.images_dropped_to, beside)
+    )
+    return Reads(scope, began, session_state, pack, parts, aside, updates, images)
 
 
 def _all_of(aside: Task[Log], parts: Sequence[Task[list[Event]]]) -> list[Event]:
@@ -172,7 +174,7 @@ def _all_of(aside: Task[Log], parts: Sequence[Task[list[Event]]]) -> list[Event]
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def _standing(scope: SessionScope) -> Standing:
+def _session_state(scope: SessionScope) -> SessionState:
     """One batch read. Raises session_not_found and user_closed."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.epoch, *progress_rows(keys)])
@@ -181,61 +183,61 @@ def _standing(scope: SessionScope) -> Standing:
     rows_closed(head)  # nothing is left of a closed user's sessions
     if progress is None or epoch is None:
         raise not_found("session", scope.session)
-    return Standing(head, progress.head, progress.marker, rows.read_epoch(epoch), progress.lag(now))
+    return SessionState(head, progress.head, progress.marker, rows.read_epoch(epoch), progress.lag(now))
 
 
-def _pack(scope: SessionScope, standing: Standing, read_only: bool) -> PackView:
+def _pack(scope: SessionScope, session_state: SessionState, read_only: bool) -> PackView:
     """Nothing for a user who is being erased."""
-    if standing.head.state != "active":
+    if session_state.head.state != "active":
         return PackView("partial", text="")
-    if read_only and standing.epoch.pack is None:
+    if read_only and session_state.epoch.pack is None:
         return PackView("preview", text=gather_pack(scope)[0].text())
-    return pack_of(scope, standing.epoch)
+    return pack_of(scope, session_state.epoch)
 
 
-def _part(scope: SessionScope, read: Task[Standing], n: int) -> list[Event]:
+def _part(scope: SessionScope, read: Task[SessionState], n: int) -> list[Event]:
     """The n-th part of the log behind what is hidden, of about as many events as the others."""
-    standing = read.result()
-    first, last = standing.hidden.seq_to + 1 if standing.hidden else 1, standing.session.last_seq
+    session_state = read.result()
+    first, last = session_state.hidden.seq_to + 1 if session_state.hidden else 1, session_state.session.last_seq
     count = max(0, last - first + 1)
     bounds = [first + count * part // PARTS for part in range(PARTS + 1)]
-    return _events(scope, standing, bounds[n], bounds[n + 1] - 1)
+    return _events(scope, session_state, bounds[n], bounds[n + 1] - 1)
 
 
-def _before(scope: SessionScope, standing: Standing) -> list[Event]:
+def _before(scope: SessionScope, session_state: SessionState) -> list[Event]:
     """The events before what is hidden."""
-    return _events(scope, standing, 1, standing.hidden.seq_from - 1) if standing.hidden else []
+    return _events(scope, session_state, 1, session_state.hidden.seq_from - 1) if session_state.hidden else []
 
 
-def _aside(scope: SessionScope, standing: Standing) -> Log:
+def _aside(scope: SessionScope, session_state: SessionState) -> Log:
     """The summary of what is hidden, and the event in it that is kept."""
-    cut, keys = standing.hidden, scope.keys
+    cut, keys = session_state.hidden, scope.keys
     if cut is None:
         return Log([])
-    summary, stand_in = keys.summary(standing.epoch.epoch), keys.stand_in(standing.epoch.epoch)
+    summary, stand_in = keys.summary(session_state.epoch.epoch), keys.stand_in(session_state.epoch.epoch)
     kept = [keys.event(cut.keeps)] if cut.keeps is not None else []
     found = scope.ports.table.get_many([summary, stand_in, *kept])
-    events = [event for key in kept if key in found for event in _of_now([found[key]], standing)]
+    events = [event for key in kept if key in found for event in _of_now([found[key]], session_state)]
     compacted = rows.read_summary(found[summary]) if summary in found else None
-    if standing.is_cut:
+    if session_state.is_cut:
         shown = rows.read_summary(found[stand_in]) if stand_in in found else None  # none where it had no room
         return Log(events, shown, compacted=compacted)
     if compacted is not None:
         return Log(events, compacted, compacted=compacted)
-    covered = _events(scope, standing, cut.seq_from, cut.seq_to)
+    covered = _events(scope, session_state, cut.seq_from, cut.seq_to)
     return Log(events, extract_summary(covered, "standard"), stands_in=True)
 
 
-def _events(scope: SessionScope, standing: Standing, first: int, last: int) -> list[Event]:
+def _events(scope: SessionScope, session_state: SessionState, first: int, last: int) -> list[Event]:
     if last < first:
         return []
     found = all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first, last), page=PAGE)
-    return _of_now(found, standing)
+    return _of_now(found, session_state)
 
 
-def _of_now(items: Iterable[Item], standing: Standing) -> list[Event]:
+def _of_now(items: Iterable[Item], session_state: SessionState) -> list[Event]:
     """Not those of an earlier incarnation, nor of a user who is being erased, nor what was taken back."""
-    if standing.head.state != "active":
+    if session_state.head.state != "active":
         return []
-    events = (rows.read_event(item) for item in items if item["incarnation"] == standing.head.incarnation)
-    return [event for event in events if not holds(standing.epoch.retracted, event.seq)]
+    events = (rows.read_event(item) for item in items if item["incarnation"] == session_state.head.incarnation)
+    return [event for event in events if not holds(session_state.epoch.retracted, event.seq)]

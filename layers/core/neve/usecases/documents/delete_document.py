@@ -20,9 +20,9 @@ from neve.usecases.documents.list_documents import heads_below
 OPS_BESIDE = 8
 """Of the transaction that takes the head: the user's head, the head, the place, what is left of it, the outside source,
 the token vectors, the pin."""
-MOST_DELETED = 100
+MAX_DELETED = 100
 """Of one call by prefix, and for how long one goes on: the gateway waits 29 s."""
-LONGEST_MS = 15_000
+TIME_LIMIT_MS = 15_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def delete_document(
     scope: UserScope, path: str, if_match: Collection[int] | None, document_id: str | None = None
 ) -> Document:
     """What it was, without its text. ``document_id``: which one it has to be, as far as the caller knows: a path that
-    was freed is soon another's, and revs begin anew.
+    was freed is soon another's, and revs start over.
 
     The rows go in one transaction, above some 90 revisions the oldest before; the change stream takes it out of the
     search index, and until then hydration hides it. Raises document_not_found, precondition_failed, erasing,
@@ -50,17 +50,17 @@ def delete_document(
 
 
 def delete_below(scope: UserScope, prefix: str) -> DeletedDocuments:
-    """Each by itself, in the order of their paths, at most ``MOST_DELETED``: what was deleted stays deleted when a
+    """Each by itself, in the order of their paths, at most ``MAX_DELETED``: what was deleted stays deleted when a
     later one fails. One that somebody writes meanwhile goes too. Raises what ``delete_document`` raises."""
-    ends_ms = scope.ports.clock.monotonic_ms() + LONGEST_MS
-    heads = list(islice(heads_below(scope.ports.table, scope.keys, prefix), MOST_DELETED + 1))
+    ends_ms = scope.ports.clock.monotonic_ms() + TIME_LIMIT_MS
+    heads = list(islice(heads_below(scope.ports.table, scope.keys, prefix), MAX_DELETED + 1))
     deleted: list[str] = []
-    for head in heads[:MOST_DELETED]:
+    for head in heads[:MAX_DELETED]:
         if scope.ports.clock.monotonic_ms() >= ends_ms:
             return DeletedDocuments(deleted, more=True)
         if _was_there(scope, head.path):
             deleted.append(head.path)
-    return DeletedDocuments(deleted, more=len(heads) > MOST_DELETED)
+    return DeletedDocuments(deleted, more=len(heads) > MAX_DELETED)
 
 
 def _was_there(scope: UserScope, path: str) -> bool:

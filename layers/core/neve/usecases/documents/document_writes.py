@@ -16,7 +16,7 @@ from neve.ports import Conflict, Item, Key, StoreUnavailable, WriteOp
 from neve.scope import UserScope
 from neve.store.documents import (
     CONTENT_TYPE,
-    LONGEST_ROW_TEXT,
+    MAX_ROW_TEXT_BYTES,
     first_version,
     put_announced_text,
     read_document,
@@ -59,7 +59,7 @@ class LongText:
         """Its name; None for a text that a row holds. That of a ``new`` document is announced first: a process that
         dies before the transaction leaves it where no document is. Raises StoreUnavailable."""
         body, document_id = document.text.encode(), str(document.id)
-        if len(body) <= LONGEST_ROW_TEXT:
+        if len(body) <= MAX_ROW_TEXT_BYTES:
             return None
         if document_id not in self.names:
             name = f"{scope.keys.document_objects(document_id)}{scope.ports.ids.token()}.md"
@@ -109,7 +109,7 @@ def writable_path(path: str, field: str = "path") -> str:
     except ValueError:
         raise invalid(field, PATH_RULE) from None
     if normal.startswith(ARTIFACTS):
-        raise invalid(field, f"below {ARTIFACTS} only a compaction writes")
+        raise invalid(field, f"must not be below {ARTIFACTS}: only a compaction writes there")
     return normal
 
 
@@ -207,7 +207,7 @@ def _before(scope: UserScope, wanted: WantedWrite, found: Mapping[Key, Item], so
     if there is None or there.id != source["id"] or source_of(scope.keys, there) is None:
         return here
     if here is not None:
-        raise NeveError("conflict", f"The source is kept at '{there.path}', and '{here.path}' holds another document.")
+        raise NeveError("conflict", f"The source is that of '{there.path}'; '{here.path}' is another document.")
     return there
 
 
@@ -220,13 +220,13 @@ def _check(wanted: WantedWrite, before: Document | None) -> None:
     not_superseded(before)
     by = wanted.change.provenance.by if wanted.change.provenance else "human_edit"
     if not before.editable and by in ("assistant", "tool"):
-        raise NeveError("conflict", "The document is not editable: only people change it.")
+        raise NeveError("conflict", "The document is not editable: only a person may change it.")
 
 
 def not_superseded(document: Document) -> None:
     """Raises conflict."""
     if document.status is Status.SUPERSEDED:
-        raise NeveError("conflict", f"The document is superseded by '{document.superseded_by}': it stays as it is.")
+        raise NeveError("conflict", f"The document is superseded by '{document.superseded_by}' and cannot be changed.")
 
 
 def check_rev(revs: Collection[int] | None, before: Document | None, path: str) -> None:

@@ -17,17 +17,17 @@ from neve.store.documents import read_document
 from neve.store.keys import UserKeys
 from neve.store.partitions import all_rows
 
-TOGETHER = 25
+READ_BATCH_SIZE = 25
 """Texts of one read: 25 of 300 KB are below the 16 MB of a batch (*limit*, DynamoDB)."""
 
 
 def list_documents(scope: UserScope, prefix: str, after: str | None = None) -> Iterator[Document]:
     """Of every status, with their texts; of one over 300 KB, which is an object, the text is empty. ``prefix``: whole
     segments, ``/projects/alpha`` or ``/projects/alpha/``; ``/`` for all. ``after``: a path that they are behind.
-    Artifacts are no part of it unless they are asked for. A query, and a read for each ``TOGETHER`` of them. Raises
-    StoreUnavailable."""
+    Artifacts are no part of it unless they are asked for. A query, and a read for each ``READ_BATCH_SIZE`` of them.
+    Raises StoreUnavailable."""
     heads = heads_below(scope.ports.table, scope.keys, prefix, after)
-    while some := list(islice(heads, TOGETHER)):
+    while some := list(islice(heads, READ_BATCH_SIZE)):
         places = [scope.keys.document_rev(head.id, head.rev) for head in some if head.id is not None]
         found = scope.ports.table.get_many(places) if places else {}
         for head in some:

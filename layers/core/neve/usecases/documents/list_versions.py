@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from neve.domain.cursors import BadCursor, make_cursor, read_cursor
+from neve.domain.cursors import InvalidCursor, make_cursor, read_cursor
 from neve.domain.errors import not_found
 from neve.domain.records import Document
 from neve.scope import UserScope
@@ -37,5 +37,5 @@ def _before(listed: bytes, cursor: str) -> int:
     """The rev that the page before ended with. Raises BadCursor."""
     (rev,) = read_cursor(listed, cursor)
     if not rev.isdecimal() or int(rev) < 1:
-        raise BadCursor("not a cursor of this list")
+        raise InvalidCursor("not a cursor of this list")
     return int(rev)

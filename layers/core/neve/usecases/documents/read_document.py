@@ -12,7 +12,7 @@ from neve.usecases.documents.get_document import find_document
 
 PAGE_TOKENS = 4_000
 """Of one page (docs/rules/documents.md#pages), by the estimate, whatever counter the policy names."""
-LONGEST_PAGE = 16 * PAGE_TOKENS
+MAX_PAGE = 16 * PAGE_TOKENS
 """Characters that are looked at for one: more than the estimate lets through."""
 STORE_ERROR = "hydrate:error"
 
@@ -46,4 +46,4 @@ def read_document(scope: UserScope, path: str, offset: int = 0) -> DocumentPage:
 
 def _page(text: str, offset: int) -> str:
     """At most ``PAGE_TOKENS`` from a character on, ending between two graphemes. Not empty before the text's end."""
-    return trim_to(text[offset : offset + LONGEST_PAGE], PAGE_TOKENS, marker="", count=estimate)
+    return trim_to(text[offset : offset + MAX_PAGE], PAGE_TOKENS, marker="", count=estimate)

@@ -26,7 +26,7 @@ SETTLE_S = EXPIRES_S + 60
 live longer write rows, which is refused them, and exports, within 900 s."""
 
 
-class NoSuchUser(LookupError):
+class UserNotFound(LookupError):
     """The message is its id."""
 
 
@@ -45,11 +45,11 @@ class Removed:
 
 
 def begin_erasure(table: Table, keys: UserKeys) -> UserHead:
-    """The head as it is now. One whose erasure has begun already stays as it is. Raises NoSuchUser, also for a user who
-    was erased and closed; ErasureUnderWay; Conflict when somebody else moved the head; StoreUnavailable."""
+    """The head as it is now. One whose erasure has begun already stays as it is. Raises UserNotFound, also for a user
+    who was erased and closed; ErasureUnderWay; Conflict when somebody else moved the head; StoreUnavailable."""
     head = rows.read_head(table.get(keys.head))
     if head.version == 0 or head.state == "closed":
-        raise NoSuchUser(keys.user)
+        raise UserNotFound(keys.user)
     if head.state == "erasing":
         if head.erasure_job is not None:
             raise ErasureUnderWay(head.erasure_job)
@@ -71,12 +71,12 @@ def erase_user(data: UserData[Ports], *, shared: bool = True) -> Removed:
 
 
 def finish_erasure(data: UserData[Ports], *, close: bool) -> None:
-    """``close``: the id stays refused (410) for good, else it is a new user. Raises NoSuchUser unless an erasure has
+    """``close``: the id stays refused (410) for good, else it is a new user. Raises UserNotFound unless an erasure has
     begun; Conflict when somebody else moved the head; StoreUnavailable."""
     ports, keys = data.ports, data.keys
     head = rows.read_head(ports.table.get(keys.head))
     if head.state != "erasing":
-        raise NoSuchUser(keys.user)
+        raise UserNotFound(keys.user)
     left = replace(head, state="closed" if close else "active", created_at=iso(ports.clock.now()))
     ports.table.write([rows.put_head(keys, left)])
 

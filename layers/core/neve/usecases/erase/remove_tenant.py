@@ -14,16 +14,16 @@ from neve.store.tenants.directory import users_of
 from neve.usecases.erase.erase_user import Removed, erase_user, keys_of
 
 
-class NoSuchTenant(LookupError):
+class TenantNotFound(LookupError):
     """The message is its id."""
 
 
 def close_tenant(data: TenantData[Ports]) -> int:
-    """Delete its keys, so that nothing new is asked or written; how many. Raises NoSuchTenant,
+    """Delete its keys, so that nothing new is asked or written; how many. Raises TenantNotFound,
     StoreUnavailable."""
     table, keys = data.ports.table, data.keys
     if table.get(tenant_row(keys.tenant)) is None:
-        raise NoSuchTenant(keys.tenant)
+        raise TenantNotFound(keys.tenant)
     return delete_rows(table, keys_of(table, keys.api_keys, Index.RECENT))
 
 

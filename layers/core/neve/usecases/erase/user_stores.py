@@ -13,7 +13,7 @@ from typing import TypeVar
 from neve.ports import Check, Item, Key, Ports, key_of
 from neve.scope import UserData
 from neve.store import rows
-from neve.store.delete_rows import AT_ONCE, delete_rows
+from neve.store.delete_rows import DELETE_BATCH_SIZE, delete_rows
 from neve.store.keys import (
     DELETED_DOCUMENT,
     DELETED_MEMORY,
@@ -84,7 +84,7 @@ def left_in_stores(data: UserData[Ports]) -> dict[str, int]:
 def _pieces(found: Iterable[T]) -> Iterator[list[T]]:
     """As many as one transaction takes."""
     rest = iter(found)
-    while piece := list(islice(rest, AT_ONCE)):
+    while piece := list(islice(rest, DELETE_BATCH_SIZE)):
         yield piece
 
 

@@ -154,7 +154,7 @@ def _check(found: ObjectStart, declared: str, field: str) -> None:
         raise too_large(field, found.size)
     kind = image_type(found.start)
     if kind is None:
-        raise invalid(field, f"is no image: its first bytes are those of no {declared}")
+        raise invalid(field, f"is not an image of the type {declared}")
     if kind != declared:
         raise invalid(field, f"is {kind}, not {declared}")
 

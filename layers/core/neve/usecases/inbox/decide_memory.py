@@ -63,7 +63,7 @@ class MemoryDecision:
         if decision.choice == "reject":
             return replace(memory, status=Status.ARCHIVED)
         if decision.choice == "edit" and (decision.text, decision.category, decision.importance) == (None, None, None):
-            raise invalid("text", "or another field has to say what is to be kept")
+            raise invalid("text", "is required, or another field to keep")
         text = memory.text if decision.text is None else normalised(decision.text)
         by: By = "user_confirmed" if text == memory.text else "human_edit"
         kept = replace(
@@ -92,7 +92,7 @@ class MemoryDecision:
         keys, table = self.scope.keys, self.scope.ports.table
         target_id = self.decision.target_id or (decided.judged.target_id if decided.judged else None)
         if target_id is None:
-            raise invalid("target_id", "has to say which memory no longer holds: the fact names none")
+            raise invalid("target_id", "is required: the fact does not name the memory that it supersedes")
         item = table.get(keys.memory(target_id)) if target_id != decided.id else None
         if item is None:
             raise not_found("memory", target_id)

@@ -65,10 +65,10 @@ class ProposalDecision:
         """With what the person changed of it. Raises 422 that names the path."""
         decision = self.decision
         if decision.choice == "edit" and decision.text is None and decision.path is None:
-            raise invalid("text", "or path has to say what is to be kept")
+            raise invalid("text", "is required, or path")
         if action.verb == "move":
             if decision.text is not None:
-                raise invalid("text", "is no field of a move: the document keeps its text")
+                raise invalid("text", "is not a field of a move: the document keeps its text")
             to_path = action.to_path if decision.path is None else decision.path
             return replace(action, path=writable_path(action.path), to_path=writable_path(str(to_path)))
         path = writable_path(decision.path if decision.path is not None else action.path)
@@ -95,7 +95,7 @@ class ProposalDecision:
             text = action.text
         else:
             at = f"is at rev {before.rev}" if before else "is not there"
-            detail = f"The document {at}, and the proposal was made for another state: supersede it."
+            detail = f"The document {at}, and the proposal was made for another version: supersede it."
             raise NeveError("conflict", detail)
         by_person = self.decision.text is not None
         provenance = Provenance("human_edit" if by_person else "user_confirmed", proposal.session_id, trust="user")
@@ -113,7 +113,7 @@ class ProposalDecision:
         to_path, keys = str(action.to_path), self.scope.keys
         here = self.decision.choice == "supersede" or action.was_made_for(before)
         if before is None or not here or keys.document(to_path) in found:
-            raise NeveError("conflict", "The document has moved meanwhile, or there is another one in the place.")
+            raise NeveError("conflict", "The document was moved, or another document is at its path.")
         not_superseded(before)
         before, now = with_text(self.scope, before), iso(self.scope.ports.clock.now())
         after = changed_document(before, to_path, DocumentChange(), now, self.scope.count)

@@ -29,7 +29,7 @@ class Decision:
         """Raises 422 for a field that says nothing about what waits."""
         for name in _FIELDS:
             if getattr(self, name) is not None and name not in names:
-                raise invalid(name, f"is no field of {of}")
+                raise invalid(name, f"is not a field of {of}")
 
 
 def decided_already(as_: str) -> NeveError:

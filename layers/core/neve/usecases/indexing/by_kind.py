@@ -10,18 +10,18 @@ from typing import Any
 from neve.ports import Queue, QueueName, StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
-from neve.usecases.indexing.shelves import DOCUMENTS, MEMORIES, Shelf
+from neve.usecases.indexing.indexed_collections import DOCUMENTS, MEMORIES, IndexedCollection
 from neve.usecases.jobs.again import again
 from neve.usecases.lag.indexed_row import Span, joined
 
 BATCH_SIZE = 50
 """Rows of one user that are indexed together (docs/rules/indexing.md#embedding)."""
 
-DOCUMENTS_TOGETHER = 8
+DOCUMENT_BATCH_SIZE = 8
 """A document may have a thousand times the text of a memory."""
-SHELVES: Mapping[str, tuple[Shelf[Any], int]] = {
+INDEXED_COLLECTIONS: Mapping[str, tuple[IndexedCollection[Any], int]] = {
     MEMORIES.kind: (MEMORIES, BATCH_SIZE),
-    DOCUMENTS.kind: (DOCUMENTS, DOCUMENTS_TOGETHER),
+    DOCUMENTS.kind: (DOCUMENTS, DOCUMENT_BATCH_SIZE),
 }
 """By the kind of a message: the rows that it is about, and how many of one user are indexed together."""
 
@@ -30,61 +30,61 @@ Failures = dict[int, Exception]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class IndexMessage:
     """One message. ``again``: it was delivered before, and whoever had it did not say that it was done with."""
 
     body: Mapping[str, Any]
     again: bool = False
 
 
-def _nobody(keys: SessionKeys, told: Told) -> None:
-    raise ValueError(f"{keys.session}: the queue of {told.body['kind']} is another one")
+def _nobody(keys: SessionKeys, received: IndexMessage) -> None:
+    raise ValueError(f"{keys.session}: the queue of {received.body['kind']} is another one")
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """``memories``: of one user and one shelf, the ids with the highest rev that was told of; returns the ids that are
-    to be told again, and why. ``events``: of one session, the spans that were told of, ascending and apart: what lies
-    between two of them is another batch's. Both get the newest message, and whether one of theirs was delivered before.
-    They may raise EmbedAgain, StoreUnavailable. ``retraction``: one of a session."""
+    """``memories``: of one user and one collection, the ids with the highest rev that was told of; returns the ids that
+    are to be told again, and why. ``events``: of one session, the spans that were told of, ascending and apart: what
+    lies between two of them is another batch's. Both get the newest message, and whether one of theirs was delivered
+    before. They may raise EmbedAgain, StoreUnavailable. ``retraction``: one of a session."""
 
-    memories: Callable[[UserKeys, Shelf[Any], Mapping[str, int], Told], Mapping[str, EmbedAgain]]
-    events: Callable[[SessionKeys, Sequence[Span], Told], None]
-    retraction: Callable[[SessionKeys, Told], None] = _nobody
+    memories: Callable[[UserKeys, IndexedCollection[Any], Mapping[str, int], IndexMessage], Mapping[str, EmbedAgain]]
+    events: Callable[[SessionKeys, Sequence[Span], IndexMessage], None]
+    retraction: Callable[[SessionKeys, IndexMessage], None] = _nobody
 
 
-def by_kind(told: Sequence[Told], work: Work) -> Failures:
+def by_kind(received: Sequence[IndexMessage], work: Work) -> Failures:
     """Messages may come twice and in any order."""
     failures: Failures = {}
     memories: dict[tuple[UserKeys, str], list[int]] = {}
     logs: dict[tuple[SessionKeys, int], list[int]] = {}
     retractions: list[int] = []
-    for position, one in enumerate(told):
+    for position, one in enumerate(received):
         keys = UserKeys(one.body["tenant"], one.body["user"])
-        if one.body["kind"] in SHELVES:
+        if one.body["kind"] in INDEXED_COLLECTIONS:
             memories.setdefault((keys, one.body["kind"]), []).append(position)
         elif one.body["kind"] == "retraction":
             retractions.append(position)
         else:
             logs.setdefault((keys.of_session(one.body["session"]), one.body["incarnation"]), []).append(position)
     for (keys, kind), positions in memories.items():
-        shelf, size = SHELVES[kind]
+        collection, size = INDEXED_COLLECTIONS[kind]
         for start in range(0, len(positions), size):
-            failures |= _apart(positions[start : start + size], partial(_memories, work, keys, shelf, told))
+            failures |= _apart(positions[start : start + size], partial(_memories, work, keys, collection, received))
     for (log, _), positions in logs.items():
-        failures |= _apart(positions, partial(_events, work, log, told))
+        failures |= _apart(positions, partial(_events, work, log, received))
     for position in retractions:
-        failures |= _apart([position], partial(_retraction, work, told))
+        failures |= _apart([position], partial(_retraction, work, received))
     return failures
 
 
-def put_off(queue: Queue, name: QueueName, told: Sequence[Told], failures: Failures) -> Failures:
+def put_off(queue: Queue, name: QueueName, received: Sequence[IndexMessage], failures: Failures) -> Failures:
     """Send again what the worker has no time left for: it has not failed. What is left of the failures."""
     late = [position for position, error in failures.items() if isinstance(error, OutOfTime)]
     if not late:
         return failures
     try:
-        queue.send(name, [again(told[position].body) for position in late])
+        queue.send(name, [again(received[position].body) for position in late])
     except StoreUnavailable as error:
         return failures | dict.fromkeys(late, error)
     return {position: error for position, error in failures.items() if position not in late}
@@ -107,30 +107,34 @@ def _apart(positions: Sequence[int], work: Callable[[Sequence[int]], Failures]) 
 
 
 def _memories(
-    work: Work, keys: UserKeys, shelf: Shelf[Any], told: Sequence[Told], positions: Sequence[int]
+    work: Work,
+    keys: UserKeys,
+    collection: IndexedCollection[Any],
+    received: Sequence[IndexMessage],
+    positions: Sequence[int],
 ) -> Failures:
     revs: dict[str, int] = {}
-    for body in (told[position].body for position in positions):
+    for body in (received[position].body for position in positions):
         revs[body["id"]] = max(body["rev"], revs.get(body["id"], 0))
-    again = work.memories(keys, shelf, revs, _together(told, positions))
-    return {position: again[i] for position in positions if (i := told[position].body["id"]) in again}
+    again = work.memories(keys, collection, revs, _together(received, positions))
+    return {position: again[i] for position in positions if (i := received[position].body["id"]) in again}
 
 
-def _events(work: Work, keys: SessionKeys, told: Sequence[Told], positions: Sequence[int]) -> Failures:
-    bodies = [told[position].body for position in positions]
+def _events(work: Work, keys: SessionKeys, received: Sequence[IndexMessage], positions: Sequence[int]) -> Failures:
+    bodies = [received[position].body for position in positions]
     spans = joined((body["seq_from"], body["seq_to"]) for body in bodies)
     try:
-        work.events(keys, spans, _together(told, positions))
+        work.events(keys, spans, _together(received, positions))
     except EmbedAgain as error:
         return dict.fromkeys(positions, error)
     return {}
 
 
-def _retraction(work: Work, told: Sequence[Told], positions: Sequence[int]) -> Failures:
-    for one in (told[position] for position in positions):
+def _retraction(work: Work, received: Sequence[IndexMessage], positions: Sequence[int]) -> Failures:
+    for one in (received[position] for position in positions):
         work.retraction(UserKeys(one.body["tenant"], one.body["user"]).of_session(one.body["session"]), one)
     return {}
 
 
-def _together(told: Sequence[Told], positions: Sequence[int]) -> Told:
-    return Told(told[positions[-1]].body, any(told[position].again for position in positions))
+def _together(received: Sequence[IndexMessage], positions: Sequence[int]) -> IndexMessage:
+    return IndexMessage(received[positions[-1]].body, any(received[position].again for position in positions))

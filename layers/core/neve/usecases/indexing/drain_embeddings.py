@@ -11,7 +11,7 @@ from neve.domain.times import iso
 from neve.ports import Clock, Conflict, Index
 from neve.scope import TenantScope
 from neve.store import rows
-from neve.usecases.indexing.requeue import MAX_ROWS, WhoseRows, find_due, logs_behind, requeue_all
+from neve.usecases.indexing.requeue import MAX_ROWS, WhoseRows, find_due, lagging_logs, requeue_all
 from neve.usecases.jobs.begin_encoding import encode_again, users_being_encoded
 from neve.usecases.jobs.read_jobs import get_tenant_job
 
@@ -23,7 +23,7 @@ LOOKED_WITHIN_S = 27.0
 COUNTED_WITHIN_S = 5.0
 """And for how long it is counted then, at most: what of a tenant is pending may stand behind any number of sessions of
 which nothing is."""
-_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 1.0
+_PAUSE_S, _MAX_PAUSE_S = 0.1, 1.0
 """Between two looks; it doubles."""
 
 
@@ -46,7 +46,7 @@ def drain_embeddings(scope: TenantScope, user: str | None, wait_s: float) -> Job
         left := _is_left(scope, asked, _seconds(clock, LOOKED_WITHIN_S, began_ms))
     ) and clock.monotonic_ms() < ends_ms:
         clock.sleep(pause_s)
-        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S, max(_PAUSE_S, (ends_ms - clock.monotonic_ms()) / 1000))
+        pause_s = min(2 * pause_s, _MAX_PAUSE_S, max(_PAUSE_S, (ends_ms - clock.monotonic_ms()) / 1000))
     pending = _pending(scope, asked) if left else 0
     job = Job(
         id=f"job_{scope.ports.ids.ulid(started_at)}",
@@ -96,7 +96,7 @@ def _is_left(scope: TenantScope, asked: WhoseRows, share: TimeShare) -> bool:
     return (
         rows_left
         or _being_encoded(scope, asked) > 0
-        or any(progress.lacks_something for _, progress in logs_behind(table, share, asked))
+        or any(progress.lacks_something for _, progress in lagging_logs(table, share, asked))
         or share.left
     )
 
@@ -107,7 +107,7 @@ def _pending(scope: TenantScope, asked: WhoseRows) -> int:
     table, clock = scope.ports.table, scope.ports.clock
     share = _seconds(clock, COUNTED_WITHIN_S, clock.monotonic_ms())
     count = sum(1 for _ in islice(find_due(table, "embed", share, asked), MAX_ROWS)) + _being_encoded(scope, asked)
-    logs = (progress.indexed.unembedded(progress.head.last_seq) for _, progress in logs_behind(table, share, asked))
+    logs = (progress.indexed.unembedded(progress.head.last_seq) for _, progress in lagging_logs(table, share, asked))
     count += sum(islice(filter(None, logs), MAX_ROWS))
     return max(count, int(share.left))
 

@@ -12,12 +12,12 @@ from neve.ports import IndexingPorts, Message, Ports, QueueName, StoreUnavailabl
 from neve.scope import SessionData, TenantData, UserData
 from neve.store.keys import Keys, SessionKeys, UserKeys, tenant_row
 from neve.store.tenants.tenant_rows import read_tenant
-from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_off
+from neve.usecases.indexing.by_kind import Failures, IndexMessage, Work, by_kind, put_off
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors
 from neve.usecases.indexing.index_memories import index_memories
+from neve.usecases.indexing.indexed_collections import IndexedCollection
 from neve.usecases.indexing.late.encode_items import ITEMS, encode_items
 from neve.usecases.indexing.late.encode_user import encode_user
-from neve.usecases.indexing.shelves import Shelf
 from neve.usecases.indexing.vectors.worker_time import WithinTime
 from neve.usecases.jobs.begin_encoding import begin_tenant
 from neve.usecases.jobs.messages.indexing import tokens_message
@@ -31,21 +31,21 @@ ENCODING_MS = 5_000
 come in meanwhile."""
 
 
-def embed_rows(ports: Ports, told: Sequence[Told], seconds_left: SecondsLeft = for_ever) -> Failures:
+def embed_rows(ports: Ports, received: Sequence[IndexMessage], seconds_left: SecondsLeft = for_ever) -> Failures:
     """One batch; each message succeeds or fails by itself. Vectors come first, and what there was no time for is sent
     again; then, of tenants that rerank late, what got them is queued for its token vectors; then those that were queued
     before."""
-    at = [position for position, one in enumerate(told) if one.body["kind"] in ROWS]
-    failed = by_kind([told[position] for position in at], _vectors(WithinTime.of(ports, seconds_left)))
+    at = [position for position, one in enumerate(received) if one.body["kind"] in ROWS]
+    failed = by_kind([received[position] for position in at], _vectors(WithinTime.of(ports, seconds_left)))
     failures: Failures = {at[n]: error for n, error in failed.items()}
     embedded = [position for position in at if position not in failures]
-    failures = put_off(ports.queue, QueueName.EMBED, told, failures)
+    failures = put_off(ports.queue, QueueName.EMBED, received, failures)
     try:
-        _queue_tokens(ports, [body for body in (told[n].body for n in embedded) if body["kind"] in ENCODED])
+        _queue_tokens(ports, [body for body in (received[n].body for n in embedded) if body["kind"] in ENCODED])
     except StoreUnavailable as error:
         failures |= dict.fromkeys(embedded, error)
     ends_ms = ports.clock.monotonic_ms() + ENCODING_MS
-    for position, one in enumerate(told):
+    for position, one in enumerate(received):
         if one.body["kind"] not in ROWS:
             try:
                 _encode(ports, one.body, ends_ms)
@@ -55,10 +55,12 @@ def embed_rows(ports: Ports, told: Sequence[Told], seconds_left: SecondsLeft = f
 
 
 def _vectors(ports: IndexingPorts) -> Work:
-    def memories(keys: UserKeys, shelf: Shelf[Any], revs: Mapping[str, int], _: Told) -> Mapping[str, EmbedAgain]:
-        return index_memories(UserData(ports, keys), revs, shelf=shelf)
+    def memories(
+        keys: UserKeys, collection: IndexedCollection[Any], revs: Mapping[str, int], _: IndexMessage
+    ) -> Mapping[str, EmbedAgain]:
+        return index_memories(UserData(ports, keys), revs, collection=collection)
 
-    def events(keys: SessionKeys, spans: Sequence[Span], newest: Told) -> None:
+    def events(keys: SessionKeys, spans: Sequence[Span], newest: IndexMessage) -> None:
         index_vectors(SessionData(ports, keys), newest.body["incarnation"], spans)
 
     return Work(memories, events)

@@ -15,7 +15,7 @@ from itertools import islice
 from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.domain.records import UserHead
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import MOST_FOLLOWING, IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
+from neve.ports import MAX_FOLLOWING, IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
 from neve.scope import SessionData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
@@ -91,7 +91,7 @@ def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Seq
         return
 
 
-def index_events_anew(data: SessionData[IndexingPorts], incarnation: int, seqs: Span) -> int | None:
+def reindex_events(data: SessionData[IndexingPorts], incarnation: int, seqs: Span) -> int | None:
     """For an index that lacks them: words and vectors of the events ``seqs``, first to last, which are noted as
     indexed. The first that has no vector there, because the embedder did not work. Raises EmbedAgain and
     StoreUnavailable."""
@@ -101,7 +101,7 @@ def index_events_anew(data: SessionData[IndexingPorts], incarnation: int, seqs: 
     try:
         still_there(head, incarnation)
         for step in steps(seqs):
-            row = _Vectors(data, head, anew=True).index(step, row)
+            row = _Vectors(data, head, reindexing=True).index(step, row)
     except UserErased:
         return None
     return row.without_vectors_from
@@ -153,7 +153,7 @@ def utterances_around(table: Table, keys: SessionKeys, incarnation: int, first: 
         ]
     said = list(_uttered(keys, incarnation, found))
     left = [item["seq"] for item in found if item["seq"] > last and not item.get("taken_back")]
-    if len(left) >= LOOK_AHEAD and sum(one.seq > last for one in said) < MOST_FOLLOWING:
+    if len(left) >= LOOK_AHEAD and sum(one.seq > last for one in said) < MAX_FOLLOWING:
         said += _uttered(keys, incarnation, _beyond(table, keys, (left[-1] + 1, LAST_SEQ), REACH - LOOK_AHEAD))
     return said
 
@@ -268,11 +268,11 @@ def _queue_vectors(data: SessionData[WordsPorts], incarnation: int, spans: Itera
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """``head``: of the user as the work began. ``anew``: also what has no vector, and whatever is noted."""
+    """``head``: of the user as the work began. ``reindexing``: also what has no vector, and whatever is noted."""
 
     data: SessionData[IndexingPorts]
     head: UserHead
-    anew: bool = False
+    reindexing: bool = False
 
     def index(self, span: Span, row: IndexedRow) -> IndexedRow:
         """``row`` was read before; the row as it is left. Words that come in meanwhile belong to the context of what is
@@ -291,7 +291,7 @@ class _Vectors:
         """What was written, and the first seq of a text that has no vector and will have none for now."""
         found = self._vectors(passage_texts(said.new), passage_texts(said.before))
         passages = [replace(p, vector=found.vectors.get(p.text)) for p in (*said.before, *said.new)]
-        written = passages if self.anew else [p for p in passages if p.vector is not None]
+        written = passages if self.reindexing else [p for p in passages if p.vector is not None]
         if written:
             self.data.ports.search.upsert(self.data.keys.owner, written)
         lacking = [p.seq_from for p in said.new if found.wanted and p.text not in found.vectors]
@@ -312,7 +312,7 @@ class _Vectors:
         def noted(row: IndexedRow) -> IndexedRow | None:
             if row.indexed_seq != seen.indexed_seq:
                 return None
-            moved = replace(row, indexed_seq=max(row.indexed_seq, span[1])) if self.anew else row
+            moved = replace(row, indexed_seq=max(row.indexed_seq, span[1])) if self.reindexing else row
             return moved.with_vectors(span, lacking_from)
 
         return _noted(self.data, self.head.incarnation, written, noted)

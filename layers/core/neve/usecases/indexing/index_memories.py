@@ -15,7 +15,7 @@ from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.transact import transact
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
-from neve.usecases.indexing.shelves import MEMORIES, R, Shelf
+from neve.usecases.indexing.indexed_collections import MEMORIES, IndexedCollection, R
 from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
 
 NEVER_RECALLED = frozenset({Status.ARCHIVED})
@@ -27,30 +27,30 @@ _Data = UserData[WordsPorts] | UserData[IndexingPorts]
 
 
 def index_memory_words(
-    data: UserData[WordsPorts], revs: Mapping[str, int], *, again: bool, shelf: Shelf[Any] = MEMORIES
+    data: UserData[WordsPorts], revs: Mapping[str, int], *, again: bool, collection: IndexedCollection[Any] = MEMORIES
 ) -> list[tuple[str, int]]:
     """Bring the words of these rows into the index, with the vectors that are known already; what is gone, or never
     recalled, leaves it. ``revs``: ids with the rev that was told of. ``again``: the message was delivered before, and
     whoever had it may have died before it passed the rows on. Id and rev of the rows whose vectors are to be made next.
     Raises StoreUnavailable."""
-    return [(row.id, row.rev) for row in _Words(data, revs, again, shelf).run()]
+    return [(row.id, row.rev) for row in _Words(data, revs, again, collection).run()]
 
 
 def index_memories(
-    data: UserData[IndexingPorts], revs: Mapping[str, int], *, shelf: Shelf[Any] = MEMORIES
+    data: UserData[IndexingPorts], revs: Mapping[str, int], *, collection: IndexedCollection[Any] = MEMORIES
 ) -> Mapping[str, EmbedAgain]:
     """Words and vectors. The ids that are to be told again, and why: their text could not be embedded for now, or the
     worker ends before; until then they are found by keyword only. Raises StoreUnavailable."""
-    return _Batch(data, revs, shelf).run()
+    return _Batch(data, revs, collection).run()
 
 
-def index_memories_anew(
-    data: UserData[IndexingPorts], revs: Mapping[str, int], *, shelf: Shelf[Any] = MEMORIES
+def reindex_memories(
+    data: UserData[IndexingPorts], revs: Mapping[str, int], *, collection: IndexedCollection[Any] = MEMORIES
 ) -> Collection[str]:
     """The same for an index that lacks them, whatever is noted in the rows; one that has another rev by now is left to
     its own message. The ids of those that have no vectors there, because the embedder did not work. Raises EmbedAgain,
     StoreUnavailable."""
-    batch = _Batch(data, revs, shelf, anew=True)
+    batch = _Batch(data, revs, collection, reindexing=True)
     if batch.run():
         raise EmbedAgain
     return batch.failed
@@ -87,25 +87,25 @@ class _Words(Generic[R]):
     data: UserData[WordsPorts]
     revs: Mapping[str, int]
     again: bool
-    shelf: Shelf[R]
+    collection: IndexedCollection[R]
 
     def run(self) -> list[R]:
-        found = self.shelf.find(self.data.ports.table, self.data.keys, list(self.revs))
+        found = self.collection.find(self.data.ports.table, self.data.keys, list(self.revs))
         gone = [i for i in self.revs if i not in found]
         _forget(self.data, gone, self.revs)
         for identifier in gone:
-            self.shelf.clear_away(self.data, identifier)
+            self.collection.clear_away(self.data, identifier)
         self._has_left(gone)
         lacking = [row for row in found.values() if row.rev_at is not None and row.words_at is None]
-        texts = self.shelf.whole(self.data, [row for row in lacking if row.status not in NEVER_RECALLED])
-        to_index = {i: self.shelf.passages(row) for i, row in texts.items()}
+        texts = self.collection.whole(self.data, [row for row in lacking if row.status not in NEVER_RECALLED])
+        to_index = {i: self.collection.passages(row) for i, row in texts.items()}
         _write(self.data, lacking, self._with_known_vectors(lacking, to_index))
         noted = [row for row in lacking if self._note(row)]
         return [row for row in found.values() if row.rev_at is not None] if self.again else noted
 
     def _has_left(self, gone: Sequence[str]) -> None:
         """Nobody has to tell of these deletions any more."""
-        places = [self.data.keys.leaving(self.shelf.kind, identifier) for identifier in gone]
+        places = [self.data.keys.leaving(self.collection.kind, identifier) for identifier in gone]
         for place in self.data.ports.table.get_many(places) if places else ():
             self.data.ports.table.write([Delete(place)])
 
@@ -127,7 +127,7 @@ class _Words(Generic[R]):
         def attempt() -> bool:
             nonlocal row
             if row is None:
-                row = self.shelf.find(self.data.ports.table, self.data.keys, [identifier]).get(identifier)
+                row = self.collection.find(self.data.ports.table, self.data.keys, [identifier]).get(identifier)
                 if row is None:
                     _forget_written(self.data, wanted, self.revs)
                     return False
@@ -135,7 +135,7 @@ class _Words(Generic[R]):
             if current.rev != wanted.rev or current.rev_at is None:
                 return False
             found_now = replace(current, words_at=iso(self.data.ports.clock.now()))
-            self.data.ports.table.write([self.shelf.put(self.data.keys, found_now)])
+            self.data.ports.table.write([self.collection.put(self.data.keys, found_now)])
             return True
 
         return transact(self.data.ports, attempt)
@@ -145,18 +145,18 @@ class _Words(Generic[R]):
 class _Batch(Generic[R]):
     data: UserData[IndexingPorts]
     revs: Mapping[str, int]
-    shelf: Shelf[R]
-    anew: bool = False
+    collection: IndexedCollection[R]
+    reindexing: bool = False
     again: dict[str, EmbedAgain] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
 
     def run(self) -> dict[str, EmbedAgain]:
         table, keys = self.data.ports.table, self.data.keys
-        found, head_item = self.shelf.find_with(table, keys, list(self.revs), keys.head)
+        found, head_item = self.collection.find_with(table, keys, list(self.revs), keys.head)
         head = rows.read_head(head_item)
         _forget(self.data, [i for i in self.revs if i not in found], self.revs)
-        texts = self.shelf.whole(self.data, [row for row in found.values() if self._to_be_indexed(row)])
-        to_index = {i: self.shelf.passages(row) for i, row in texts.items()}
+        texts = self.collection.whole(self.data, [row for row in found.values() if self._to_be_indexed(row)])
+        to_index = {i: self.collection.passages(row) for i, row in texts.items()}
         try:
             vectors = self._vectors(found.values(), to_index, head)
         except UserErased:
@@ -176,7 +176,7 @@ class _Batch(Generic[R]):
         """Not what the index has already: ``rev_at`` is cleared when a rev is in it."""
         if row.status in NEVER_RECALLED:
             return False
-        if self.anew:
+        if self.reindexing:
             return row.rev == self.revs[str(row.id)]
         model = self.data.ports.embedder.model
         settled = EmbeddingState.READY if model.dimensions else EmbeddingState.SKIPPED
@@ -194,7 +194,9 @@ class _Batch(Generic[R]):
 
     def _settle(self, done: Sequence[R], to_index: Mapping[str, list[Passage]], found: VectorsFound) -> None:
         """Look at the rows again: one that was deleted meanwhile leaves the index, the others note what they have."""
-        again = self.shelf.find(self.data.ports.table, self.data.keys, [str(row.id) for row in done]) if done else {}
+        again = (
+            self.collection.find(self.data.ports.table, self.data.keys, [str(row.id) for row in done]) if done else {}
+        )
         noted: list[R] = []
         for row in done:
             identifier = str(row.id)
@@ -211,7 +213,7 @@ class _Batch(Generic[R]):
                 noted.append(self._noted(now, state))
         for together in _of_one_transaction(noted):
             try:
-                self.data.ports.table.write([self.shelf.put(self.data.keys, row) for row in together])
+                self.data.ports.table.write([self.collection.put(self.data.keys, row) for row in together])
             except Conflict:
                 for row in together:
                     transact(self.data.ports, partial(self._settle_one, row))
@@ -219,12 +221,12 @@ class _Batch(Generic[R]):
     def _settle_one(self, wanted: R) -> None:
         """Note one row's state although somebody else is changing the row. Raises Conflict."""
         identifier = str(wanted.id)
-        now = self.shelf.find(self.data.ports.table, self.data.keys, [identifier]).get(identifier)
+        now = self.collection.find(self.data.ports.table, self.data.keys, [identifier]).get(identifier)
         if now is None:
             _forget_written(self.data, wanted, self.revs)
         elif now.rev == wanted.rev:
             noted = self._noted(now, wanted.embedding_state)
-            self.data.ports.table.write([self.shelf.put(self.data.keys, noted)])
+            self.data.ports.table.write([self.collection.put(self.data.keys, noted)])
 
     def _state(self, row: R, passages: list[Passage], found: VectorsFound) -> EmbeddingState:
         """PENDING: to be told again."""

@@ -11,30 +11,32 @@ from neve.observing import SecondsLeft, for_ever
 from neve.ports import QueueName, WordsPorts
 from neve.scope import SessionData, UserData
 from neve.store.keys import SessionKeys, UserKeys
-from neve.usecases.indexing.by_kind import Failures, Told, Work, by_kind, put_off
+from neve.usecases.indexing.by_kind import Failures, IndexMessage, Work, by_kind, put_off
 from neve.usecases.indexing.forget_events import forget_events
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime, index_words
 from neve.usecases.indexing.index_memories import index_memory_words
-from neve.usecases.indexing.shelves import Shelf
+from neve.usecases.indexing.indexed_collections import IndexedCollection
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 from neve.usecases.jobs.messages.indexing import memory_message
 from neve.usecases.lag.indexed_row import Span
 
 
-def index_rows(ports: WordsPorts, told: Sequence[Told], seconds_left: SecondsLeft = for_ever) -> Failures:
+def index_rows(ports: WordsPorts, received: Sequence[IndexMessage], seconds_left: SecondsLeft = for_ever) -> Failures:
     """One batch; each message succeeds or fails by itself, and what there was no time for is sent again."""
 
-    def memories(keys: UserKeys, shelf: Shelf[Any], revs: Mapping[str, int], newest: Told) -> Mapping[str, EmbedAgain]:
+    def memories(
+        keys: UserKeys, collection: IndexedCollection[Any], revs: Mapping[str, int], newest: IndexMessage
+    ) -> Mapping[str, EmbedAgain]:
         if seconds_left() < RESERVE_S:
             return dict.fromkeys(revs, OutOfTime())
         with correlated(newest.body):
-            done = index_memory_words(UserData(ports, keys), revs, again=newest.again, shelf=shelf)
-            messages = [memory_message(keys, newest.body["incarnation"], i, rev, shelf.kind) for i, rev in done]
+            done = index_memory_words(UserData(ports, keys), revs, again=newest.again, collection=collection)
+            messages = [memory_message(keys, newest.body["incarnation"], i, rev, collection.kind) for i, rev in done]
             if messages:
                 ports.queue.send(QueueName.EMBED, messages)
         return {}
 
-    def events(keys: SessionKeys, spans: Sequence[Span], newest: Told) -> None:
+    def events(keys: SessionKeys, spans: Sequence[Span], newest: IndexMessage) -> None:
         with correlated(newest.body):
             index_words(
                 SessionData(ports, keys),
@@ -44,8 +46,9 @@ def index_rows(ports: WordsPorts, told: Sequence[Told], seconds_left: SecondsLef
                 left=seconds_left,
             )
 
-    def retraction(keys: SessionKeys, told: Told) -> None:
-        with correlated(told.body):
-            forget_events(SessionData(ports, keys), told.body["incarnation"], told.body["id"], left=seconds_left)
+    def retraction(keys: SessionKeys, received: IndexMessage) -> None:
+        with correlated(received.body):
+            body = received.body
+            forget_events(SessionData(ports, keys), body["incarnation"], body["id"], left=seconds_left)
 
-    return put_off(ports.queue, QueueName.INDEX, told, by_kind(told, Work(memories, events, retraction)))
+    return put_off(ports.queue, QueueName.INDEX, received, by_kind(received, Work(memories, events, retraction)))

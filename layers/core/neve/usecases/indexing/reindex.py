@@ -22,10 +22,10 @@ from neve.store.partitions import all_rows
 from neve.store.session_state import state_rows
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.documents.list_documents import heads_below
-from neve.usecases.indexing.by_kind import SHELVES
-from neve.usecases.indexing.index_events import index_events_anew
-from neve.usecases.indexing.index_memories import NEVER_RECALLED, index_memories_anew
-from neve.usecases.indexing.shelves import Kind
+from neve.usecases.indexing.by_kind import INDEXED_COLLECTIONS
+from neve.usecases.indexing.index_events import reindex_events
+from neve.usecases.indexing.index_memories import NEVER_RECALLED, reindex_memories
+from neve.usecases.indexing.indexed_collections import Kind
 from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
 
 T = TypeVar("T")
@@ -49,14 +49,14 @@ class Reindexed:
     documents: int = 0
 
 
-Tell = Callable[[Reindexed], object]
+OnProgress = Callable[[Reindexed], object]
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """One user as it was filled in: the revs of each shelf, and how far each session's log was indexed, with vectors.
-    ``lacking``: ids of rows whose vectors were not. The index in use may get them before the switch, and the row does
-    not say which index has them."""
+    """One user as it was filled in: the revs of each collection, and how far each session's log was indexed, with
+    vectors. ``lacking``: ids of rows whose vectors were not. The index in use may get them before the switch, and the
+    row does not say which index has them."""
 
     incarnation: int
     revs: Mapping[Kind, Mapping[str, int]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ def reindex(
     target: SearchIndex,
     switch: Callable[[], object],
     settle: Callable[[], object],
-    tell: Tell,
+    tell: OnProgress,
 ) -> Reindexed:
     """Fill ``target`` with everything that the index in use holds, and with what changed meanwhile, which may be hours;
     ``switch`` puts it into use; what changed since is made up for at once, and once more when ``settle`` returns,
@@ -130,14 +130,14 @@ class Indexing:
 @dataclass(frozen=True)
 class _Filling:
     into: IndexingPorts
-    tell: Tell
+    tell: OnProgress
     done: Reindexed = field(default_factory=Reindexed)
 
     def fill(self, owner: UserKeys, before: _Seen) -> _Seen:
         """What was not filled in before, and what is gone. What is still on its way to the index in use is left to its
         own message: it would be noted as indexed."""
         self.done.users += before.incarnation == _NEW
-        head, before = self._standing(owner, before)
+        head, before = self._current_state(owner, before)
         if head.state != "active":
             return _Seen(head.incarnation)
         revs: dict[Kind, Mapping[str, int]] = {}
@@ -155,7 +155,7 @@ class _Filling:
         }
         return _Seen(head.incarnation, revs, frozenset(lacking), whole)
 
-    def _standing(self, owner: UserKeys, before: _Seen) -> tuple[UserHead, _Seen]:
+    def _current_state(self, owner: UserKeys, before: _Seen) -> tuple[UserHead, _Seen]:
         """And what of ``before`` still holds: nothing of a user who has been erased, or came back since. An earlier run
         may have left some of it."""
         head = self._head(owner)
@@ -166,7 +166,7 @@ class _Filling:
 
     def make_up(self, owner: UserKeys, before: _Seen) -> None:
         """Bring what was filled in to what the rows say now."""
-        head, before = self._standing(owner, before)
+        head, before = self._current_state(owner, before)
         if head.state != "active":
             return
         for kind in KINDS:
@@ -184,11 +184,13 @@ class _Filling:
 
     def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> set[str]:
         """The ids of those without vectors. Raises EmbedAgain."""
-        shelf, size = SHELVES[kind]
+        collection, size = INDEXED_COLLECTIONS[kind]
         lacking: set[str] = set()
         for part in _parts(list(revs), size):
             told = {identifier: revs[identifier] for identifier in part}
-            lacking.update(self._patiently(partial(index_memories_anew, UserData(self.into, owner), told, shelf=shelf)))
+            lacking.update(
+                self._patiently(partial(reindex_memories, UserData(self.into, owner), told, collection=collection))
+            )
             self.done.memories += len(part) if kind == "memory" else 0
             self.done.documents += len(part) if kind == "document" else 0
             self.tell(self.done)
@@ -199,7 +201,7 @@ class _Filling:
         if first > last:
             return last
         log = SessionData(self.into, owner.of_session(session))
-        lacking = self._patiently(lambda: index_events_anew(log, head.incarnation, (first, last)))
+        lacking = self._patiently(lambda: reindex_events(log, head.incarnation, (first, last)))
         self.done.logs += 1
         self.tell(self.done)
         return last if lacking is None else min(last, lacking - 1)

@@ -28,7 +28,7 @@ from neve.store.keys import (
 )
 from neve.store.partitions import all_rows, due_rows
 from neve.store.transact import transact
-from neve.usecases.indexing.by_kind import SHELVES
+from neve.usecases.indexing.by_kind import INDEXED_COLLECTIONS
 from neve.usecases.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.lag.memory_lag import Progress, progress_of
@@ -118,7 +118,7 @@ def requeue_all(ports: Ports, asked: WhoseRows, share: TimeShare) -> int:
     kinds: tuple[Kind, ...] = ("embed", "failed")
     due = [item for kind in kinds for item in _first(find_due(table, kind, reading, asked), reading)]
     queued = requeue(ports, _indexed(table, due), share) + _requeue_failed_logs(ports, due)
-    lacking = (one for one in logs_behind(table, share, asked) if one[1].lacks_something)
+    lacking = (one for one in lagging_logs(table, share, asked) if one[1].lacks_something)
     lost = _first(waiting_for(LOST_AFTER, ports.clock.now(), lacking), share)
     share.left = share.left or reading.left
     return queued + requeue_logs(ports, lost)
@@ -168,7 +168,7 @@ def _oldest(ports: Ports, kind: Kind) -> Iterator[Item]:
 def _indexed(table: Table, due: Iterable[Item]) -> Iterator[tuple[Item, Memory | Document]]:
     """The rows themselves, those that are still there and lack something."""
     for part in in_parts(due):
-        places = {key_of(item): item for item in part if item["type"] in SHELVES}
+        places = {key_of(item): item for item in part if item["type"] in INDEXED_COLLECTIONS}
         found = table.get_many(list(places)) if places else {}
         known = ((places[key], _read(item)) for key, item in found.items())
         yield from ((item, one) for item, one in known if _lacks_something(one))
@@ -225,21 +225,21 @@ def _incarnations(table: Table, users: Collection[UserKeys]) -> dict[UserKeys, i
 
 def _stamp(ports: Ports, item: Item, row: Memory | Document, now: datetime) -> bool:
     """False for a row that lacks nothing any more."""
-    keys, (shelf, _) = _owner_of(item), SHELVES[item["type"]]
+    keys, (collection, _) = _owner_of(item), INDEXED_COLLECTIONS[item["type"]]
     identifier = str(row.id)
     current: Memory | Document | None = row
 
     def attempt() -> bool:
         nonlocal current
         if current is None:
-            current = shelf.find(ports.table, keys, [identifier]).get(identifier)
+            current = collection.find(ports.table, keys, [identifier]).get(identifier)
         read, current = current, None  # another attempt reads the row again
         if read is None or not _lacks_something(read):
             return False
         stamped = replace(read, embed_queued_at=iso(now))
         if read.rev_at is None:
             stamped = replace(stamped, embedding_state=EmbeddingState.PENDING, rev_at=iso(now), words_at=iso(now))
-        ports.table.write([shelf.put(keys, stamped)])
+        ports.table.write([collection.put(keys, stamped)])
         return True
 
     return transact(ports, attempt)
@@ -262,10 +262,10 @@ def _requeue_failed_logs(ports: Ports, due: Iterable[Item]) -> int:
     return len(messages)
 
 
-# --- logs that the index is behind of -------------------------------------------------------------
+# --- logs that the index lags behind ---------------------------------------------------------------
 
 
-def logs_behind(
+def lagging_logs(
     table: Table, share: TimeShare, asked: WhoseRows = EVERYBODY, first: int = 0
 ) -> Iterator[tuple[SessionKeys, Progress]]:
     """As far as the share has time to read, one batch read for each ``PART``. Raises StoreUnavailable."""

@@ -10,7 +10,7 @@ from neve.store.token_vectors import LateProgress, put_late_users, read_late_pro
 from neve.store.transact import transact
 from neve.usecases.jobs.messages.indexing import late_tenant_message, late_user_message
 
-MOST_USERS = 2_000
+MAX_USERS = 2_000
 """Counted, of those who are not done."""
 
 
@@ -58,10 +58,10 @@ def _tell(data: UserData[Ports], asked: str) -> None:
 
 
 def users_being_encoded(scope: TenantScope, user: str | None = None) -> int:
-    """How many users of the tenant have something that was not looked at yet, up to ``MOST_USERS``; the tenant itself
+    """How many users of the tenant have something that was not looked at yet, up to ``MAX_USERS``; the tenant itself
     counts as one while it has users who were not told. Or whether this one has. Raises StoreUnavailable."""
     table, keys = scope.ports.table, scope.keys
     if user is None:
-        return len(table.query(keys.late, index=Index.DUE, limit=MOST_USERS).items)
+        return len(table.query(keys.late, index=Index.DUE, limit=MAX_USERS).items)
     progress = read_late_progress(table.get(keys.of_user(user).late_progress))
     return int(progress is not None and not progress.done)

@@ -9,9 +9,9 @@ from neve.store import rows
 
 WAIT_S = 20.0
 """A call with ``wait`` polls this long; the gateway allows 29 s (docs/rules/jobs.md#waiting)."""
-LONGEST_WAIT_S = 25
+MAX_WAIT_S = 25
 """And this long at most when it says how long."""
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.5
+_FIRST_PAUSE_S, _MAX_PAUSE_S = 0.02, 0.5
 
 
 def get_job(scope: UserScope, job_id: str) -> Job:
@@ -42,6 +42,6 @@ def wait_for_job(scope: TenantScope, job: Job) -> Job:
     ends_ms = clock.monotonic_ms() + WAIT_S * 1000
     while job.status in ("queued", "running") and clock.monotonic_ms() < ends_ms:
         clock.sleep(pause_s)
-        pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+        pause_s = min(pause_s * 2, _MAX_PAUSE_S)
         job = find_job(scope, job.id) or job
     return job

@@ -14,7 +14,7 @@ from neve.store import rows
 
 STAGED = ("observe", "compact", "librarian")
 """Kinds of jobs that make something of what was said."""
-MOST_ROWS = 100
+MAX_ROWS = 100
 """Of the session's newest memories that are looked at (*chosen*)."""
 State = Literal["done", "running", "waiting", "failed"]
 
@@ -55,7 +55,7 @@ def _written(scope: UserScope, job: Job) -> list[Item]:
     that is gone by now is nobody's to find."""
     keys = scope.keys.of_session(str(job.session_id))
     marker = scope.ports.table.get(keys.marker)
-    live = [row.id for row in rows.read_marker(marker).live[-MOST_ROWS:]] if marker else []
+    live = [row.id for row in rows.read_marker(marker).live[-MAX_ROWS:]] if marker else []
     ids = {*live, *_ids(job.result)}
     wanted: list[Key] = [keys.memory(i) for i in sorted(ids)]
     wanted += [keys.document(path) for path in _paths(job.result)]

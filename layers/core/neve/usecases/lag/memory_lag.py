@@ -31,10 +31,10 @@ from neve.store.keys import (
 from neve.store.partitions import all_rows
 from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
 
-MOST_MEMORIES = 1_000
+MAX_MEMORIES = 1_000
 """Memories and documents that a user's lag counts (*chosen*: the index of those that lack something holds whole rows,
 some 1 KB each, so this many are read for 125 units)."""
-MOST_SESSIONS = 200
+MAX_SESSIONS = 200
 """And sessions (*chosen*: three rows of each are read)."""
 _PAGE = 200
 
@@ -134,7 +134,7 @@ def progress_of(table: Table, sessions: Iterable[SessionKeys]) -> Iterator[tuple
 
 
 def user_lag(scope: UserScope) -> MemoryLag:
-    """Over the first ``MOST_SESSIONS`` that may be behind, and ``MOST_MEMORIES``. Raises StoreUnavailable."""
+    """Over the first ``MAX_SESSIONS`` that may be behind, and ``MAX_MEMORIES``. Raises StoreUnavailable."""
     table, now = scope.ports.table, scope.ports.clock.now()
     sessions, all_of_them = some_behind(table, scope.keys)
     lag = sum((progress.lag(now) for _, progress in progress_of(table, sessions)), _memories(table, scope.keys, now))
@@ -142,9 +142,9 @@ def user_lag(scope: UserScope) -> MemoryLag:
 
 
 def some_behind(table: Table, keys: UserKeys) -> tuple[list[SessionKeys], bool]:
-    """The first ``MOST_SESSIONS`` of ``sessions_behind``, and whether these are all. Raises StoreUnavailable."""
-    found = list(islice(_behind(table, keys), MOST_SESSIONS + 1))
-    return found[:MOST_SESSIONS], len(found) <= MOST_SESSIONS
+    """The first ``MAX_SESSIONS`` of ``sessions_behind``, and whether these are all. Raises StoreUnavailable."""
+    found = list(islice(_behind(table, keys), MAX_SESSIONS + 1))
+    return found[:MAX_SESSIONS], len(found) <= MAX_SESSIONS
 
 
 def words_lag(table: Table, sessions: Iterable[SessionKeys], now: datetime) -> MemoryLag:
@@ -176,7 +176,7 @@ def _memories(table: Table, keys: UserKeys, now: datetime) -> MemoryLag:
     """Those without words before those without vectors only, of each the newest first. Where they are too many, the
     oldest of both is looked up beside."""
     lag, cursor = MemoryLag(), None
-    for _ in range(MOST_MEMORIES // _PAGE):
+    for _ in range(MAX_MEMORIES // _PAGE):
         page = table.query(keys.partition, index=Index.RECENT, reverse=True, limit=_PAGE, cursor=cursor)
         lag, cursor = lag + memories_lag(page.items, now), page.cursor
         if cursor is None:

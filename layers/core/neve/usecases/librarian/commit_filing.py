@@ -46,7 +46,7 @@ class InputRetracted(Exception):
     """Of what was read, something has been taken back meanwhile (docs/rules/retract.md#librarian)."""
 
 
-class PersonWasFaster(Exception):
+class EditConflict(Exception):
     """Documents have moved since they were shown: ``paths``. ``not_shown``: those that are there, and there had been no
     room to show them."""
 
@@ -177,7 +177,7 @@ class FilingCommit:
                 self.done.append({"action": action.verb, "path": document.path, "rev": document.rev})
         raced, not_shown = ([action.path for action, why in waiting if why == one] for one in ("raced", "not_shown"))
         if (raced and not self.insist) or (not_shown and not self.insist_unseen):
-            raise PersonWasFaster(raced, not_shown)
+            raise EditConflict(raced, not_shown)
         kept = [self._proposal(action, reason) for action, reason in waiting if room.take(1)]
         self.too_many += len(waiting) - len(kept)
         return ops, kept

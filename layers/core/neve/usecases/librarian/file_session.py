@@ -1,7 +1,7 @@
 """The worker behind the librarian queue: file what is new in a session (docs/rules/librarian.md).
 
 Whoever is told twice finds its cursor moved and has nothing to do. A filing commits whole or not at all; what a person
-writes meanwhile is read again and asked about anew, so that their words are never lost to an answer that had not seen
+writes meanwhile is read again and asked about again, so that their words are never lost to an answer that had not seen
 them."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Account, Filed, Filing
-from neve.domain.librarian.time_limits import MOST_ASKED
+from neve.domain.librarian.time_limits import MAX_ATTEMPTS
 from neve.domain.records import SessionHead
 from neve.observing import FilingInput, SecondsLeft, for_ever
 from neve.ports import ContentRefused, ModelRefused
@@ -24,7 +24,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
-from neve.usecases.librarian.commit_filing import FilingCommit, InputRetracted, Overtaken, PersonWasFaster, result_of
+from neve.usecases.librarian.commit_filing import EditConflict, FilingCommit, InputRetracted, Overtaken, result_of
 from neve.usecases.librarian.gather import Gathered, gather
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.observe.model_down import noting_the_model
@@ -108,7 +108,7 @@ class _Librarian:
                 if self.report.waits:
                     return {}
                 continue
-            if read.first_seq > read.last_seq and _told_already(read):
+            if read.first_seq > read.last_seq and _has_outcome(read):
                 return self._nothing_new()
             if read.cut.events and not self._has_time:
                 self.report.left_off = True
@@ -121,7 +121,7 @@ class _Librarian:
                 filed=filed,
                 account=filed.account or _account(read),
                 write_id=self.scope.ports.ids.token(),
-                insist=faster_persons + 1 >= MOST_ASKED,
+                insist=faster_persons + 1 >= MAX_ATTEMPTS,
                 # a person may not be faster the next time; what has no room twice has none, and would be asked for ever
                 insist_unseen=asked_about_unseen or not self._has_time,
             )
@@ -129,7 +129,7 @@ class _Librarian:
                 return commit.write()
             except (Overtaken, InputRetracted):
                 remark = None
-            except PersonWasFaster as faster:
+            except EditConflict as faster:
                 faster_persons += 1
                 self.report.raced += bool(faster.paths)
                 asked_about_unseen = asked_about_unseen or bool(faster.not_shown)
@@ -176,7 +176,7 @@ class _Librarian:
             return Filed((), None, self.scope.ports.observer.name, RULES, rejected={"content_refused": 1})
         screened, found = screen_filed(self.scope, filed)
         self.report.redacted = dict(Counter(self.report.redacted) + Counter(found.removed))
-        return _as_told(screened, read.head)
+        return _with_outcome(screened, read.head)
 
     def _nothing_new(self) -> dict[str, Any]:
         """A session that is closed is extracted all the same, and says how it ended."""
@@ -202,7 +202,7 @@ def _redacted(before: Mapping[str, Any], report: FilingReport) -> dict[str, Any]
     return {"redacted": dict(counts)} if counts else {}
 
 
-def _told_already(read: Gathered) -> bool:
+def _has_outcome(read: Gathered) -> bool:
     """Whether the summary says of the outcome what the caller says by now, or there is none to say it."""
     account, outcome = read.filing.account, read.head.outcome
     return account is None or outcome in (None, account.outcome)
@@ -216,13 +216,13 @@ def _account(read: Gathered) -> Account:
     return account_of(read.cut.events, read.title, read.head.outcome, before)
 
 
-def _as_told(filed: Filed, head: SessionHead) -> Filed:
+def _with_outcome(filed: Filed, head: SessionHead) -> Filed:
     if head.outcome is None or filed.account is None:
         return filed
     return replace(filed, account=replace(filed.account, outcome=head.outcome))
 
 
-def _remark(faster: PersonWasFaster) -> str:
+def _remark(faster: EditConflict) -> str:
     parts = []
     if faster.paths:
         parts.append(

@@ -84,7 +84,7 @@ class _Evolve:
         if holder is not None:
             said = statement_of(new.provenance, iso(now), new.text)
             new = replace(said_once_more(holder, said), status=Status.ACTIVE, last_used_at=iso(now))
-            new = _searched_anew(new, iso(now)) if holder.status is not Status.ACTIVE else new
+            new = _to_be_reindexed(new, iso(now)) if holder.status is not Status.ACTIVE else new
         new = replace(new, supersedes=(*new.supersedes, old.id), write_id=self.write_id)
         gone = superseded(old, by=new.id, reason=self.evolution.reason, at=iso(now))
         gone = replace(gone, write_id=self.write_id)
@@ -132,7 +132,7 @@ class _Evolve:
             tags=wanted.tags if wanted.tags is not None else old.tags,
         )
         if new.fingerprint == old.fingerprint:
-            raise invalid("text", "says what the memory says; change it with PATCH")
+            raise invalid("text", "is the same as the memory's text; change other fields with PATCH")
         one_statement(new)
         return new
 
@@ -154,7 +154,7 @@ class _Evolve:
         return any(key in found for key in own) or (old in found and found[old].get("write_id") == self.write_id)
 
 
-def _searched_anew(memory: Memory, now: str) -> Memory:
+def _to_be_reindexed(memory: Memory, now: str) -> Memory:
     return replace(memory, rev=memory.rev + 1, rev_at=now, words_at=None, embedding_state=EmbeddingState.PENDING)
 
 

@@ -45,7 +45,7 @@ def take_place(scope: UserScope, memory: Memory, before: Memory | None = None) -
         return []
     place, holder = holder_of(scope, memory.fingerprint)
     if holder is not None and holder.id != memory.id:
-        raise NeveError("conflict", f"{holder.id} says the same.")
+        raise NeveError("conflict", f"Memory '{holder.id}' is the same statement.")
     return [rows.put_fingerprint(scope.keys, memory, place)]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from neve.domain.memories.said_again import (
-    MOST_RETOLD,
+    MAX_REPEATED_FACTS,
     first_statement,
     let_in_by,
     range_of,
@@ -103,7 +103,7 @@ class FactWrites:
 
     def retold_with(self, before: Sequence[str]) -> tuple[str, ...]:
         """What a session's marker names, with those of now."""
-        return tuple(dict.fromkeys((*before, *self.retold)))[:MOST_RETOLD]
+        return tuple(dict.fromkeys((*before, *self.retold)))[:MAX_REPEATED_FACTS]
 
     def left_elsewhere(self, own: Collection[str]) -> list[WriteOp]:
         """Facts of other sessions than ``own`` that were superseded leave the live lists there. A read more where there

@@ -25,7 +25,7 @@ from neve.usecases.privacy.admit import admit, admitted
 BATCH = 24
 """Rows per transaction: with the place in the list, the marker and the place of a fact that each may have, and the
 head, below the limit of 100 actions."""
-LONGEST_MS = 15_000
+TIME_LIMIT_MS = 15_000
 """For how long one call writes: the gateway waits 29 s for it, with its reading."""
 
 
@@ -67,11 +67,11 @@ class ImportReport:
 
 def import_memories(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportReport:
     """Repeating a call imports nothing twice, because ids are the caller's. Committed in batches, in order,
-    as many as ``LONGEST_MS`` has time for. A row that was deleted comes back with the rev after that of its deletion.
+    as many as ``TIME_LIMIT_MS`` leaves time for. A row that was deleted comes back with the rev after its deletion's.
 
     A row of a session that exists joins its local layer; without a session it is global. Raises
     pii_blocked, before anything is imported, erasing, user_closed."""
-    ends_ms = scope.ports.clock.monotonic_ms() + LONGEST_MS
+    ends_ms = scope.ports.clock.monotonic_ms() + TIME_LIMIT_MS
     lines = [admitted_row(scope, line) for line in lines]
     report = ImportReport()
     ids, clock = scope.ports.ids, scope.ports.clock

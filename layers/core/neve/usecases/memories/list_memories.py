@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import islice
 from operator import itemgetter
 
-from neve.domain.cursors import BadCursor, make_cursor, read_cursor
+from neve.domain.cursors import InvalidCursor, make_cursor, read_cursor
 from neve.domain.errors import not_found
 from neve.domain.memories.visibility import born, status_at, visible
 from neve.domain.records import Memory, Status, UserHead
@@ -23,7 +23,7 @@ LISTED = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
 """Without a status filter. Superseded and archived rows are listed when asked for, and always readable by id."""
 MAX_SCANNED = 2_000
 """Rows read by one call at most: a page may be short, its cursor goes on."""
-READ_TOGETHER = 100
+READ_BATCH_SIZE = 100
 READINGS = 8
 """*Chosen*: how often a first page is read while replacements move ``gen`` under it. The last one stands as it was
 read, like a later page, whose cursor pins its generation."""
@@ -126,7 +126,7 @@ def _items(scope: UserScope, after: str | None, foreign: bool) -> Iterator[tuple
 def _foreign(scope: UserScope, after: str | None) -> Iterator[tuple[str, Item]]:
     table, keys = scope.ports.table, scope.keys
     places = all_rows(table, keys.partition, between=keys.foreign_behind(after))
-    while some := list(islice(places, READ_TOGETHER)):
+    while some := list(islice(places, READ_BATCH_SIZE)):
         found = table.get_many([keys.memory(item["id"]) for item in some])
         for item in some:
             if (row := found.get(keys.memory(item["id"]))) is not None:
@@ -142,5 +142,5 @@ def _read_cursor(listed: bytes, cursor: str) -> tuple[int, str]:
     """The pinned generation and the place of the page's end. Raises BadCursor."""
     gen, after = read_cursor(listed, cursor)
     if not (gen.isdecimal() and is_memory_key(after)):
-        raise BadCursor("not a cursor of this list")
+        raise InvalidCursor("not a cursor of this list")
     return int(gen), memory_place(Key("", after))

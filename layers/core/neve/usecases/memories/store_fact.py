@@ -18,7 +18,7 @@ from neve.usecases.memories.fact_writes import FactWrites, rows_of_facts, with_h
 from neve.usecases.memories.stored_fact import StoredFact
 from neve.usecases.privacy.screen_candidate import admitted_candidate, screened_candidate
 
-MOST_AT_ONCE = 20
+FACT_BATCH_SIZE = 20
 """Facts of one transaction: three rows each."""
 
 
@@ -30,12 +30,12 @@ def store_fact(scope: UserScope, candidate: FactCandidate, *, via: Via) -> Store
 
 
 def store_facts(scope: UserScope, candidates: Sequence[FactCandidate], *, via: Via) -> list[StoredFact]:
-    """Up to ``MOST_AT_ONCE`` of one session, in order and all or none. Raises what ``store_fact`` does."""
+    """Up to ``FACT_BATCH_SIZE`` of one session, in order and all or none. Raises what ``store_fact`` does."""
     for one in candidates:
         if len(statements(one.text)) > 1:
             raise invalid("text", "holds more than one statement; a fact is one (split=true keeps each by itself)")
-    if len(candidates) > MOST_AT_ONCE:
-        raise invalid("text", f"holds {len(candidates)} statements; {MOST_AT_ONCE} are kept at once")
+    if len(candidates) > FACT_BATCH_SIZE:
+        raise invalid("text", f"holds {len(candidates)} statements; {FACT_BATCH_SIZE} are accepted")
     gate = admitted_candidate if via == "api" else screened_candidate
     candidates = [gate(scope, one) for one in candidates]
     ids, now = scope.ports.ids, scope.ports.clock.now()

@@ -37,7 +37,7 @@ from neve.usecases.observe.refusals import (
     without_images,
     write_marker,
 )
-from neve.usecases.observe.report import ObservationReport, told
+from neve.usecases.observe.report import ObservationReport, fact_result
 from neve.usecases.privacy.screen_observed import screen_observed
 
 NOTHING_KEPT = "the observer found nothing worth keeping"
@@ -267,7 +267,7 @@ class _Pass:
         self.report.observed_seq = done.marker.observed_seq
         self.report.reinforced += done.reinforced
         self.report.unobservable += [{"seq": one.seq, "reason": one.reason} for one in read.refused]
-        self.report.facts += [told(fact) for fact in done.facts]
+        self.report.facts += [fact_result(fact) for fact in done.facts]
         if done.written:
             self.report.written.append(done.written)
         if done.written or any(fact.memory for fact in done.facts):

@@ -20,13 +20,13 @@ from neve.store.incarnation import UserErased
 from neve.store.memories import active_memories, memories_of
 
 MAX_ROWS = 50
-MOST_FACTS = 100
+MAX_FACTS = 100
 """Facts of the user that are compared with the events, those that were used last."""
 RANKED = 400
 """Rows of the rank index among which they are looked for."""
 STATES: tuple[Category, ...] = ("PLACE", "BIOGRAPHY")
 """What another statement may end without a word of it: "I moved to Rome", and somebody lived in Paris."""
-MOST_STATES = 10
+MAX_STATES = 10
 """Of those that share no word with the events (*chosen*)."""
 _SUBJECT = frozenset({"user"})
 """What every statement is about is shared by all."""
@@ -35,7 +35,7 @@ _SUBJECT = frozenset({"user"})
 def facts_elsewhere(scope: SessionScope) -> list[Memory]:
     """Facts of other conversations, those that were used last, as they are now."""
     page = scope.ports.table.query(scope.keys.partition, index=Index.RANK, limit=RANKED)
-    ids = [str(item["id"]) for item in page.items if item["kind"] == Kind.FACT and not _own(scope, item)][:MOST_FACTS]
+    ids = [str(item["id"]) for item in page.items if item["kind"] == Kind.FACT and not _own(scope, item)][:MAX_FACTS]
     return memories_of(scope.ports.table, scope.keys, ids)
 
 
@@ -79,7 +79,7 @@ def _alike(facts: Sequence[Memory], events: Sequence[Event]) -> list[LiveRow]:
     alike = [(len(words & said) / len(words), fact) for words, fact in about if words & said]
     best = [fact for _, fact in sorted(alike, key=lambda one: (-one[0], one[1].id))]
     states = [fact for words, fact in about if fact.category in STATES and not words & said]
-    return [LiveRow(fact.id, fact.kind, fact.tokens) for fact in (*best, *states[:MOST_STATES])]
+    return [LiveRow(fact.id, fact.kind, fact.tokens) for fact in (*best, *states[:MAX_STATES])]
 
 
 def _own(scope: SessionScope, item: Item) -> bool:

@@ -18,13 +18,13 @@ _COUNTED = ("facts_left_out", "facts_not_read")
 class ObservationReport:
     """It becomes the job's result. ``unobservable``: ``{seq, reason}`` of the events that were refused alone;
     ``images_left_out``: seqs of the events that were read without their images; ``facts``: what became of each, as
-    ``told`` says it; ``facts_left_out``: how many had no room; ``facts_not_read``: how many an answer had that were not
-    of the form. ``left_off_at``: where the worker had no time for one more pass, as a name for that place; None when
-    nothing is left to read. ``summary_refused``: of the compaction that followed; ``not_reflected``: why a reflection
-    was due and not done; ``reflection_left_out``: how many rows of one had no room. ``redacted``: personal data in the
-    observer's answers, by class. ``told``: how many of both lists an earlier worker of the job has logged;
-    ``facts_told``: the same of the facts left out, of those decided, and of those not read; ``counted``: so much of
-    ``redacted``."""
+    ``fact_result`` says it; ``facts_left_out``: how many had no room; ``facts_not_read``: how many an answer had that
+    were not of the form. ``left_off_at``: where the worker had no time for one more pass, as a name for that place;
+    None when nothing is left to read. ``summary_refused``: of the compaction that followed; ``not_reflected``: why a
+    reflection was due and not done; ``reflection_left_out``: how many rows of one had no room. ``redacted``: personal
+    data in the observer's answers, by class. ``reported_so_far``: how many of both lists an earlier worker of the job
+    has logged; ``facts_reported``: the same of the facts left out, of those decided, and of those not read;
+    ``counted``: so much of ``redacted``."""
 
     passes: int = 0
     written: list[str] = field(default_factory=list)
@@ -41,8 +41,8 @@ class ObservationReport:
     not_reflected: str | None = None
     reflection_left_out: int = 0
     redacted: dict[str, int] = field(default_factory=dict)
-    told: tuple[int, int] = (0, 0)
-    facts_told: tuple[int, int, int] = (0, 0, 0)
+    reported_so_far: tuple[int, int] = (0, 0)
+    facts_reported: tuple[int, int, int] = (0, 0, 0)
     counted: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -54,8 +54,8 @@ class ObservationReport:
             facts_not_read=result.get("facts_not_read", 0),
             redacted=dict(result.get("redacted", {})),
             counted=dict(result.get("redacted", {})),
-            told=(len(result.get("unobservable", ())), len(result.get("images_left_out", ()))),
-            facts_told=(
+            reported_so_far=(len(result.get("unobservable", ())), len(result.get("images_left_out", ()))),
+            facts_reported=(
                 result.get("facts_left_out", 0),
                 len(result.get("facts", ())),
                 result.get("facts_not_read", 0),
@@ -77,16 +77,16 @@ class ObservationReport:
     def found_nothing(self) -> bool:
         return not self.written and not any("id" in fact for fact in self.facts)
 
-    def untold(self) -> tuple[list[dict[str, Any]], list[int]]:
+    def unreported(self) -> tuple[list[dict[str, Any]], list[int]]:
         """The unobservable events and the left out images of this worker."""
-        return self.unobservable[self.told[0] :], self.images_left_out[self.told[1] :]
+        return self.unobservable[self.reported_so_far[0] :], self.images_left_out[self.reported_so_far[1] :]
 
-    def untold_facts(self) -> dict[str, int]:
+    def unreported_facts(self) -> dict[str, int]:
         """How many facts of this worker came to each decision; ``left_out``: had no room; ``not_read``: were not of the
         form."""
-        decisions = Counter(str(fact["decision"]) for fact in self.facts[self.facts_told[1] :])
-        not_read = self.facts_not_read - self.facts_told[2]
-        return {**decisions, "left_out": self.facts_left_out - self.facts_told[0], "not_read": not_read}
+        decisions = Counter(str(fact["decision"]) for fact in self.facts[self.facts_reported[1] :])
+        not_read = self.facts_not_read - self.facts_reported[2]
+        return {**decisions, "left_out": self.facts_left_out - self.facts_reported[0], "not_read": not_read}
 
     def uncounted(self) -> dict[str, int]:
         """Of ``redacted``, what this worker has taken out."""
@@ -102,15 +102,15 @@ class ObservationReport:
 
     def reflection(self) -> dict[str, Any]:
         """What a reflection did not do, where there is such a thing."""
-        told = {"reflection_reason": self.not_reflected, "reflection_left_out": self.reflection_left_out}
-        return {name: value for name, value in told.items() if value}
+        left_out = {"reflection_reason": self.not_reflected, "reflection_left_out": self.reflection_left_out}
+        return {name: value for name, value in left_out.items() if value}
 
     def left_out(self) -> dict[str, Any]:
         """What was not observed, where there is such a thing."""
         return {name: found for name in (*_LEFT_OUT, *_COUNTED) if (found := getattr(self, name))}
 
 
-def told(fact: StoredFact) -> dict[str, Any]:
+def fact_result(fact: StoredFact) -> dict[str, Any]:
     """Decision, criteria and reason, with the row's id where there is one: no word of the fact."""
     found = {"decision": fact.decision, "criteria": asdict(fact.criteria), "reason": fact.reason}
     return found | ({"id": fact.memory.id} if fact.memory else {})

@@ -20,7 +20,7 @@ from neve.store.transact import transact
 from neve.usecases.pack.gather_pack import PackInputs, gather_pack
 
 CONTENT_TYPE = "application/json"
-ONE_BY_ONE, MOST_TAKEN = 8, 24
+ONE_BY_ONE, MAX_ATTEMPTS = 8, 24
 """*Chosen*: how many versions behind a pack are tried one after the other, and how many at all. From there on each lies
 twice as far as the one before: builds that never got to their pointer leave objects, and a session that has dozens of
 them finds a free number all the same."""
@@ -118,8 +118,8 @@ def _render(inputs: PackInputs, epoch: SessionEpoch, trigger: Trigger, now: date
 def _store(scope: SessionScope, built: BuiltPack) -> BuiltPack:
     """Write the object under the first free version. An object that is there already was written by a build that
     crashed before its pointer, or by a concurrent one: it is adopted when it was built from the same inputs. Raises
-    Conflict when ``MOST_TAKEN`` are taken."""
-    for tried in range(MOST_TAKEN):
+    Conflict when ``MAX_ATTEMPTS`` are taken."""
+    for tried in range(MAX_ATTEMPTS):
         manifest = built.manifest
         key = scope.keys.pack_object(manifest.pack_version)
         if scope.ports.objects.put_new(key, built.body(), content_type=CONTENT_TYPE):

@@ -51,7 +51,7 @@ def packs_with(scope: UserScope, holds: Holds) -> list[PackVersion]:
 
 
 def purge_versions(scope: UserScope, session_id: str, versions: Collection[int]) -> int:
-    """How many of ``versions`` there were. When the served one is among them, the next read builds the pack anew, with
+    """How many of ``versions`` there were. When the served one is among them, the next read rebuilds the pack, with
     the trigger ``initial``; a number is never given out twice. What a build has left that crashed or lost before its
     pointer goes too.
 

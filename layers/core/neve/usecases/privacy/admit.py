@@ -55,7 +55,7 @@ def _kept(value: str | Sequence[str] | None, field: str, kept: Mapping[str, str]
 
 def _refusal(screened: Mapping[str, Screened]) -> NeveError:
     errors = [
-        FieldError(field, f"holds what the policy blocks: {', '.join(sorted(found.blocked))}")
+        FieldError(field, f"contains data that the policy blocks: {', '.join(sorted(found.blocked))}")
         for field, found in screened.items()
         if found.blocked
     ]

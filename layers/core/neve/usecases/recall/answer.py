@@ -118,7 +118,7 @@ class RecallAnswer:
         return {
             "Recalls": 1,
             "RecallDegraded": any(flag != INDEX_BEHIND for flag in self.degraded),
-            "RecallBehind": INDEX_BEHIND in self.degraded,
+            "RecallIndexLag": INDEX_BEHIND in self.degraded,
             "RecallNotSearched": self.result_state == "not_searched",
             "RecallEmpty": self.result_state == "none",
         }

@@ -42,7 +42,7 @@ from neve.usecases.recall.stages.hydrate import (
 from neve.usecases.recall.stages.late import Late
 from neve.usecases.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
 from neve.usecases.recall.stages.rank_candidates import Ranked
-from neve.usecases.recall.stages.reads import Aside, Behind, Standing, start_reads
+from neve.usecases.recall.stages.reads import Aside, IndexLag, UserState, start_reads
 from neve.usecases.recall.time_budget import TimeBudget
 
 HYDRATE_ERROR = "hydrate:error"
@@ -98,7 +98,7 @@ class _Read:
     """Steps 1 and 2: who asks, what must not be answered with, what the legs found, and what is too new for them, by
     id with its rev."""
 
-    behind: Behind | None
+    index_lag: IndexLag | None
     hydration: Hydration
     ahead: Task[Ahead]
     out: LeftOut
@@ -121,27 +121,27 @@ class _Search:
         self.legs.start()
         reads = start_reads(self.scope, self.request)
         self.late.start()
-        standing, aside = reads.collect(self.budget.legs_end_ms)
-        if standing.head.state == "closed":
-            rows.writable(standing.head)
-        if standing.head.state == "erasing":
-            return self._found([], (), standing.head)
+        user_state, aside = reads.collect(self.budget.legs_end_ms)
+        if user_state.head.state == "closed":
+            rows.writable(user_state.head)
+        if user_state.head.state == "erasing":
+            return self._found([], (), user_state.head)
         self.legs.start_words(self.request.where, depth)
-        hydration = Hydration(self.scope, self.request, standing.head, self.budget.ends_ms, self.last)
-        ahead = self.scope.ports.tasks.start(lambda: self._read_ahead(hydration, standing, aside))
+        hydration = Hydration(self.scope, self.request, user_state.head, self.budget.ends_ms, self.last)
+        ahead = self.scope.ports.tasks.start(lambda: self._read_ahead(hydration, user_state, aside))
         reading = self.legs.read(self.request.where, depth)
         pack, new_items = aside.collect(self.budget.legs_end_ms)
-        out = _left_out(standing, pack, self.request)
-        new, dropped = new_candidates(self.request, standing.head, out, new_items)
+        out = _left_out(user_state, pack, self.request)
+        new, dropped = new_candidates(self.request, user_state.head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
-        return self._ranked(_Read(aside.behind, hydration, ahead, out, reading, new_revs, tuple(dropped)))
+        return self._ranked(_Read(aside.index_lag, hydration, ahead, out, reading, new_revs, tuple(dropped)))
 
-    def _read_ahead(self, hydration: Hydration, standing: Standing, aside: Aside) -> Ahead:
+    def _read_ahead(self, hydration: Hydration, user_state: UserState, aside: Aside) -> Ahead:
         """The utterances that BM25 finds, while the query is still being embedded. In a task: it waits for tasks that
         were started before it."""
         found = self.legs.by_words()
-        out = _left_out(standing, aside.pack.result(), self.request)
+        out = _left_out(user_state, aside.pack.result(), self.request)
         return hydration.read_ahead(utterances_among(gated_words(self.request, out, found)))
 
     def _pack_allowance(self) -> int:
@@ -170,7 +170,7 @@ class _Search:
                 self.legs.degraded.append(DEADLINE)
                 break
             dropped += ranking.dropped
-        lag = read.behind.lag(self.budget.legs_end_ms) if read.behind else None
+        lag = read.index_lag.lag(self.budget.legs_end_ms) if read.index_lag else None
         if lag is not None:
             self.legs.degraded.append(INDEX_BEHIND)
         found = self._found(ranking.ranked, dropped, read.hydration.seen)
@@ -208,14 +208,14 @@ def _revs(found: Iterable[Candidate], new: Mapping[str, int]) -> dict[str, int]:
     return {**revs, **{identifier: max(rev, revs.get(identifier, 0)) for identifier, rev in new.items()}}
 
 
-def _left_out(standing: Standing, pack: PackContents | None, request: ResolvedRequest) -> LeftOut:
+def _left_out(user_state: UserState, pack: PackContents | None, request: ResolvedRequest) -> LeftOut:
     everything = SearchFilter(statuses=())
-    named = [read_row(item, standing.head, everything) for item in standing.excluded]
+    named = [read_row(item, user_state.head, everything) for item in user_state.excluded]
     prints = [row.fingerprint for row in named if isinstance(row, RecallRow)]
     asked = request.command
     prompt = asked.mode == "prompt"
     session = asked.session_id if prompt else None
-    return left_out(pack, asked.exclude_ids, prints, standing.history, prompt_of=session, of_prompt=prompt)
+    return left_out(pack, asked.exclude_ids, prints, user_state.history, prompt_of=session, of_prompt=prompt)
 
 
 def _starved(request: ResolvedRequest, reading: Reading, dropped: Iterable[Dropped]) -> bool:

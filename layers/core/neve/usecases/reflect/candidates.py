@@ -10,7 +10,7 @@ from neve.scope import UserScope
 from neve.store.memories import active_memories
 from neve.store.partitions import all_rows
 
-READ_TOGETHER = 100
+READ_BATCH_SIZE = 100
 """Rows of one batch read, as DynamoDB takes them."""
 
 
@@ -23,5 +23,5 @@ def candidate_rows(scope: UserScope, gen: int) -> list[Memory]:
         for item in all_rows(table, keys.partition, index=Index.RANK)
         if is_candidate(item["kind"], item["scope"]) and visible(item["born_gen"], item.get("died_gen"), gen)
     ]
-    starts = range(0, len(ids), READ_TOGETHER)
-    return [m for start in starts for m in active_memories(table, keys, ids[start : start + READ_TOGETHER], gen)]
+    starts = range(0, len(ids), READ_BATCH_SIZE)
+    return [m for start in starts for m in active_memories(table, keys, ids[start : start + READ_BATCH_SIZE], gen)]

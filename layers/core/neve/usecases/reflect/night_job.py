@@ -19,7 +19,7 @@ from neve.ports import Delete, Item, Key, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact
-from neve.usecases.jobs.messages.reflection import KIND, Asked
+from neve.usecases.jobs.messages.reflection import KIND, ReflectionRequest
 from neve.usecases.reflect.run_parts import COUNTS, part_put, part_row
 from neve.usecases.tenants.usage import model_usage, usage_put
 
@@ -45,7 +45,7 @@ class NightJob:
     """``token``: this worker's. ``cursors``: behind which row each part of the batches goes on."""
 
     scope: UserScope
-    asked: Asked
+    asked: ReflectionRequest
     token: str
     incarnation: int
     gen: int
@@ -120,13 +120,13 @@ class NightJob:
         return job
 
 
-def take_up(scope: UserScope, asked: Asked) -> NightJob | None:
+def take_up(scope: UserScope, asked: ReflectionRequest) -> NightJob | None:
     """None when there is nothing to do: the job is done, or the user is gone. Raises UserBusy."""
     token = scope.ports.ids.token()
     return transact(scope.ports, lambda: _take_up(scope, asked, token))
 
 
-def _take_up(scope: UserScope, asked: Asked, token: str) -> NightJob | None:
+def _take_up(scope: UserScope, asked: ReflectionRequest, token: str) -> NightJob | None:
     keys, ports = scope.keys, scope.ports
     part = part_row(keys, asked.run)
     found = ports.table.get_many([keys.head, keys.reflect_due, keys.job(asked.job_id), *part])

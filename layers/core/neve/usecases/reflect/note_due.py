@@ -18,7 +18,7 @@ from neve.store.transact import transact
 
 def new_candidates(changes: Sequence[Change]) -> dict[UserKeys, str]:
     """When the oldest new row of each user was created that a night may condense."""
-    new = (change.new for change in changes if change.new is not None and _may_be_untold(change))
+    new = (change.new for change in changes if change.new is not None and _may_be_unnoticed(change))
     memories = (item for item in new if item.get("type") == "memory" and _is_candidate(item))
     return _oldest((UserKeys(item["tenant_id"], item["user_id"]), item["created_at"]) for item in memories)
 
@@ -35,7 +35,7 @@ def _oldest(created: Iterable[tuple[UserKeys, str]]) -> dict[UserKeys, str]:
     return oldest
 
 
-def _may_be_untold(change: Change) -> bool:
+def _may_be_unnoticed(change: Change) -> bool:
     """A new row; and one whose rev moves before the index had it: the batch that told of it may have been given up, and
     when the index has it behind this one, the sweep does not find it."""
     if change.old is None or change.new is None:

@@ -20,10 +20,10 @@ from neve.store import rows
 from neve.store.keys import TENANTS, Keys
 from neve.store.partitions import all_rows
 from neve.store.tenants.tenant_rows import TenantRow, read_tenant
-from neve.usecases.jobs.messages.reflection import Asked, asked_by, tenant_message
+from neve.usecases.jobs.messages.reflection import ReflectionRequest, reflection_request, tenant_message
 from neve.usecases.reflect.run import as_it_stands, new_run, night_run_id
 
-TOGETHER = 50
+TENANT_BATCH_SIZE = 50
 """Tenants whose two nights are read at once."""
 A_MOMENT = timedelta(seconds=1)
 
@@ -40,10 +40,10 @@ class Planned:
 
     def metrics(self) -> dict[str, float]:
         return {
-            "LastSuccess": 1,
-            "NightsBegun": self.begun,
-            "NightsFinished": self.finished,
-            "NightUnfinishedSeconds": self.unfinished_s,
+            "ScheduledRunsSucceeded": 1,
+            "NightlyReflectionsStarted": self.begun,
+            "NightlyReflectionsCompleted": self.finished,
+            "NightlyReflectionAgeSeconds": self.unfinished_s,
         }
 
 
@@ -51,7 +51,7 @@ def plan_nights(ports: Ports) -> Planned:
     """May be repeated at any time. Raises StoreUnavailable, in which case the next hour goes on."""
     now, planned = ports.clock.now(), Planned()
     tenants = (read_tenant(item) for item in all_rows(ports.table, TENANTS))
-    while some := list(islice(tenants, TOGETHER)):
+    while some := list(islice(tenants, TENANT_BATCH_SIZE)):
         nights = [_Night.of(tenant, now) for tenant in some]
         found = ports.table.get_many([key for night in nights for key in night.rows()])
         for night in nights:
@@ -109,7 +109,7 @@ def _begin(scope: TenantScope, night: datetime, now: datetime) -> bool:
     """Whether it was this planner that began it. The row first: without it two planners would send a message each. What
     a crash leaves without one is sent by the next hour."""
     until = old_enough(now, scope.policy.reflection_min_age_days)
-    asked = Asked(night_run_id(scope.keys, night), until)
+    asked = ReflectionRequest(night_run_id(scope.keys, night), until)
     try:
         scope.ports.table.write([rows.put_job(scope.keys, new_run(asked, iso(now)))])
     except Conflict:
@@ -123,5 +123,5 @@ def _looked_after(scope: TenantScope, job: Job, now: datetime) -> Job:
     if job.state.get("planned"):
         return as_it_stands(scope, job)
     if parse(job.created_at) + PLANNED_AGAIN < now:
-        scope.ports.queue.send(QueueName.REFLECT, [tenant_message(scope.keys, asked_by(job))])
+        scope.ports.queue.send(QueueName.REFLECT, [tenant_message(scope.keys, reflection_request(job))])
     return job

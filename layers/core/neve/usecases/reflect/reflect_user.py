@@ -18,7 +18,7 @@ from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
 from neve.ports import ContentRefused, ModelRefused
 from neve.scope import UserScope
 from neve.store.incarnation import UserErased
-from neve.usecases.jobs.messages.reflection import Asked
+from neve.usecases.jobs.messages.reflection import ReflectionRequest
 from neve.usecases.privacy.screen_answers import screen_condensed
 from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.condensed_memory import condensed_memories
@@ -46,7 +46,9 @@ class UserReport:
             self.counts[name] = self.counts.get(name, 0) + n
 
 
-def reflect_user(scope: UserScope, asked: Asked, report: UserReport, seconds_left: SecondsLeft = for_ever) -> bool:
+def reflect_user(
+    scope: UserScope, asked: ReflectionRequest, report: UserReport, seconds_left: SecondsLeft = for_ever
+) -> bool:
     """False while another worker has to go on. ``report`` is told of each batch when it is committed, whatever comes
     behind it. Replaying a message, and one of a user who is gone, is a no-op.
 

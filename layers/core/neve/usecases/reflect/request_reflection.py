@@ -12,12 +12,12 @@ from neve.ports import Conflict, QueueName
 from neve.scope import TenantScope, UserScope
 from neve.store import rows
 from neve.store.tenants.directory import users_of
-from neve.usecases.jobs.messages.reflection import KIND, Asked, tenant_message, user_message
+from neve.usecases.jobs.messages.reflection import KIND, ReflectionRequest, tenant_message, user_message
 from neve.usecases.jobs.read_jobs import get_tenant_job
 from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.run import new_run
 
-MOST_IDS = 10_000
+MAX_IDS = 10_000
 """Of one answer: some 400 KB."""
 LOOK_S = 15.0
 """How long a look at everybody may take: the function has 28 s."""
@@ -27,7 +27,7 @@ def request_reflection(scope: TenantScope, user: str | None, min_age_days: float
     """A queued job. Whoever asks is not asked whether it is worth a run. Raises erasing, user_closed,
     StoreUnavailable; a call that could not be sent leaves no job."""
     now = scope.ports.clock.now()
-    asked = Asked(f"job_{scope.ports.ids.ulid(now)}", _until(scope, min_age_days), regardless=True)
+    asked = ReflectionRequest(f"job_{scope.ports.ids.ulid(now)}", _until(scope, min_age_days), regardless=True)
     # the message first: a row without one would stay queued for as long as it is kept
     if user is None:
         job = new_run(asked, iso(now))
@@ -68,7 +68,7 @@ def plan_reflection(scope: TenantScope, user: str | None, min_age_days: float | 
     plan, until = Plan(), _until(scope, min_age_days)
     ends_ms = scope.ports.clock.monotonic_ms() + LOOK_S * 1000
     for one in _users(scope, user):
-        if len(plan.eligible) >= MOST_IDS or scope.ports.clock.monotonic_ms() > ends_ms:
+        if len(plan.eligible) >= MAX_IDS or scope.ports.clock.monotonic_ms() > ends_ms:
             plan.complete = False
             break
         _plan_user(one, until, plan)

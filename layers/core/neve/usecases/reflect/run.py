@@ -15,7 +15,7 @@ from neve.scope import TenantScope
 from neve.store import rows
 from neve.store.keys import Keys, reflect_due_until
 from neve.store.transact import transact
-from neve.usecases.jobs.messages.reflection import KIND, Asked, part_of, user_message
+from neve.usecases.jobs.messages.reflection import KIND, ReflectionRequest, part_of, user_message
 from neve.usecases.jobs.read_jobs import get_tenant_job
 from neve.usecases.reflect.run_parts import COUNTS, sum_of_parts
 
@@ -28,11 +28,11 @@ def night_run_id(keys: Keys, night: datetime) -> str:
     return f"job_{ulid_named(f'night/{keys.tenant}/{iso(night)}')}"
 
 
-def new_run(asked: Asked, created_at: str) -> Job:
+def new_run(asked: ReflectionRequest, created_at: str) -> Job:
     return Job(asked.job_id, KIND, "queued", created_at, state={**asked.body(), "planned": False})
 
 
-def tell_users(scope: TenantScope, asked: Asked) -> bool:
+def queue_users(scope: TenantScope, asked: ReflectionRequest) -> bool:
     """Queue a message for each user of the next page of a run; False when there may be another page, for which its
     message is to be sent again: it then stands behind the pages of other tenants. A page is on the job's row before it
     is sent, and counted when it has been: a crash sends it again, and the same users know that they were told. Raises
@@ -46,7 +46,7 @@ def tell_users(scope: TenantScope, asked: Asked) -> bool:
     return transact(scope.ports, lambda: _told(scope, asked, page))
 
 
-def _next_page(scope: TenantScope, asked: Asked) -> list[str] | None:
+def _next_page(scope: TenantScope, asked: ReflectionRequest) -> list[str] | None:
     """Who is to be told of next; None when everybody was."""
     job = _run(scope, asked)
     if job.status in ("done", "failed") or job.state.get("planned"):
@@ -59,7 +59,7 @@ def _next_page(scope: TenantScope, asked: Asked) -> list[str] | None:
     return users
 
 
-def _told(scope: TenantScope, asked: Asked, told: list[str]) -> bool:
+def _told(scope: TenantScope, asked: ReflectionRequest, told: list[str]) -> bool:
     """Whether everybody was told of."""
     job = _run(scope, asked)
     if job.state.get("telling") != told:  # another worker was told of the same page, and was faster
@@ -72,13 +72,13 @@ def _told(scope: TenantScope, asked: Asked, told: list[str]) -> bool:
     return cursor is None
 
 
-def _run(scope: TenantScope, asked: Asked) -> Job:
+def _run(scope: TenantScope, asked: ReflectionRequest) -> Job:
     """The run's row; a message that came before it makes it."""
     item = scope.ports.table.get(scope.keys.job(asked.job_id))
     return rows.read_job(item) if item else new_run(asked, iso(scope.ports.clock.now()))
 
 
-def _page(scope: TenantScope, asked: Asked, cursor: str | None) -> tuple[list[str], str | None]:
+def _page(scope: TenantScope, asked: ReflectionRequest, cursor: str | None) -> tuple[list[str], str | None]:
     """A night is for those whose rows are due; who asks for everybody gets everybody."""
     table, keys = scope.ports.table, scope.keys
     if asked.regardless:

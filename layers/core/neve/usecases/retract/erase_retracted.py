@@ -33,13 +33,13 @@ BATCH = 40
 """Rows of one transaction: of an event, its client id and its token vectors below 100 actions."""
 DELETED = 16
 """Memories of one transaction: each takes up to five actions."""
-IMAGES_AT_ONCE = 50
+IMAGE_BATCH_SIZE = 50
 """*Chosen*: each takes five calls of the object store one after the other, some ten seconds together, and each part two
 readings of all the user's events."""
 
 
 @dataclass(frozen=True)
-class MadeOfIt:
+class DerivedRows:
     """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
     documents, by id and rev, none of which is there any more; ``kept``: ids of memories that held words of it
     before."""
@@ -71,7 +71,7 @@ class Receipt:
         return {**counts, "rebuilt_packs": [], "verified": self.left == 0}
 
 
-def erase_retracted(scope: SessionScope, incarnation: int, retraction: Retraction, made: MadeOfIt) -> Receipt:
+def erase_retracted(scope: SessionScope, incarnation: int, retraction: Retraction, made: DerivedRows) -> Receipt:
     """Raises UserErased, StoreUnavailable."""
     return _Erasing(scope, incarnation, retraction, made).run()
 
@@ -81,7 +81,7 @@ class _Erasing:
     scope: SessionScope
     incarnation: int
     retraction: Retraction
-    made: MadeOfIt
+    made: DerivedRows
     receipt: Receipt = field(default_factory=Receipt)
 
     def run(self) -> Receipt:
@@ -126,7 +126,7 @@ class _Erasing:
         """Of events that are blank by now. In parts, each of which is noted: a worker that is cut off is followed there
         (docs/rules/sessions.md#images)."""
         images = {image for item in items for image in rows.images_of_row(item)}
-        for part in _batched(sorted(images), IMAGES_AT_ONCE):
+        for part in _batched(sorted(images), IMAGE_BATCH_SIZE):
             gone = frozenset(part)
             self.receipt.images += len(remove_images(self.scope, gone, sent=True))
             note_removed(self.scope, items, gone)
@@ -224,11 +224,11 @@ class _Erasing:
     # --- packs ----------------------------------------------------------------------------------
 
     def _erase_packs(self) -> None:
-        """Of any session of the user. They are built anew when what is left of the touched rows has been written."""
+        """Of any session of the user. They are rebuilt when what is left of the touched rows has been written."""
         self.receipt.packs += purge_packs_made_of(self.scope, self.made)
 
 
-def purge_packs_made_of(scope: SessionScope, made: MadeOfIt) -> int:
+def purge_packs_made_of(scope: SessionScope, made: DerivedRows) -> int:
     """Of how many versions. Nothing moves where no row was made of the deleted: no pack can hold it then. Raises
     StoreUnavailable, and 409 ``conflict``."""
     return len(purge_packs_with(scope, made.is_in)) if made.touched or made.kept or made.revisions else 0

@@ -15,7 +15,7 @@ from neve.store.documents import read_document, text_of
 from neve.store.partitions import all_rows
 from neve.usecases.retract.still_used import used_elsewhere
 
-READ_TOGETHER = 25
+READ_BATCH_SIZE = 25
 """Revisions of 300 KB at most."""
 
 
@@ -58,5 +58,5 @@ def erase_vectors(scope: UserScope, texts: Collection[str]) -> int:
 
 def stored_revisions(scope: UserScope, revisions: Iterable[tuple[str, int]]) -> Iterator[Item]:
     keys = [scope.keys.document_rev(document_id, rev) for document_id, rev in revisions]
-    for start in range(0, len(keys), READ_TOGETHER):
-        yield from scope.ports.table.get_many(keys[start : start + READ_TOGETHER]).values()
+    for start in range(0, len(keys), READ_BATCH_SIZE):
+        yield from scope.ports.table.get_many(keys[start : start + READ_BATCH_SIZE]).values()

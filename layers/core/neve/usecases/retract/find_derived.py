@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from neve.domain.memories.said_again import MOST_RETOLD, first_statement, range_of, statements_of
+from neve.domain.memories.said_again import MAX_REPEATED_FACTS, first_statement, range_of, statements_of
 from neve.domain.records import Kind, Memory, Retraction, SessionHead, SessionMarker, Spans, Statement
 from neve.domain.retract.derived import Consequences, Elsewhere, consequences, is_touched, unknown_sources
 from neve.domain.sessions.transcript import event_text
@@ -19,7 +19,7 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.keys import MEMORY
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
-from neve.usecases.reflect.candidates import READ_TOGETHER
+from neve.usecases.reflect.candidates import READ_BATCH_SIZE
 
 SKEW = timedelta(hours=1)
 """A memory's id holds the time of the worker that made it, the session's start that of whoever opened it."""
@@ -71,7 +71,7 @@ class _Weighing:
         marker names, though it may be what such a row had replaced."""
         table, keys = self.scope.ports.table, self.scope.keys
         since = self.scope.ports.ids.ulid(parse(self.session.started_at) - SKEW)[:10]
-        if len(marker.retold) < MOST_RETOLD:
+        if len(marker.retold) < MAX_REPEATED_FACTS:
             found = all_rows(table, keys.partition, between=keys.memories_since(since))
         else:
             found = all_rows(table, keys.partition, prefix=MEMORY)
@@ -117,8 +117,8 @@ class _Weighing:
         self.known |= {memory.id: memory for memory in memories}
 
     def _read_heads(self, sessions: Sequence[str]) -> None:
-        for start in range(0, len(sessions), READ_TOGETHER):
-            named = {self.scope.keys.of_session(one).session_head: one for one in sessions[start:][:READ_TOGETHER]}
+        for start in range(0, len(sessions), READ_BATCH_SIZE):
+            named = {self.scope.keys.of_session(one).session_head: one for one in sessions[start:][:READ_BATCH_SIZE]}
             found = self.scope.ports.table.get_many(list(named))
             for key, session in named.items():
                 there = rows.read_session(found[key]) if key in found else SessionHead(session, "closed", "")
@@ -175,5 +175,5 @@ def _said_since(scope: SessionScope, outcome: Consequences) -> set[str]:
 
 
 def by_ids(scope: SessionScope, ids: Sequence[str]) -> Iterable[Memory]:
-    for start in range(0, len(ids), READ_TOGETHER):
-        yield from memories_of(scope.ports.table, scope.keys, ids[start : start + READ_TOGETHER])
+    for start in range(0, len(ids), READ_BATCH_SIZE):
+        yield from memories_of(scope.ports.table, scope.keys, ids[start : start + READ_BATCH_SIZE])

@@ -135,11 +135,11 @@ class _Retract:
         """What the end of the log was for the first call that named none, it is for every later one. Raises 422 for
         seqs that are not in the log."""
         if self.wanted.from_seq > head.last_seq:
-            raise invalid("from_seq", f"there is no such event: the log ends at {head.last_seq}")
+            raise invalid("from_seq", f"event not found: the last seq of the session is {head.last_seq}")
         if self.wanted.to_seq is None:
             return next((one.seq_to for one in earlier if one.to_end), head.last_seq)
         if self.wanted.to_seq > head.last_seq:
-            raise invalid("to_seq", f"there is no such event: the log ends at {head.last_seq}")
+            raise invalid("to_seq", f"event not found: the last seq of the session is {head.last_seq}")
         return self.wanted.to_seq
 
     # --- the commit -----------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class _Retract:
 
     def _summary_goes_on(self, epoch: SessionEpoch, retraction: Retraction) -> list[WriteOp]:
         """The summary of what is covered stands in the new epoch too, unless some of it was taken back: then an extract
-        of what is left stands in until the job has it written anew."""
+        of what is left stands in until the job has it rewritten."""
         if epoch.covers_from is None or epoch.covers_to is None or covers_any(epoch, retraction.fresh):
             return []
         item: Item | None = self.scope.ports.table.get(self.scope.keys.summary(epoch.epoch))
@@ -227,7 +227,7 @@ def covers_any(epoch: SessionEpoch, spans: Spans) -> bool:
 
 def _without_what_was_said(marker: SessionMarker, retraction: Retraction) -> SessionMarker:
     """What an observer said of the task, the title and how to go on may be about what is taken back; the next pass says
-    it anew."""
+    it again."""
     if retraction.seq_from > marker.observed_seq:
         return marker
     return replace(marker, current_task=None, suggested_continuation=None, thread_title=None)

@@ -295,7 +295,7 @@ class _Reverting:
         return found | (self.scope.ports.table.get_many(beside) if beside else {})
 
     def _moved_back(self, session: str, spans: Spans, found: dict[Key, Item]) -> Filing | None:
-        """To the start of the session: its account is of all of it. A summary that left is written anew; one that a
+        """To the start of the session: its account is of all of it. A summary that left is rewritten; one that a
         person deleted is not. None for a session that was never filed."""
         keys = self.scope.of_session(session).keys
         if keys.filing not in found:

@@ -1,4 +1,4 @@
-"""Write the summary of a session anew when some of what it covers was taken back (docs/rules/retract.md#summary). What
+"""Rewrite the summary of a session when some of what it covers was taken back (docs/rules/retract.md#summary). What
 is covered stays covered; until then an extract of what is left stands in."""
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ from neve.usecases.lag.memory_lag import leave_if_caught_up
 from neve.usecases.observe.extract_session import refused
 from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
-from neve.usecases.pack.build_anew import build_anew, served_with
 from neve.usecases.pack.build_pack import build_pack
-from neve.usecases.retract.erase_retracted import MadeOfIt, erase_retracted, purge_packs_made_of
+from neve.usecases.pack.rebuild_packs import rebuild_packs, served_with
+from neve.usecases.retract.erase_retracted import DerivedRows, erase_retracted, purge_packs_made_of
 from neve.usecases.retract.observe_remainder import observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
 from neve.usecases.retract.retract_job import ERASED, PACK, SUMMARY, JobEnded, after, is_done, note, read
@@ -33,7 +33,7 @@ from neve.usecases.retract.revert_documents import revert_documents
 from neve.usecases.retract.rewrite_summary import rewrite_summary
 
 ERASE_S = 30.0
-"""Of a worker's time, for an erasure to begin (*chosen*): one that is cut off begins anew, with what is left."""
+"""Of a worker's time, for an erasure to begin (*chosen*): one that is cut off starts over, with what is left."""
 
 
 def run_retraction(
@@ -125,7 +125,7 @@ class _Retracting:
         receipt.vectors += counted.get("document_vectors", 0)
         self._note(ERASED, {"erased": receipt.told()})
 
-    def _note_served(self, made: MadeOfIt) -> None:
+    def _note_served(self, made: DerivedRows) -> None:
         """Before they are purged, and on top of what a worker before noted: afterwards nobody finds them."""
         served = served_with(self.scope, made.is_in)
 
@@ -146,7 +146,7 @@ class _Retracting:
         if is_done(job, ERASED):
             purge_packs_made_of(self.scope, _made_of_it(job))
         if purged := job.state.get("purged"):
-            rebuilt = build_anew(self.scope, purged, job.result.get("written", ()))
+            rebuilt = rebuild_packs(self.scope, purged, job.result.get("written", ()))
             result = {"erased": {**job.result.get("erased", {}), "rebuilt_packs": rebuilt}}
         if job.state.get("flipped") or job.result.get("written"):
             with contextlib.suppress(StoreUnavailable):  # build_pack has noted it; the sweep tries again
@@ -157,7 +157,7 @@ class _Retracting:
         note(self.scope, self.job_id, lambda job: after(job, step, result))
 
 
-def _made_of_it(job: Job) -> MadeOfIt:
+def _made_of_it(job: Job) -> DerivedRows:
     state = job.state
     revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
-    return MadeOfIt(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
+    return DerivedRows(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))

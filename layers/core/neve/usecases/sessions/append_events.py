@@ -157,7 +157,7 @@ class _Append:
             if not row or not event.client_id:
                 continue
             if holds(head.erased, int(row["seq"])):
-                detail = f"events[{position}].client_id: '{event.client_id}' is that of a deleted event."
+                detail = f"events[{position}].client_id: '{event.client_id}' belongs to a deleted event."
                 raise NeveError("retracted", detail)
             if row["sha"] != _content_sha(event):
                 raise NeveError(
@@ -281,7 +281,7 @@ def _check_client_ids(events: Sequence[NewEvent]) -> None:
     seen: dict[str, str] = {}
     for position, event in enumerate(events):
         if event.client_id and seen.setdefault(event.client_id, _content_sha(event)) != _content_sha(event):
-            raise invalid(f"events[{position}].client_id", f"'{event.client_id}' names two different events")
+            raise invalid(f"events[{position}].client_id", f"'{event.client_id}' is used for two different events")
 
 
 def _content_sha(event: NewEvent) -> str:

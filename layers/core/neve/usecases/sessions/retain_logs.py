@@ -28,11 +28,11 @@ from neve.usecases.compact.artifacts import path_of
 from neve.usecases.images.image_objects import note_removed, remove_images
 
 RETENTION = "retain"
-SESSIONS_AT_ONCE = 200
+SESSION_BATCH_SIZE = 200
 """Sessions of a tenant that one sweep sends; the next one goes on with others, those of before being done."""
 NEVER = ""
 """A stored time that nothing was before."""
-EVENTS_AT_ONCE = 40
+EVENT_BATCH_SIZE = 40
 """Of one transaction: with an artifact for each, the head and two rows of the session it stays below 100 actions."""
 
 
@@ -51,7 +51,7 @@ def _send_of(scope: TenantScope, days: int) -> int:
     found = all_rows(ports.table, keys.archives, index=Index.DUE, between=archives_until(until))
     messages = [
         retention_message(keys.of_user(item["user_id"]).of_session(item["session_id"]))
-        for item in islice(found, SESSIONS_AT_ONCE)
+        for item in islice(found, SESSION_BATCH_SIZE)
     ]
     if messages:
         ports.queue.send(QueueName.JOBS, messages)
@@ -100,7 +100,7 @@ def retain_log(scope: SessionScope, seconds_left: SecondsLeft) -> int:
         _remove_images(scope, expired.items)
         transact(scope.ports, partial(_remove, scope, expired))
         removed += len(expired.events)
-        if len(expired.events) < EVENTS_AT_ONCE:
+        if len(expired.events) < EVENT_BATCH_SIZE:
             break
     return removed
 
@@ -115,10 +115,10 @@ def _next_expired(scope: SessionScope, before: str) -> _Expired | None:
     if epoch.covers_from is None or epoch.covers_to is None:
         return None
     first = max(epoch.covers_from, epoch.removed_to + 1)
-    log = all_rows(table, keys.log, between=keys.events(first, epoch.covers_to), page=EVENTS_AT_ONCE + 1)
-    items = list(islice(log, EVENTS_AT_ONCE + 1))
+    log = all_rows(table, keys.log, between=keys.events(first, epoch.covers_to), page=EVENT_BATCH_SIZE + 1)
+    items = list(islice(log, EVENT_BATCH_SIZE + 1))
     events = [rows.read_event(item) for item in items]
-    old = list(_older(events[:EVENTS_AT_ONCE], before))
+    old = list(_older(events[:EVENT_BATCH_SIZE], before))
     left = events[len(old)].created_at if len(old) < len(events) else None
     hidden = [item for item in items[len(old) :] if rows.IMAGES_LEFT in item]
     return _Expired(old, items[: len(old)], hidden, left, epoch.covers_to)

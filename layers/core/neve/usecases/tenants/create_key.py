@@ -37,7 +37,7 @@ def create_key(scope: TenantScope, scopes: Sequence[str], label: str | None = No
         row = tenant_rows.existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
         if len(row.live_keys) >= LIVE_KEYS:
             live = " and ".join(key.key_id for key in row.live_keys)
-            raise NeveError("too_many_keys", f"{live} are live; revoke one of them first.")
+            raise NeveError("too_many_keys", f"{live} API keys are active; revoke one of them first.")
         return add_key(scope.ports, row, scopes, label)
 
     return transact(scope.ports, attempt)

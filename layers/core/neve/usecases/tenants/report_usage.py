@@ -32,7 +32,7 @@ from neve.store.tenants.prompt_usage import (
 )
 from neve.store.transact import transact
 
-KNOWN_WRITES = 4
+MAX_WRITE_IDS = 4
 """How many reports' ids a session's row holds: a writer whose answer was lost finds its own behind three others."""
 WRITE_ID_LENGTH = SHA_LENGTH = 16
 """Characters of what only has to differ."""
@@ -134,7 +134,7 @@ class _Report:
 
     def _puts(self, found: dict[Key, Item], counted: Counted, day: str) -> list[WriteOp]:
         keys = self.scope.keys
-        known = (*counted.session.write_ids, self.write_id)[-KNOWN_WRITES:]
+        known = (*counted.session.write_ids, self.write_id)[-MAX_WRITE_IDS:]
         user, of_day = found.get(keys.user_prompts), found.get(keys.prompts_on(day))
         return [
             put_session_prompts(keys, replace(counted.session, write_ids=known)),

@@ -63,7 +63,7 @@ class Health:
 def service_health(ports: Ports) -> Health:
     """One batch read of the row store and one question to the index. Raises nothing for a store that is down: it says
     so."""
-    own = ports.caches.troubles.standing()
+    own = ports.caches.troubles.active()
     found = _rows(ports)
     embedder = _embedder(ports, found, is_loading=any(t.kind == "loading" for t in own))
     index = _index(ports, embedder.model)

@@ -17,7 +17,7 @@ from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.sessions.events import ImageBlock, Said
 from neve.usecases.compile.command import CompileCommand, Content
 from neve.usecases.compile.compile_context import Compiled
-from neve.usecases.compile.reads import Standing
+from neve.usecases.compile.reads import SessionState
 
 WARN_AT = 0.8
 """Share of the input from which a prompt is called nearly full."""
@@ -145,7 +145,7 @@ class HistoryOut(View):
     epoch: int
     turns: int = Field(description="That are shown.")
     hidden: dict[str, int] | None = Field(description="`from` and `to`: events that are summarised or left out.")
-    epoch_changed: bool = Field(description="This call cut the history or took its images out: it begins anew.")
+    epoch_changed: bool = Field(description="This call cut the history or took its images out: a new epoch starts.")
     compaction: Literal["queued", "none"]
 
 
@@ -214,23 +214,23 @@ class ContextOut(View):
 
     @classmethod
     def of(cls, made: Compiled, policy: Policy, cold_start_ms: float | None = None) -> ContextOut:
-        standing = made.material.standing
+        session_state = made.material.session_state
         return cls(
             format=made.command.format,
             request=dict(made.request) if made.request is not None else None,
             report=_report(made, policy),
-            session=_session(standing) if standing else None,
+            session=_session(session_state) if session_state else None,
             degraded=list(made.degraded),
             transparency=made.transparency,
-            memory_lag=MemoryLagOut.of(standing.lag) if standing else None,
+            memory_lag=MemoryLagOut.of(session_state.lag) if session_state else None,
             recall_id=made.recalled.recall_id if made.recalled else None,
             elapsed_ms=made.elapsed_ms,
             cold_start_ms=None if cold_start_ms is None else round(cold_start_ms, 1),
         )
 
 
-def _session(standing: Standing) -> SessionNote:
-    marker = standing.marker
+def _session(session_state: SessionState) -> SessionNote:
+    marker = session_state.marker
     return SessionNote(
         thread_title=marker.thread_title,
         current_task=marker.current_task,
@@ -315,16 +315,16 @@ def _breakpoints(made: Compiled, policy: Policy) -> list[BreakpointOut]:
 
 
 def _history(made: Compiled) -> HistoryOut | None:
-    standing, cut = made.material.standing, made.plan.cut
-    if standing is None or made.epoch is None or made.material.log is None:
+    session_state, cut = made.material.session_state, made.plan.cut
+    if session_state is None or made.epoch is None or made.material.log is None:
         return None
-    hidden = cut or standing.hidden
+    hidden = cut or session_state.hidden
     return HistoryOut(
         epoch=made.epoch.epoch,
         turns=made.plan.turns,
         hidden={"from": hidden.seq_from, "to": hidden.seq_to} if hidden else None,
         epoch_changed=cut is not None or made.material.images.dropped_to is not None,
-        compaction="queued" if cut is not None and made.epoch is not standing.epoch else "none",
+        compaction="queued" if cut is not None and made.epoch is not session_state.epoch else "none",
     )
 
 

@@ -10,7 +10,7 @@ from pydantic.functional_validators import BeforeValidator
 
 from neve.domain.documents.change import BY_PEOPLE, DocumentChange
 from neve.domain.documents.chunks import document_chunks
-from neve.domain.documents.description import LONGEST_NAME, LONGEST_SUMMARY
+from neve.domain.documents.description import MAX_NAME, MAX_SUMMARY
 from neve.domain.errors import invalid
 from neve.domain.records import Document, IncludePriority, Provenance, Status
 from neve.domain.tokens import estimate
@@ -39,10 +39,10 @@ Source = Annotated[str, Field(min_length=1, max_length=256)]
 class DocumentFields(Body):
     """A field that is absent stays as it is, or is the default of a new document."""
 
-    name: Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_collapsed)] | Unset = kept(
+    name: Annotated[str, Field(max_length=MAX_NAME), AfterValidator(_collapsed)] | Unset = kept(
         "Default: the first heading, else the path's last segment; again when empty."
     )
-    summary: Annotated[str, Field(max_length=LONGEST_SUMMARY), AfterValidator(_collapsed)] | Unset = kept(
+    summary: Annotated[str, Field(max_length=MAX_SUMMARY), AfterValidator(_collapsed)] | Unset = kept(
         "Default: the first lines; again when empty."
     )
     tags: Tags | Unset = kept()
@@ -92,7 +92,7 @@ class PutBody(DocumentFields):
 
     def command(self) -> DocumentChange:
         if not self.model_fields_set:
-            raise invalid("body", "names nothing to write")
+            raise invalid("body", "has no field to write")
         if self.source_type is None and self.source_id is None:
             return self.change(self.text)
         if self.source_type is None or self.source_id is None:
@@ -144,9 +144,9 @@ class DeleteQuery(Parameters):
     def checked(self, *, conditional: bool) -> None:
         """Raises 422."""
         if (self.path is None) == (self.prefix is None):
-            raise invalid("query.path", "or prefix is required, and not both")
+            raise invalid("query.path", "is required, or prefix; not both")
         if conditional and self.path is None:
-            raise invalid("header.If-Match", "is of one document: it goes with path")
+            raise invalid("header.If-Match", "is only allowed with path: it is of one document")
 
 
 class ListQuery(Parameters):

@@ -9,7 +9,7 @@ from neve.http.schemas.jobs.jobs import JobOut
 
 
 class EraseQuery(Parameters):
-    close: bool = Field(default=False, description="Refuse the id for good (410) instead of letting it begin anew.")
+    close: bool = Field(default=False, description="Refuse the id for good (410) instead of letting it start over.")
 
 
 ERASE_USER = Operation(

@@ -16,7 +16,7 @@ from neve.http.schemas.memories.memories import MAX_REASON, Importance, MemoryVi
 from neve.usecases.inbox.decision import Choice, Decision
 
 INBOX = "/v1/users/{user_id}/inbox"
-LONGEST_PATH = 1_000
+MAX_PATH = 1_000
 
 
 class InboxQuery(Parameters):
@@ -108,7 +108,7 @@ class RejectBody(Body):
         return Decision("reject")
 
 
-_PATH: Any = Field(default=None, min_length=1, max_length=LONGEST_PATH, description="Where the document is to be.")
+_PATH: Any = Field(default=None, min_length=1, max_length=MAX_PATH, description="Where the document is to be.")
 
 
 class EditBody(Body):

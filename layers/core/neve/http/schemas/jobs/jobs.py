@@ -10,7 +10,7 @@ from pydantic import Field
 from neve.domain.records import Job
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Identifier
-from neve.usecases.jobs.read_jobs import LONGEST_WAIT_S, WAIT_S
+from neve.usecases.jobs.read_jobs import MAX_WAIT_S, WAIT_S
 
 SESSION = "/v1/users/{user_id}/sessions/{session_id}"
 WAIT = "Poll up to 20 s for the end of the job."
@@ -76,7 +76,7 @@ class DrainBody(Body):
     user_id: Identifier | None = Field(default=None, description="Only this user; all users of the tenant when absent.")
     wait: bool = Field(default=False, description="As ``wait_s: 20``.")
     wait_s: float | None = Field(
-        default=None, ge=0, le=LONGEST_WAIT_S, description="Seconds to wait until nothing is pending any more."
+        default=None, ge=0, le=MAX_WAIT_S, description="Seconds to wait until nothing is pending any more."
     )
 
     def seconds(self) -> float:

@@ -81,7 +81,7 @@ class ImportText(TextBody):
         and the first line's refusal when there is nothing at all to import."""
         lines = [(n, line) for n, line in enumerate(self.root.split("\n"), start=1) if line.strip()]
         if not lines:
-            raise invalid("body", "holds no line")
+            raise invalid("body", "has no lines")
         if len(lines) > MAX_LINES:
             raise invalid("body", f"holds {len(lines)} lines; {MAX_LINES} are accepted")
         read = ReadLines([], [])

@@ -209,7 +209,7 @@ class UpdateBody(Body):
     def command(self) -> MemoryChange:
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
         if not fields:
-            raise invalid("body", "names nothing to change")
+            raise invalid("body", "has no field to change")
         refuse_null(self, self.model_fields_set - CLEARED_BY_NULL)
         casts: dict[str, Any] = {"priority": Priority, "status": Status, "tags": tuple, "key_topics": tuple}
         return MemoryChange({name: casts.get(name, lambda same: same)(value) for name, value in fields.items()})
@@ -217,7 +217,7 @@ class UpdateBody(Body):
 
 class DeleteQuery(Parameters):
     purge_packs: bool = Field(
-        default=False, description="Take the frozen pack versions that hold it away, too; the next read builds anew."
+        default=False, description="Take the frozen pack versions that hold it away, too; the next read rebuilds them."
     )
     cascade: bool = Field(default=False, description="Delete the reflections that were made of it, too.")
 
@@ -284,7 +284,7 @@ class ImportLine(Body):
         """``at``: where the line stands, for what is wrong with it. ``own_id``: for a line without one."""
         check_fields(self, f"{at}.")
         if self.id is not None and is_document_id(self.id):
-            raise invalid(f"{at}.id", "has the form of a document's")
+            raise invalid(f"{at}.id", "must not have the form of a document id")
         origin = self.provenance or ProvenanceLine()
         return ImportedRow(
             text=self.text,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from neve.domain.documents.description import LONGEST_SUMMARY, cut_at_word
+from neve.domain.documents.description import MAX_SUMMARY, cut_at_word
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
 from neve.http.schemas.fields import Filled, Identifier
@@ -24,7 +24,7 @@ from neve.usecases.recall.tool import (
     tools,
 )
 
-LONGEST_TITLE = 60
+MAX_TITLE = 60
 Asked = Annotated[Filled, Field(max_length=MAX_QUERY)]
 
 
@@ -105,7 +105,7 @@ class KnowledgeView(View):
     id: str
     source: str
     title: str = Field(description="The document's name, or the memory's beginning.")
-    summary: str = Field(max_length=LONGEST_SUMMARY)
+    summary: str = Field(max_length=MAX_SUMMARY)
     score: float
     tags: list[str]
     observed_at: str = Field(description="When the document last changed, or the memory was observed.")
@@ -116,8 +116,8 @@ class KnowledgeView(View):
             path=hit.path,
             id=hit.id,
             source=hit.source,
-            title=hit.title or cut_at_word(" ".join(hit.text.split()), LONGEST_TITLE),
-            summary=cut_at_word(hit.summary or " ".join(hit.text.split()), LONGEST_SUMMARY),
+            title=hit.title or cut_at_word(" ".join(hit.text.split()), MAX_TITLE),
+            summary=cut_at_word(hit.summary or " ".join(hit.text.split()), MAX_SUMMARY),
             score=hit.score,
             tags=list(hit.tags),
             observed_at=hit.observed_at,

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from neve.domain.tenants.policy import MOST_DAYS
+from neve.domain.tenants.policy import MAX_DAYS
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Identifier
 from neve.http.schemas.jobs.jobs import JobOut
@@ -17,7 +17,7 @@ class ReflectBody(Body):
     user_id: Identifier | None = Field(default=None, description="Only this user; all users of the tenant when absent.")
     dry_run: bool = Field(default=False, description="Say what would be condensed, and write nothing.")
     min_age_days: float | None = Field(
-        default=None, ge=0, le=MOST_DAYS, description="Instead of the policy's `reflection_min_age_days`."
+        default=None, ge=0, le=MAX_DAYS, description="Instead of the policy's `reflection_min_age_days`."
     )
 
 

@@ -13,12 +13,12 @@ from neve.http.schemas.fields import Filled, Identifier, whole_number
 from neve.usecases.tenants.report_usage import NewReport
 
 PICO = 1e12
-MOST_TOKENS = 10_000_000
-MOST_DAYS = 92
+MAX_TOKENS = 10_000_000
+MAX_DAYS = 92
 USD_DIGITS, RATE_DIGITS = 9, 6
 
 Word = Annotated[str, Field(min_length=1, max_length=64)]
-Count = Annotated[int, Field(ge=0, le=MOST_TOKENS)]
+Count = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 TriggerName = Literal["initial", "reflection", "horizon"]
 ReasonName = Literal["pack_changed", "compacted", "ttl_expired", "prefix_changed", "unknown"]
 
@@ -67,7 +67,7 @@ class ReportUsageBody(Body):
 class DaysQuery(Parameters):
     days: Annotated[
         int,
-        Field(ge=0, le=MOST_DAYS, description="Sums of the last days, today (UTC) included."),
+        Field(ge=0, le=MAX_DAYS, description="Sums of the last days, today (UTC) included."),
         BeforeValidator(whole_number),
     ] = 7
 

@@ -20,7 +20,7 @@ _FOREIGN = words(
     "yo el los las un una y o es soy son estoy está no mi mis en por para con del al que me se muy tengo vivo",
     "io sono gli di che per non ho il eu sou não um uma com meu minha em ik een het niet met voor mijn",
 )
-_FEWEST = 2
+_MIN_WORDS = 2
 
 
 def is_foreign(sentence: str) -> bool:
@@ -30,4 +30,4 @@ def is_foreign(sentence: str) -> bool:
     if said and latin * 2 < len(said):
         return True
     foreign = sum(word in _FOREIGN for word in said)
-    return foreign >= _FEWEST and foreign > sum(word in _ENGLISH for word in said)
+    return foreign >= _MIN_WORDS and foreign > sum(word in _ENGLISH for word in said)

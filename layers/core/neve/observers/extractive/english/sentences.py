@@ -13,7 +13,7 @@ from neve.observers.extractive.english.foreign import is_foreign
 from neve.observers.extractive.english.verbs import is_common_present
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 
-LONGEST = 600
+MAX_SENTENCE = 600
 """A longer "sentence" is pasted material, not something that was said."""
 
 _GAP = "\ue000"
@@ -32,7 +32,7 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 
-_LONGEST_ENDING = 12
+_MAX_ENDING = 12
 
 _INTERJECTION = any_of(
     "hey hi hiya hello yo yeah yea yep yup yes oh ohh ooh aw+ wow woah whoa well so ok okay sure right cool great",
@@ -63,7 +63,7 @@ _QUESTION_TAIL = re.compile(
     + r"\b[^?]*\?+$",
     re.IGNORECASE,
 )
-_FEWEST_WORDS_BEFORE_TAIL = 4
+_MIN_WORDS_BEFORE_TAIL = 4
 _TOLD_FIRST = re.compile(
     r"^(?:(?:as|being) (?P<am>(?:an?|someone)\s(?!"
     + any_of("example result rule test whole start side next first last final reminder user")
@@ -138,7 +138,7 @@ def sentences(text: str, names: Collection[str] = ()) -> list[Sentence]:
 
 def _is_unreadable(part: str) -> bool:
     """Pasted, code, a stump around what was redacted, or not English."""
-    return len(part) > LONGEST or _GAP in part or _CODE.search(part) is not None or is_foreign(part)
+    return len(part) > MAX_SENTENCE or _GAP in part or _CODE.search(part) is not None or is_foreign(part)
 
 
 def _in_earnest(said: list[str]) -> list[str]:
@@ -177,7 +177,7 @@ def _split(line: str) -> list[str]:
     parts, start = [], 0
     for boundary in _BOUNDARY.finditer(line):
         end = boundary.end()
-        ending = line[max(start, end - _LONGEST_ENDING) : end].rstrip()
+        ending = line[max(start, end - _MAX_ENDING) : end].rstrip()
         runs_on = ending.endswith(("...", "…")) and line[end : end + 1].islower()
         if runs_on or _ABBREVIATION.search(ending):
             continue
@@ -197,7 +197,7 @@ def _clean(part: str, names: Collection[str]) -> Sentence | None:
     text = _unquoted(part.strip(" \t*_-–—"))
     question = text.rstrip("\"')!.").endswith("?") and _TOLD_TO_REMEMBER.search(text) is None
     tail = _QUESTION_TAIL.search(text) if question else None
-    if tail and len(text[: tail.start()].split()) >= _FEWEST_WORDS_BEFORE_TAIL:
+    if tail and len(text[: tail.start()].split()) >= _MIN_WORDS_BEFORE_TAIL:
         text, question = text[: tail.start()], False
     elif question and (told := _told_first(text)):
         text, question = told, False

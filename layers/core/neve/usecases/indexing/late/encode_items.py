@@ -36,18 +36,18 @@ from neve.usecases.tenants.usage import usage_put
 
 ITEMS = 16
 """Named by one message, and written by one transaction: with a check of each memory, of the user and the usage row it
-stays below 100 actions, and with ``MOST_PASSAGES`` of each item at 3.2 MB below 4 MB."""
-MOST_PASSAGES = 24
+stays below 100 actions, and with ``MAX_PASSAGES`` of each item at 3.2 MB below 4 MB."""
+MAX_PASSAGES = 24
 """Of one item, at most 200 KB: some 12,000 tokens. What a longer message says behind them is found and ranked by its
 words and its vectors alone."""
-TOGETHER = 4
+ENCODE_BATCH_SIZE = 4
 """Texts that are encoded between two looks at the clock: a long one takes 0.15 s."""
 LATE = "late"
 
 
 @dataclass(frozen=True, slots=True)
 class _Lacking:
-    """An item without the token vectors of the text that it has now. ``passages``: at most ``MOST_PASSAGES``."""
+    """An item without the token vectors of the text that it has now. ``passages``: at most ``MAX_PASSAGES``."""
 
     id: str
     row: Item
@@ -82,7 +82,7 @@ def encode_items(data: UserData[Ports], ids: Sequence[str], incarnation: int | N
     except EmbeddingRetryable as error:
         raise EmbedAgain from error
     except EmbeddingUnavailable as error:
-        _tell_unavailable(ports, str(error))
+        _report_unavailable(ports, str(error))
         return []
 
 
@@ -94,7 +94,7 @@ def _lacking(
         passages = _passages(row, head) if row else []
         held = found.get(keys.tokens_of(identifier))
         if row and passages and not (held and read_token_vectors(held).good_for(passages[0].fingerprint, model)):
-            yield _Lacking(identifier, row, passages[:MOST_PASSAGES])
+            yield _Lacking(identifier, row, passages[:MAX_PASSAGES])
 
 
 def _passages(row: Item, head: UserHead) -> Sequence[Passage]:
@@ -119,9 +119,9 @@ class _Encoding:
         left = list(lacking)
         try:
             while left and self.data.ports.clock.monotonic_ms() < self.ends_ms:
-                some = left[:TOGETHER]
+                some = left[:ENCODE_BATCH_SIZE]
                 made += zip(some, self._encoded(some), strict=True)
-                left = left[TOGETHER:]
+                left = left[ENCODE_BATCH_SIZE:]
         finally:
             if made:
                 self._write(made)
@@ -130,7 +130,7 @@ class _Encoding:
     def _encoded(self, items: Sequence[_Lacking]) -> Iterator[TokenVectors]:
         texts = [passage.text for one in items for passage in one.passages]
         parts = iter(self.encoder.encode_passages(texts))
-        _tell_working(self.data.ports)
+        _report_working(self.data.ports)
         for one in items:
             own = tuple(next(parts) for _ in one.passages)
             yield TokenVectors(one.id, one.fingerprint, self.encoder.model, own)
@@ -178,13 +178,13 @@ def _fingerprint(row: Item, head: UserHead) -> str | None:
 # --- health ---------------------------------------------------------------------------------------
 
 
-def _tell_unavailable(ports: Ports, reason: str) -> None:
+def _report_unavailable(ports: Ports, reason: str) -> None:
     with suppress(StoreUnavailable, Conflict):  # this process knows, and says so again in five minutes
         if ports.caches.troubles.note(LATE, "failing", reason):
             ports.table.write([put_leg_trouble(LATE, reason, ports.clock.now())])
 
 
-def _tell_working(ports: Ports) -> None:
+def _report_working(ports: Ports) -> None:
     with suppress(StoreUnavailable, Conflict):
         if ports.caches.troubles.worked(LATE):
             ports.table.write([no_leg_trouble(LATE, ports.clock.now())])

@@ -11,7 +11,7 @@ from neve.usecases.indexing.vectors.worker_time import NoTimeLeft
 BATCH = 16
 """Texts of one call: what a worker does between two looks at its time, 3 s for the longest ones (*chosen*)."""
 ATTEMPTS = 3
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 60.0
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 60.0
 """The pause before the second attempt, doubled before each later one."""
 
 
@@ -55,7 +55,7 @@ def _with_attempts(embedder: Embedder, texts: Mapping[str, str], clock: Clock) -
             if attempt == ATTEMPTS:
                 raise
         clock.sleep(wait_s)
-        wait_s = min(2 * wait_s, LONGEST_PAUSE_S)
+        wait_s = min(2 * wait_s, MAX_PAUSE_S)
     raise AssertionError("the last attempt returns or raises")
 
 

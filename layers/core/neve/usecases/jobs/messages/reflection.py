@@ -19,7 +19,7 @@ KIND = "reflect"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReflectionRequest:
     """``until``: rows that were created by then are old enough. ``regardless``: somebody asked for it, so that nobody
     asks whether it is worth a run. ``run``: the job of the tenant that the user's is a part of."""
 
@@ -29,7 +29,7 @@ class Asked:
     run: str | None = None
 
     @classmethod
-    def of(cls, body: Mapping[str, Any]) -> Asked:
+    def of(cls, body: Mapping[str, Any]) -> ReflectionRequest:
         return cls(body["job_id"], body["until"], body["regardless"], body.get("run"))
 
     def body(self) -> dict[str, Any]:
@@ -37,21 +37,21 @@ class Asked:
         return {"job_id": self.job_id, "until": self.until, "regardless": self.regardless, **named}
 
 
-def part_of(keys: UserKeys, run: Asked) -> Asked:
+def part_of(keys: UserKeys, run: ReflectionRequest) -> ReflectionRequest:
     """The user's part of a run. Its id follows from both, so that whoever is told twice does it once."""
     job_id = f"job_{ulid_named(f'reflect/{keys.tenant}/{keys.user}/{run.job_id}')}"
-    return Asked(job_id, run.until, run.regardless, run.job_id)
+    return ReflectionRequest(job_id, run.until, run.regardless, run.job_id)
 
 
-def user_message(keys: UserKeys, asked: Asked) -> Message:
+def user_message(keys: UserKeys, asked: ReflectionRequest) -> Message:
     body = {"work": "user", "tenant": keys.tenant, "user": keys.user, **asked.body()}
     return Message(carried(body), group=keys.tenant)
 
 
-def tenant_message(keys: Keys, asked: Asked) -> Message:
+def tenant_message(keys: Keys, asked: ReflectionRequest) -> Message:
     return Message(carried({"work": "tenant", "tenant": keys.tenant, **asked.body()}), group=keys.tenant)
 
 
-def asked_by(job: Job) -> Asked:
+def reflection_request(job: Job) -> ReflectionRequest:
     """What a job's row says of what was asked."""
-    return Asked.of({"job_id": job.id, **job.state})
+    return ReflectionRequest.of({"job_id": job.id, **job.state})

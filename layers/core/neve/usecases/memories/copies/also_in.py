@@ -1,4 +1,4 @@
-"""Where else may stand what a deleted memory said (docs/rules/memories.md#also-in): at most ``MOST_NAMED`` places, in
+"""Where else may stand what a deleted memory said (docs/rules/memories.md#also-in): at most ``MAX_NAMED`` places, in
 at most ten reads of the table, however much the user has."""
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from neve.store.memories import memories_of
 from neve.usecases.documents.list_documents import heads_below
 from neve.usecases.memories.copies.derived_memories import written_between
 
-MOST_NAMED = 50
-MOST_RANKED = 500
+MAX_NAMED = 50
+MAX_RANKED = 500
 """Active memories whose fingerprints are compared, the best ranked first: what stands in packs."""
-MOST_ROWS = 100
+MAX_ROWS = 100
 """Memories that are read by their ids, of one batch; and those of one pass."""
-MOST_HEADS = 200
+MAX_HEADS = 200
 """Documents that are looked at, in the order of their paths."""
-MOST_FOLLOWED = 3
+MAX_FOLLOWED = 3
 """Replacements whose rows are looked for."""
 PASS = timedelta(seconds=5)
 """The rows of one pass get their ids as they are put together: its observation first."""
@@ -69,12 +69,12 @@ class _Looking:
         copies = [*self._of_logs(rows_found), *self._documents()]
         wanted = [*self.memory.supersedes, *self._same_words(rows_found), *self._filed(), *self._live(rows_found)]
         wanted = [i for i in dict.fromkeys(wanted) if i not in self.known]
-        self.complete &= len(wanted) <= MOST_ROWS
-        self._add(memories_of(self.scope.ports.table, self.scope.keys, wanted[:MOST_ROWS]))
+        self.complete &= len(wanted) <= MAX_ROWS
+        self._add(memories_of(self.scope.ports.table, self.scope.keys, wanted[:MAX_ROWS]))
         self._add(self._of_the_pass())
         self._follow()
         ordered = in_order([*copies, *self._memories()])
-        return AlsoIn(ordered[:MOST_NAMED], self.complete and len(ordered) <= MOST_NAMED)
+        return AlsoIn(ordered[:MAX_NAMED], self.complete and len(ordered) <= MAX_NAMED)
 
     def _sessions(self) -> dict[Key, Item]:
         keys = self.scope.keys
@@ -103,7 +103,7 @@ class _Looking:
             return
         told = [filing.document_id for filing in self.filings.values() if filing.document_id is not None]
         heads = heads_below(self.scope.ports.table, self.scope.keys, "/")
-        for head in islice(heads, MOST_HEADS):
+        for head in islice(heads, MAX_HEADS):
             copy = document_copy(head, self.memory, self.events, told)
             if copy is not None:
                 yield copy
@@ -114,7 +114,7 @@ class _Looking:
     def _same_words(self, found: Mapping[Key, Item]) -> list[str]:
         """The fact that says it, and what of the best ranked memories does."""
         holder = found.get(self.scope.keys.fingerprint(self.memory.fingerprint))
-        page = self.scope.ports.table.query(self.scope.keys.partition, index=Index.RANK, limit=MOST_RANKED)
+        page = self.scope.ports.table.query(self.scope.keys.partition, index=Index.RANK, limit=MAX_RANKED)
         self.complete &= page.cursor is None
         same = [str(item["id"]) for item in page.items if item["fingerprint"] == self.memory.fingerprint]
         return ([str(holder["memory_id"])] if holder else []) + same
@@ -129,8 +129,8 @@ class _Looking:
             marker = found.get(self.scope.keys.of_session(session).marker)
             if marker is not None:
                 live = rows.read_marker(marker).live
-                near += nearest(live, f"mem_{ulid_time(parse(self.memory.observed_at))}", MOST_ROWS)
-                self.complete &= len(live) <= MOST_ROWS
+                near += nearest(live, f"mem_{ulid_time(parse(self.memory.observed_at))}", MAX_ROWS)
+                self.complete &= len(live) <= MAX_ROWS
         return near
 
     def _of_the_pass(self) -> list[Memory]:
@@ -143,7 +143,7 @@ class _Looking:
     def _follow(self) -> None:
         """What condensed the observations that have been replaced, and what condensed that."""
         ahead = [row for row in self.rows.values() if self._says_it(row)]
-        for _ in range(MOST_FOLLOWED):
+        for _ in range(MAX_FOLLOWED):
             ahead = [row for row in ahead if row.superseded_by is not None and row.superseded_by not in self.known]
             if not ahead:
                 return
@@ -163,7 +163,7 @@ class _Looking:
 
     def _written(self, between: tuple[str, str]) -> list[Memory]:
         """One page: so many rows may have been written then, and so long ones."""
-        page = self.scope.ports.table.query(self.scope.keys.partition, between=between, limit=MOST_ROWS)
+        page = self.scope.ports.table.query(self.scope.keys.partition, between=between, limit=MAX_ROWS)
         self.complete &= page.cursor is None
         return [rows.read_memory(item) for item in page.items]
 

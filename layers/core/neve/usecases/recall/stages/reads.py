@@ -37,7 +37,7 @@ TAIL_EVENTS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class UserState:
     """``indexed_seq``: utterances of the session up to here are in the search index. ``last_seq``: of its log.
     ``excluded``: the rows of the ids that the caller named. ``pack``: the one that it serves. ``history``: what the
     prompt shows of the session, where it does. ``retracted``: what was taken back of it."""
@@ -52,7 +52,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class IndexLag:
     """How far memory is behind: ``known`` of what was found missing, and over all that the user has."""
 
     known: MemoryLag
@@ -74,7 +74,7 @@ class Aside:
 
     pack: Task[PackContents | None]
     new_rows: Task[list[Item]]
-    behind: Behind | None
+    index_lag: IndexLag | None
 
     def collect(self, deadline_ms: float) -> tuple[PackContents | None, list[Item]]:
         """Raises StoreUnavailable, DeadlineExceeded."""
@@ -87,27 +87,27 @@ class Reads:
 
     scope: UserScope
     request: ResolvedRequest
-    standing: Task[Standing]
+    user_state: Task[UserState]
     new_rows: Task[Page]
     tail: Task[list[Item]] | None
     missed: Task[MemoryLag | None]
 
-    def collect(self, deadline_ms: float) -> tuple[Standing, Aside]:
+    def collect(self, deadline_ms: float) -> tuple[UserState, Aside]:
         """And what was begun with them. Raises session_not_found, StoreUnavailable, DeadlineExceeded."""
-        standing = self.standing.result(deadline_ms)
+        user_state = self.user_state.result(deadline_ms)
         new_rows = self.new_rows.result(deadline_ms)
         tail = self.tail.result(deadline_ms) if self.tail else []
-        missed = self._missed(standing, new_rows, deadline_ms)
-        told = [item for item in tail if item["seq"] > standing.indexed_seq]
-        told = [item for item in told if not holds(standing.retracted, item["seq"])]
+        missed = self._missed(user_state, new_rows, deadline_ms)
+        told = [item for item in tail if item["seq"] > user_state.indexed_seq]
+        told = [item for item in told if not holds(user_state.retracted, item["seq"])]
         tasks, table, keys = self.scope.ports.tasks, self.scope.ports.table, self.scope.keys
-        return standing, Aside(
-            tasks.start(lambda: _contents(self.scope, self.request, standing.pack)),
+        return user_state, Aside(
+            tasks.start(lambda: _contents(self.scope, self.request, user_state.pack)),
             tasks.start(lambda: with_texts(table, keys, new_rows.items) + told),
-            Behind(sum(missed, MemoryLag()), tasks.start(lambda: user_lag(self.scope))) if missed else None,
+            IndexLag(sum(missed, MemoryLag()), tasks.start(lambda: user_lag(self.scope))) if missed else None,
         )
 
-    def _missed(self, standing: Standing, new_rows: Page, deadline_ms: float) -> list[MemoryLag]:
+    def _missed(self, user_state: UserState, new_rows: Page, deadline_ms: float) -> list[MemoryLag]:
         """What nobody could find, as far as it is known. Sessions that there was no time to look at may lack words.
         Raises StoreUnavailable."""
         now = self.scope.ports.clock.now()
@@ -115,7 +115,7 @@ class Reads:
             elsewhere = self.missed.result(deadline_ms)
         except DeadlineExceeded:
             elsewhere = MemoryLag(at_least=True)
-        missed = (elsewhere, _missed_here(self.request, standing), _missed_rows(self.request, new_rows, now))
+        missed = (elsewhere, _missed_here(self.request, user_state), _missed_rows(self.request, new_rows, now))
         return [lag for lag in missed if lag is not None]
 
 
@@ -123,21 +123,21 @@ def start_reads(scope: UserScope, request: ResolvedRequest) -> Reads:
     return Reads(
         scope,
         request,
-        scope.ports.tasks.start(lambda: _standing(scope, request)),
+        scope.ports.tasks.start(lambda: _user_state(scope, request)),
         scope.ports.tasks.start(lambda: _new_rows(scope)),
         scope.ports.tasks.start(lambda: _tail(scope, request)) if request.session_tail else None,
         scope.ports.tasks.start(lambda: _missed_elsewhere(scope, request)),
     )
 
 
-def _standing(scope: UserScope, request: ResolvedRequest) -> Standing:
+def _user_state(scope: UserScope, request: ResolvedRequest) -> UserState:
     named = [key for i in request.command.exclude_ids if (key := row_key(scope.keys, i))]
     session = scope.of_session(request.command.session_id) if request.command.session_id is not None else None
     own = [session.keys.session_head, session.keys.epoch, session.keys.indexed] if session else []
     found = scope.ports.table.get_many(list(dict.fromkeys([scope.keys.head, *named, *own])))
     head, excluded = rows.read_head(found.get(scope.keys.head)), [found[key] for key in named if key in found]
     if session is None:
-        return Standing(head, excluded)
+        return UserState(head, excluded)
     if session.keys.session_head not in found:
         raise not_found("session", session.session)
     item, indexed = found.get(session.keys.epoch), read_indexed(session.session, found.get(session.keys.indexed))
@@ -145,7 +145,7 @@ def _standing(scope: UserScope, request: ResolvedRequest) -> Standing:
     epoch = rows.read_epoch(item) if item else None
     pack = epoch.pack if epoch else None
     history = History(session.session, hidden(epoch)) if epoch and request.command.beside_history else None
-    return Standing(head, excluded, indexed.indexed_seq, log.last_seq, pack, history, log.retracted)
+    return UserState(head, excluded, indexed.indexed_seq, log.last_seq, pack, history, log.retracted)
 
 
 def _contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | None) -> PackContents | None:
@@ -178,14 +178,14 @@ def _tail(scope: UserScope, request: ResolvedRequest) -> list[Item]:
 # --- what nobody could find -----------------------------------------------------------------------
 
 
-def _missed_here(request: ResolvedRequest, standing: Standing) -> MemoryLag | None:
+def _missed_here(request: ResolvedRequest, user_state: UserState) -> MemoryLag | None:
     """Of the session that was named, if it has events which neither the index nor its tail covers."""
     named, where = request.command.session_id, request.where
     if named is None or where.not_session_id == named or Source.EVENT not in where.sources:
         return None
-    covered = standing.last_seq - TAIL_EVENTS if request.session_tail else standing.last_seq
-    lacking = standing.last_seq - standing.indexed_seq
-    return MemoryLag(lacking, lacking, lacking) if covered > standing.indexed_seq else None
+    covered = user_state.last_seq - TAIL_EVENTS if request.session_tail else user_state.last_seq
+    lacking = user_state.last_seq - user_state.indexed_seq
+    return MemoryLag(lacking, lacking, lacking) if covered > user_state.indexed_seq else None
 
 
 def _missed_rows(request: ResolvedRequest, new_rows: Page, now: datetime) -> MemoryLag | None:

@@ -1,4 +1,4 @@
-"""What the index workers bring into the search index by rev: a user's memories, and their documents. A shelf knows
+"""What the index workers bring into the search index by rev: a user's memories, and their documents. A collection knows
 where its rows are and what passages they have; everything else is the same for both."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Stores(Protocol):
     def objects(self) -> ObjectStore: ...
 
 
-class Shelf(Protocol[R]):
+class IndexedCollection(Protocol[R]):
     """Everything that reads raises StoreUnavailable."""
 
     @property
@@ -150,5 +150,5 @@ class _Documents:
                 stores.objects.delete(name)
 
 
-MEMORIES: Shelf[Memory] = _Memories()
-DOCUMENTS: Shelf[Document] = _Documents()
+MEMORIES: IndexedCollection[Memory] = _Memories()
+DOCUMENTS: IndexedCollection[Document] = _Documents()

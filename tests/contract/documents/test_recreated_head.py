@@ -1,4 +1,4 @@
-"""Who has read a document's head changes nothing once the head was made anew: the document was moved away and back
+"""Who has read a document's head changes nothing once the head was recreated: the document was moved away and back
 meanwhile, or deleted and another one written in its place."""
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def rows(table: Table) -> list[Item]:
 
 @pytest.mark.parametrize("meanwhile", [moved_away_and_back, deleted_and_another_one_written])
 @pytest.mark.parametrize("stale", [a_revision, a_change_in_place, a_move, a_deletion, a_note_of_the_index])
-def test_a_head_made_anew_is_not_the_one_that_was_read(
+def test_a_head_recreated_is_not_the_one_that_was_read(
     table: Table, stale: Callable[[Document], Sequence[WriteOp]], meanwhile: Callable[[Table, Document], None]
 ) -> None:
     seen = write(table, None, made("doc_1", "One."))

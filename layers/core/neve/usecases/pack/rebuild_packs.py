@@ -22,7 +22,7 @@ def served_with(scope: UserScope, holds: Holds) -> list[str]:
     return list(dict.fromkeys(session for session, version in held if (session, version) in served))
 
 
-def build_anew(scope: UserScope, sessions: Iterable[str], written: Sequence[str]) -> list[str]:
+def rebuild_packs(scope: UserScope, sessions: Iterable[str], written: Sequence[str]) -> list[str]:
     """Those that have a pack of what there is now, also where a reader has built one meanwhile. What a store refuses is
     left to the next read, or to the sweep. May be repeated. ``written``: ids of the memories of what is left."""
     return [session for session in sessions if _built(scope, session, written)]

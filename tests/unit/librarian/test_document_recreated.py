@@ -1,4 +1,4 @@
-"""A document that is deleted and made anew while the librarian thinks (docs/rules/librarian.md#people)."""
+"""A document that is deleted and recreated while the librarian thinks (docs/rules/librarian.md#people)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SARAH = "/profile/people/sarah"
 
 @pytest.fixture
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibraryWorld]:
-    world = LibraryWorld.at(tmp_path_factory.mktemp("made-anew"))
+    world = LibraryWorld.at(tmp_path_factory.mktemp("recreated"))
     world.open()
     world.say("We go to Oslo with Sarah.", "Noted.")
     yield world
@@ -29,11 +29,11 @@ def test_another_document_at_the_same_path_and_rev_is_not_written_over(world: Li
         answer(change("update", SARAH, "Sings. Travels along.", base_rev=1)),
     ]
 
-    def made_anew() -> None:
+    def recreated() -> None:
         delete_document(world.user(), SARAH, None)
         world.put(SARAH, "Sings.")
 
-    world.meanwhile(made_anew)
+    world.meanwhile(recreated)
     world.file()
     asked = [one.text for given in world.observer.filed for one in given.documents if one.path == SARAH]
     assert asked == ["Snores.", "Sings."]
