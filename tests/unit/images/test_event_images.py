@@ -75,7 +75,7 @@ def test_bytes_that_are_no_image_are_refused(world: World, body: bytes) -> None:
     assert refusal(world, data=sent)[:2] == ("validation_failed", f"{FIELD}.data")
     code, field, message = refusal(world, upload_id=uploaded(world, body))
     assert (code, field) == ("validation_failed", f"{FIELD}.upload_id")
-    assert "is no image" in message
+    assert "is not an image" in message
 
 
 def test_an_image_of_another_type_than_declared_is_refused(world: World) -> None:
