@@ -26,6 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from local.http.message import Headers, Request, Response, problem_response
+from local.limits.payloads import MAX_HEAD, head_bytes
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 MAX_BODY = 10 * 1024 * 1024
 """API Gateway's own limit."""
-MAX_HEAD = 64 * 1024
-"""Request line and headers together; API Gateway takes 10 KB of headers."""
+MOST_READ = 64 * 1024
+"""Of request line and headers, with their names: a head that is larger than it may be (``local/limits/payloads.py``) is
+read up to here, so that it is told so."""
 IDLE_S = 75
 """An idle connection is closed after this long; AWS closes after 60 to 350 s, depending on the front."""
 MAX_DISCARDED = 64 * 1024 * 1024
@@ -46,6 +48,7 @@ ACCEPT_S = 0.5
 """How often it is looked whether the server is to stop."""
 CLOSE = (b"connection", b"close")
 MALFORMED = "The request line, a header or the framing of the body is not HTTP/1.1."
+HEAD_TOO_LARGE = "The request line and the values of the headers have {size} bytes; {most} are accepted."
 AMBIGUOUS = "A body has a Content-Length or a Transfer-Encoding, not both."
 
 
@@ -80,7 +83,7 @@ class HttpServer:
             access_log=False,
             proxy_headers=False,
             timeout_keep_alive=IDLE_S,
-            h11_max_incomplete_event_size=MAX_HEAD,
+            h11_max_incomplete_event_size=MOST_READ,
         )
         config.load()
         threading.Thread(target=self._accept, args=(config,), name="http", daemon=True).start()
@@ -164,6 +167,11 @@ class _Asgi:
         if {"content-length", "transfer-encoding"} <= {name for name, _ in headers}:
             await _write(send, problem_response("malformed_http", AMBIGUOUS), close=True)
             return
+        size = head_bytes(scope["method"], _target(scope), (value for _, value in headers))
+        if size > MAX_HEAD:
+            detail = HEAD_TOO_LARGE.format(size=size, most=MAX_HEAD)
+            await _write(send, problem_response("head_too_large", detail), close=True)
+            return
         try:
             body = None if _declares_too_much(headers) else await _read(receive)
         except _Gone:
@@ -210,6 +218,11 @@ async def _discard(receive: ASGIReceiveCallable) -> None:
                 left -= len(message.get("body", b""))
     except TimeoutError:
         return
+
+
+def _target(scope: HTTPScope) -> str:
+    query = scope["query_string"].decode("latin-1")
+    return scope["raw_path"].decode("latin-1") + (f"?{query}" if query else "")
 
 
 def _path(scope: HTTPScope) -> str:

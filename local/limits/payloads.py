@@ -1,13 +1,16 @@
-"""How large an event and an answer of a synchronous invocation may be."""
+"""How large a request, an event and an answer of a synchronous invocation may be."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 MAX_PAYLOAD = 6_291_556
 """Bytes of JSON. Lambda's documents say 6 MB; its error messages name this number."""
+MAX_HEAD = 10_240
+"""Bytes of the request line and the values of the headers together: ``Total combined size of request line and header
+values`` in the quotas of API Gateway's Developer Guide, which cannot be raised."""
 MAX_CHARACTER = 6
 """A control character takes this many bytes in JSON, any other one fewer."""
 BESIDE_THE_BODY = 256 * 1024
@@ -20,6 +23,11 @@ class RequestTooLarge(Exception):
 
 class AnswerTooLarge(Exception):
     """The function has run, and Lambda throws its answer away: ``Function.ResponseSizeTooLarge``."""
+
+
+def head_bytes(method: str, target: str, values: Iterable[str]) -> int:
+    """``target``: path and query as sent. ``values``: of the headers, one byte a character."""
+    return len(f"{method} {target} HTTP/1.1") + sum(map(len, values))
 
 
 def payload_bytes(payload: Any) -> int:

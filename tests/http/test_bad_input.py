@@ -616,6 +616,29 @@ def test_a_head_is_answered_as_the_get_without_its_body(user: Person, api: ApiCl
         assert head.headers["x-request-id"] != get.headers["x-request-id"]
 
 
+def test_the_longest_parameters_fit_a_head_of_10_kilobytes(user: Person) -> None:
+    """Everything that a call takes has room beside the key and a client's own headers."""
+    sign = "\U0001f33f"
+    query = {"group": sign * 128, "tag": sign * 128, "session_id": "s" * 128, "limit": 200, "status": "superseded"}
+    fits = user.call("GET", MEMORIES, query=query, headers={"X-Trace": "t" * 3_000, "X-Request-Id": "r" * 128})
+    assert (fits.status, fits.json()) == (200, {"memories": []})
+    user.put_document("/" + "/".join(["é" * 60] * 8), "At the longest path.")
+    assert user.document("/" + "/".join(["é" * 60] * 8))["text"] == "At the longest path."
+
+
+@pytest.mark.parametrize("where", ["query", "header"])
+def test_a_head_of_more_than_10_kilobytes_is_told_so(user: Person, where: str, stage: Stage) -> None:
+    """A stage refuses it in front of the API, with a status and a body that are not ours."""
+    long = "x" * 10_300
+    given: Json = {"query": {"group": long}} if where == "query" else {"headers": {"X-Trace": long}}
+    reply = user.call("GET", MEMORIES, **given)
+    if stage.controls is None:
+        assert 400 <= reply.status < 500
+        return
+    found = problem(reply, 431, "head_too_large")
+    assert found["detail"].endswith("10240 are accepted.")
+
+
 @pytest.mark.parametrize(("method", "path"), [("GET", "/v1/nothing"), ("DELETE", "/v1/policy"), ("HEAD", "/v1/keys")])
 def test_a_call_that_does_not_exist_is_in_the_table_too(api: ApiClient, method: str, path: str) -> None:
     reply = api.call(method, path)

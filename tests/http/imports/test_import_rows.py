@@ -75,3 +75,26 @@ def test_a23_an_import_whose_store_fails_can_be_repeated(user: Person, controls:
     controls.faults()
     assert len(bring_in(user, lines, "k1")["imported"]) == 60
     assert len(user.memories()) == 60
+
+
+@pytest.mark.live
+def test_a23_a_line_that_no_row_can_hold_is_named_and_the_others_go_in(user: Person) -> None:
+    """A row has 400 KB, and holds a text's passages beside it; its numbers have 38 digits."""
+    most = "\U0001f33f" * 64_000
+    lines = [
+        json.dumps({"id": "whole", "text": most}, ensure_ascii=False),
+        json.dumps({"id": "twice", "text": most, "passages": [{"text": most}]}, ensure_ascii=False),
+        json.dumps({"text": "x", "passages": [{"text": "x", "seq_from": 10**50}]}),
+        json.dumps({"text": "x", "provenance": {"seq_to": 10**50}}),
+    ]
+    answer = dict(user.expect(200, "POST", "/memories/import", raw="\n".join(lines).encode()))
+    assert answer["imported"] == ["whole"]
+    found = {one["line"]: one["errors"] for one in answer["rejected"]}
+    too_large = "make the line 512064 bytes long as it is kept, with its text; 280000 are accepted"
+    beyond = "must be less than or equal to 1000000000"
+    assert found == {
+        2: [{"field": "lines[2].passages", "message": too_large}],
+        3: [{"field": "lines[3].passages[0].seq_from", "message": beyond}],
+        4: [{"field": "lines[4].provenance.seq_to", "message": beyond}],
+    }
+    assert user.memory("whole")["text"] == most

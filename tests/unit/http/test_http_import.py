@@ -6,11 +6,14 @@ import base64
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from functions.records.app import router
+from neve.adapters.table_rules import MAX_ITEM_BYTES, item_size
 from neve.http.schemas.memories.imports import MAX_LINES
+from neve.http.schemas.memories.memories import BESIDE_A_PASSAGE, MAX_LINE_BYTES
 from neve.ports import WriteOp
 from tests.unit.api_world import Api, Reply, installed, proxy_event
 from tests.unit.world import World
@@ -106,3 +109,38 @@ def test_an_import_that_there_is_no_time_for_says_where_to_go_on(
     assert [one["line"] for one in rest["rejected"]] == [13]
     again = sent(api, b"\n".join(lines)).json
     assert (again["imported"], len(again["unchanged"])) == ([], 60), "a repeat adds nothing"
+
+
+def test_the_largest_line_that_is_taken_fits_a_row(api: Api, world: World) -> None:
+    """Whatever else it has; one byte more in its passages is refused."""
+    sign = "\U0001f33f"
+    labels = [f"{n:02}" + sign * 126 for n in range(32)]
+    line: dict[str, Any] = {
+        "text": sign * 64_000,
+        "id": "i" * 64,
+        "kind": "session_summary",
+        "outcome": "INTERRUPTED",
+        "emotional_tone": sign * 200,
+        "key_topics": labels,
+        "tags": labels,
+        "label": sign * 128,
+        "group": sign * 128,
+        "session_id": "s" * 128,
+        "supersedes": [f"{n:064}" for n in range(1_000)],
+        "superseded_by": "i" * 64,
+        "superseded_at": "2026-03-10T09:30:00Z",
+        "superseded_reason": sign * 2_000,
+        "status": "superseded",
+        "provenance": {"model": sign * 128, "session_id": "s" * 128, "seq_from": 10**9, "seq_to": 10**9},
+    }
+    passage = {"text": "x", "seq_from": 10**9, "seq_to": 10**9, "trust": "assistant"}
+    room = MAX_LINE_BYTES - 4 * 64_000
+    for text, count in (("x" * (room - BESIDE_A_PASSAGE), 1), ("x", room // (BESIDE_A_PASSAGE + 1))):
+        given = {**line, "id": f"{count:064}", "passages": [{**passage, "text": text}] * count}
+        assert sent(api, json.dumps(given, ensure_ascii=False).encode()).json["imported"] == [given["id"]]
+        row = world.table.get(world.user().keys.memory(str(given["id"])))
+        assert row is not None and 0.8 * MAX_ITEM_BYTES < item_size(row) < MAX_ITEM_BYTES
+    more = {**line, "passages": [{**passage, "text": "x" * (room - BESIDE_A_PASSAGE + 1)}]}
+    refused = sent(api, json.dumps(more, ensure_ascii=False).encode())
+    assert refused.status == 422
+    assert refused.json["detail"].startswith("lines[1].passages: make the line 280001 bytes long")

@@ -19,7 +19,7 @@ from local.http.message import Request, Response
 from local.http.proxy_event import allows, proxy_event
 from local.http.routing import Match
 from local.http.server import HttpServer
-from local.limits.payloads import MAX_PAYLOAD
+from local.limits.payloads import MAX_HEAD, MAX_PAYLOAD
 from local.template import Route, read_template
 from neve.http.problems import PROBLEMS, type_of
 from tests.patience import PATIENCE_S
@@ -360,6 +360,21 @@ def test_what_is_not_http_is_refused_and_the_connection_closed(client: Client, s
     assert f"\r\nX-Request-Id: {problem['request_id']}".encode() in head
     assert b"\r\nContent-Type: application/problem+json" in head
     assert b"\r\nconnection: close" in head.lower()
+
+
+def test_request_line_and_header_values_have_ten_kilobytes(client: Client) -> None:
+    """One byte more is told how many there are."""
+    room = MAX_HEAD - len("GET /v1/open?q= HTTP/1.1") - len("127.0.0.1") - len("close")
+    for in_query, in_header in ((room, 0), (100, room - 100), (room + 1, 0), (100, room - 99)):
+        line = f"GET /v1/open?q={'x' * in_query} HTTP/1.1"
+        sent = f"{line}\r\nHost: 127.0.0.1\r\nConnection: close\r\nA: {'y' * in_header}\r\n\r\n"
+        head, _, body = client.raw(sent.encode()).partition(b"\r\n\r\n")
+        fits = in_query + in_header == room
+        assert int(head.split()[1]) == (201 if fits else 431), head
+        if not fits:
+            problem = json.loads(body)
+            assert problem["code"] == "head_too_large"
+            assert f"have {MAX_HEAD + 1} bytes; {MAX_HEAD} are accepted" in problem["detail"]
 
 
 def test_a_damaged_header_line_never_makes_a_second_request(client: Client) -> None:

@@ -58,12 +58,13 @@ PROBLEMS: dict[str, Kind] = {
     "budget_infeasible": Kind(422, "The required parts of the prompt exceed its budget"),
     "profile_mismatch": Kind(422, "The stored pack does not fit the budget profile"),
     "idempotency_mismatch": Kind(422, "The Idempotency-Key was used for another body"),
+    "head_too_large": Kind(431, "The request line and the headers are larger than 10,240 bytes"),
     "throttled": Kind(429, "Too many requests"),
     "internal": Kind(500, "Internal error"),
     "store_unavailable": Kind(503, "A store is unavailable"),
 }
 
-EVERY_CALL = ("payload_too_large", "validation_failed", "throttled", "internal", "store_unavailable")
+EVERY_CALL = ("payload_too_large", "head_too_large", "validation_failed", "throttled", "internal", "store_unavailable")
 WITH_KEY = ("unauthorized", "forbidden")
 WITH_BODY = ("malformed_json",)
 WITH_IDEMPOTENCY = ("idempotency_in_progress", "idempotency_mismatch")

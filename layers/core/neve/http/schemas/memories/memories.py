@@ -34,7 +34,7 @@ from neve.domain.records import (
 )
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.fields import Cursor, Day, Filled, Identifier, Limit, Time, Unset, kept, refuse_null
+from neve.http.schemas.fields import Cursor, Day, Filled, Identifier, Limit, Seq, Time, Unset, kept, refuse_null
 from neve.usecases.memories.create_memory import NewMemory
 from neve.usecases.memories.delete_memory import Deleted
 from neve.usecases.memories.import_memories import ImportedRow
@@ -44,6 +44,9 @@ from neve.usecases.memories.update_memory import MemoryChange
 
 MAX_TEXT = 64_000
 MAX_REASON = 2_000
+MAX_LINE_BYTES, BESIDE_A_PASSAGE = 280_000, 64
+"""Of a line's text and passages in UTF-8, and for each passage its range: a row of 400 KB (*limit*, DynamoDB) holds
+what else a line may have, 110 KB, beside them. A text of ``MAX_TEXT`` always fits."""
 
 
 def _memory_id(text: str) -> str:
@@ -231,8 +234,8 @@ class UsedBody(Body):
 
 class PassageLine(Body):
     text: Text
-    seq_from: int | None = Field(default=None, ge=1)
-    seq_to: int | None = Field(default=None, ge=1)
+    seq_from: Seq | None = None
+    seq_to: Seq | None = None
     trust: Trust | None = None
 
 
@@ -241,8 +244,8 @@ class ProvenanceLine(Body):
 
     by: str | None = None
     session_id: Identifier | None = None
-    seq_from: int | None = Field(default=None, ge=1)
-    seq_to: int | None = Field(default=None, ge=1)
+    seq_from: Seq | None = None
+    seq_to: Seq | None = None
     model: Label | None = None
     trust: Trust | None = None
 
@@ -285,6 +288,7 @@ class ImportLine(Body):
         check_fields(self, f"{at}.")
         if self.id is not None and is_document_id(self.id):
             raise invalid(f"{at}.id", "must not have the form of a document id")
+        self._check_size(at)
         origin = self.provenance or ProvenanceLine()
         return ImportedRow(
             text=self.text,
@@ -320,6 +324,14 @@ class ImportLine(Body):
             trust=origin.trust,
             at=at,
         )
+
+    def _check_size(self, at: str) -> None:
+        """Raises 422 for passages that do not fit into a row beside the text, which holds what they say once more."""
+        texts = [self.text, *(passage.text for passage in self.passages)]
+        size = sum(len(text.encode()) for text in texts) + BESIDE_A_PASSAGE * len(self.passages)
+        if size > MAX_LINE_BYTES:
+            words = f"make the line {size} bytes long as it is kept, with its text; {MAX_LINE_BYTES} are accepted"
+            raise invalid(f"{at}.passages", words)
 
 
 # --- answers ------------------------------------------------------------------------------------
