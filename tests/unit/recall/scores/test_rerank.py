@@ -139,6 +139,14 @@ def test_a_late_score_fades_with_length() -> None:
     assert short["b"] - short["a"] > 10 * abs(long["b"] - long["a"])
 
 
+def test_where_half_are_pages_the_order_is_that_of_linear() -> None:
+    lines = [PLAIN._replace(id=f"l{n}", place=("s1", 2 * n), cosine=n / 20) for n in range(8)]
+    pages = [PLAIN._replace(id=f"p{n}", place=("s2", 2 * n), length=LONG) for n in range(9)]
+    late = [line._replace(late=(8 - n) / 20) for n, line in enumerate(lines)]
+    assert rerank_scores("q", [*late, *pages], FLOOR) == rerank_scores("q", [*lines, *pages], FLOOR)
+    assert rerank_scores("q", late, FLOOR) != rerank_scores("q", lines, FLOOR)
+
+
 def test_words_stand_in_for_the_late_score_of_what_has_none_yet() -> None:
     """Of the two with words of equal weight the one below has none; its place follows its words."""
     scored = [PLAIN._replace(late=0.5), OTHER._replace(late=0.5)]

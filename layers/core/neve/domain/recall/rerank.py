@@ -43,8 +43,8 @@ LATE: Weights = {
     "time": 1.4,
     "question": -0.8,
 }
-"""Where candidates have a late-interaction score, which fades with length too: between people it tells much, of a page
-that an assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two stood in the study that gave both
+"""Where candidates have a late-interaction score and are short: between people it tells much, of a page that an
+assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two stood in the study that gave both
 (docs/retrieval.md)."""
 MATCHES = frozenset({"keyword", "similarity", "late"})
 """What a memory is weighed by when it lends."""
@@ -87,7 +87,7 @@ class Considered(NamedTuple):
 def rerank_scores(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, float]:
     """A score for each id, larger is better: the log odds of its features, its prior included. A memory that lends has
     none. ``floor``: the cosine of the worst that the vector leg found, which nothing that it did not find exceeds."""
-    weights = LATE if any(one.late is not None for one in candidates) else LINEAR
+    weights = _weights(candidates)
     found = features(question, candidates, floor)
     lending = lenders(
         {one.id: one.made_from for one in candidates if one.place is None},
@@ -99,6 +99,16 @@ def rerank_scores(question: str, candidates: Sequence[Considered], floor: float)
         for one in candidates
         if one.id not in lending
     }
+
+
+def _weights(candidates: Sequence[Considered]) -> Weights:
+    """LATE between people and LINEAR where half of the utterances are pages, as with an assistant; between them by how
+    many are short. So late interaction cannot cost anything where it does not tell much."""
+    if all(one.late is None for one in candidates):
+        return LINEAR
+    short = _mean([gate(one.length) for one in candidates if one.place is not None])
+    part = max(0.0, 2 * short - 1)
+    return {name: part * weight + (1 - part) * LINEAR.get(name, 0.0) for name, weight in LATE.items()}
 
 
 def _weighed(values: Mapping[str, float], weights: Weights, names: Collection[str] | None = None) -> float:
