@@ -50,10 +50,22 @@ def test_a_short_question_is_no_answer() -> None:
     assert order("q", PLAIN._replace(text="did we talk?"), OTHER) == "ba"
 
 
-def test_what_follows_a_good_match_is_lifted() -> None:
-    best = PLAIN._replace(id="x", cosine=0.9)
+def test_what_answers_a_good_match_is_lifted() -> None:
+    best = PLAIN._replace(id="x", cosine=0.9, text="Shall we talk?")
     after, elsewhere = OTHER._replace(place=("s1", 11)), PLAIN._replace(place=("s1", 30))
     assert order("q", best, elsewhere, after).replace("x", "") == "ba"
+    assert order("q", best._replace(text="I talk."), elsewhere, after).replace("x", "") == "ab"
+
+
+def test_what_was_said_stands_before_the_reaction_to_it() -> None:
+    """A reply of a few words about the same has more of the question's terms in its passage, which borrows those of the
+    message before; with a memory of what was said, and without one."""
+    said = PLAIN._replace(id="said", place=("s1", 1), text="I moved to Lisbon.", bm25=0.118, cosine=0.587)
+    reply = PLAIN._replace(id="reply", place=("s1", 2), text="Enjoy the move!", bm25=0.128, cosine=0.505)
+    memory = MEMORY._replace(text="User moved to Lisbon", made_from=Range("s1", 1, 1), bm25=0.105, cosine=0.517)
+    for candidates in ([said, reply], [said, reply, memory]):
+        scores = rerank_scores("Which city did I move to?", candidates, FLOOR)
+        assert scores["said"] > scores["reply"]
 
 
 def test_a_session_about_the_matter_lifts_its_lines() -> None:

@@ -4,7 +4,9 @@ RRF forgets how good a match was and knows nothing of the conversation around it
 a small linear model over what the legs and the rows already say. What surrounds a message, and what kind of sentence it
 is, tells something of a short chat turn and nothing of a page that an assistant wrote: those features fade with the
 length of the message (``weighted_counts.gate``), and the matches themselves decide. What surrounds a message is taken
-as its deviation from the mean of the candidates, so that to be short is no merit by itself.
+as its deviation from the mean of the candidates, so that to be short is no merit by itself. What was said before it
+tells something only where it asks: then the message is an answer. To a statement it is a reaction, which says the same
+words again and nothing more.
 
 Weights: ``python -m evals.retrieval.fit`` (docs/retrieval.md). Few and small, because about half of such a gain carries
 over to other chats."""
@@ -60,6 +62,7 @@ _TIME_WORD = re.compile(
     rf"\b(yesterday|today|tomorrow|last|next|ago|week|month|year|weekend|{_DAYS}|{_MONTHS}|\d{{4}})\b", re.IGNORECASE
 )
 _ASKS_WHEN = re.compile(r"\s*(when|what (date|day|month|year|time)|how long|which (year|month))\b", re.IGNORECASE)
+_ASKS = re.compile("[?？؟]")
 _NEUTRAL = 0.5
 
 
@@ -138,6 +141,7 @@ class _Features:
         self._late = words | _standardised(late) if late else dict.fromkeys(cosines, 0.0)
         self._nearness = _from_worst_to_best({i: value for i, value in cosines.items() if i in said})
         self._at = {place: identifier for identifier, place in said.items()}
+        self._asking = {one.place for one in candidates if one.place is not None and _ASKS.search(one.text)}
         self._around = self._surroundings(said)
         self._mean = {name: _mean(values.values()) for name, values in self._around.items()}
 
@@ -163,10 +167,14 @@ class _Features:
         """What stands around each utterance, by feature and id."""
         sessions = self._best_of_sessions(said)
         return {
-            "previous": {i: self._near((session, seq - 1)) for i, (session, seq) in said.items()},
+            "previous": {i: self._asked((session, seq - 1)) for i, (session, seq) in said.items()},
             "following": {i: self._near((session, seq + 1)) for i, (session, seq) in said.items()},
             "session": {i: sessions[session] for i, (session, _) in said.items()},
         }
+
+    def _asked(self, place: Place) -> float:
+        """The nearness of a question that was asked there; 0 where nothing was asked."""
+        return self._near(place) if place in self._asking else 0.0
 
     def _near(self, place: Place) -> float:
         """The nearness of what was said there; 0 where that is no candidate."""
