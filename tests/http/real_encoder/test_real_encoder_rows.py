@@ -19,7 +19,7 @@ from local.running import start_server
 from local.template import ROOT
 from neve.adapters.embedders.bge_small import MODEL_TAG
 from tests.http.driving.controls import Controls
-from tests.http.driving.people import Person
+from tests.http.driving.people import Person, answered, said
 from tests.http.driving.stage import Stage
 from tests.http.real_encoder.egress import Egress, blocked_egress
 from tests.http.real_encoder.new_process import recall_in_a_new_process
@@ -76,6 +76,29 @@ def test_b08_you_told_me_your_sisters_name(user: Person) -> None:
     assert answer["hits"][0]["id"] == kept
     assert answer["hits"][0]["components"]["rank_vec"] == 1
     assert (answer["result_state"], answer["degraded"]) == ("found", [])
+
+
+SAID_AND_ANSWERED = (
+    ("I moved to Lisbon, and I am a vegetarian now.", "Congratulations on the move!", "Which city did I move to?"),
+    ("I bought a green boat and I live on it now.", "Living on a boat sounds wonderful.", "What colour is my boat?"),
+    ("I passed the exam for the ham radio licence.", "Congratulations on passing the exam!", "Which exam did I pass?"),
+    ("I quit smoking on my fortieth birthday.", "Well done on quitting smoking!", "When did I quit smoking?"),
+)
+
+
+@pytest.mark.controls
+@pytest.mark.parametrize(("told", "reply", "question"), SAID_AND_ANSWERED)
+def test_b08_what_was_said_stands_before_the_reaction_to_it(user: Person, told: str, reply: str, question: str) -> None:
+    """The reply has the question's word and borrows those of the message before, but not what is asked for. With the
+    memory that was made of it, and among utterances alone."""
+    user.open_without_pack("s1")
+    user.append("s1", said(told), answered(reply))
+    user.observe("s1")
+    user.settle()
+    assert len(user.memories()) > 0
+    for sources in (["memory", "event"], ["event"]):
+        best, *_ = user.recall(question, sources=sources)["hits"]
+        assert (best["source"], best["text"]) == ("event", told)
 
 
 @pytest.mark.controls

@@ -50,10 +50,22 @@ def test_a_short_question_is_no_answer() -> None:
     assert order("q", PLAIN._replace(text="did we talk?"), OTHER) == "ba"
 
 
-def test_what_follows_a_good_match_is_lifted() -> None:
-    best = PLAIN._replace(id="x", cosine=0.9)
+def test_what_answers_a_good_match_is_lifted() -> None:
+    best = PLAIN._replace(id="x", cosine=0.9, text="Shall we talk?")
     after, elsewhere = OTHER._replace(place=("s1", 11)), PLAIN._replace(place=("s1", 30))
     assert order("q", best, elsewhere, after).replace("x", "") == "ba"
+    assert order("q", best._replace(text="I talk."), elsewhere, after).replace("x", "") == "ab"
+
+
+def test_what_was_said_stands_before_the_reaction_to_it() -> None:
+    """A reply of a few words about the same has more of the question's terms in its passage, which borrows those of the
+    message before; with a memory of what was said, and without one."""
+    said = PLAIN._replace(id="said", place=("s1", 1), text="I moved to Lisbon.", bm25=0.118, cosine=0.587)
+    reply = PLAIN._replace(id="reply", place=("s1", 2), text="Enjoy the move!", bm25=0.128, cosine=0.505)
+    memory = MEMORY._replace(text="User moved to Lisbon", made_from=Range("s1", 1, 1), bm25=0.105, cosine=0.517)
+    for candidates in ([said, reply], [said, reply, memory]):
+        scores = rerank_scores("Which city did I move to?", candidates, FLOOR)
+        assert scores["said"] > scores["reply"]
 
 
 def test_a_session_about_the_matter_lifts_its_lines() -> None:
@@ -137,6 +149,14 @@ def test_a_late_score_fades_with_length() -> None:
     short = rerank_scores("q", given, FLOOR)
     long = rerank_scores("q", [one._replace(length=LONG) for one in given], FLOOR)
     assert short["b"] - short["a"] > 10 * abs(long["b"] - long["a"])
+
+
+def test_where_half_are_pages_the_order_is_that_of_linear() -> None:
+    lines = [PLAIN._replace(id=f"l{n}", place=("s1", 2 * n), cosine=n / 20) for n in range(8)]
+    pages = [PLAIN._replace(id=f"p{n}", place=("s2", 2 * n), length=LONG) for n in range(9)]
+    late = [line._replace(late=(8 - n) / 20) for n, line in enumerate(lines)]
+    assert rerank_scores("q", [*late, *pages], FLOOR) == rerank_scores("q", [*lines, *pages], FLOOR)
+    assert rerank_scores("q", late, FLOOR) != rerank_scores("q", lines, FLOOR)
 
 
 def test_words_stand_in_for_the_late_score_of_what_has_none_yet() -> None:

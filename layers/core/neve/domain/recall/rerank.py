@@ -4,7 +4,9 @@ RRF forgets how good a match was and knows nothing of the conversation around it
 a small linear model over what the legs and the rows already say. What surrounds a message, and what kind of sentence it
 is, tells something of a short chat turn and nothing of a page that an assistant wrote: those features fade with the
 length of the message (``weighted_counts.gate``), and the matches themselves decide. What surrounds a message is taken
-as its deviation from the mean of the candidates, so that to be short is no merit by itself.
+as its deviation from the mean of the candidates, so that to be short is no merit by itself. What was said before it
+tells something only where it asks: then the message is an answer. To a statement it is a reaction, which says the same
+words again and nothing more.
 
 Weights: ``python -m evals.retrieval.fit`` (docs/retrieval.md). Few and small, because about half of such a gain carries
 over to other chats."""
@@ -43,8 +45,8 @@ LATE: Weights = {
     "time": 1.4,
     "question": -0.8,
 }
-"""Where candidates have a late-interaction score, which fades with length too: between people it tells much, of a page
-that an assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two stood in the study that gave both
+"""Where candidates have a late-interaction score and are short: between people it tells much, of a page that an
+assistant wrote less than nothing. Not fitted: they stand to LINEAR as the two stood in the study that gave both
 (docs/retrieval.md)."""
 MATCHES = frozenset({"keyword", "similarity", "late"})
 """What a memory is weighed by when it lends."""
@@ -60,6 +62,7 @@ _TIME_WORD = re.compile(
     rf"\b(yesterday|today|tomorrow|last|next|ago|week|month|year|weekend|{_DAYS}|{_MONTHS}|\d{{4}})\b", re.IGNORECASE
 )
 _ASKS_WHEN = re.compile(r"\s*(when|what (date|day|month|year|time)|how long|which (year|month))\b", re.IGNORECASE)
+_ASKS = re.compile("[?？؟]")
 _NEUTRAL = 0.5
 
 
@@ -87,7 +90,7 @@ class Considered(NamedTuple):
 def rerank_scores(question: str, candidates: Sequence[Considered], floor: float) -> dict[str, float]:
     """A score for each id, larger is better: the log odds of its features, its prior included. A memory that lends has
     none. ``floor``: the cosine of the worst that the vector leg found, which nothing that it did not find exceeds."""
-    weights = LATE if any(one.late is not None for one in candidates) else LINEAR
+    weights = _weights(candidates)
     found = features(question, candidates, floor)
     lending = lenders(
         {one.id: one.made_from for one in candidates if one.place is None},
@@ -99,6 +102,16 @@ def rerank_scores(question: str, candidates: Sequence[Considered], floor: float)
         for one in candidates
         if one.id not in lending
     }
+
+
+def _weights(candidates: Sequence[Considered]) -> Weights:
+    """LATE between people and LINEAR where half of the utterances are pages, as with an assistant; between them by how
+    many are short. So late interaction cannot cost anything where it does not tell much."""
+    if all(one.late is None for one in candidates):
+        return LINEAR
+    short = _mean([gate(one.length) for one in candidates if one.place is not None])
+    part = max(0.0, 2 * short - 1)
+    return {name: part * weight + (1 - part) * LINEAR.get(name, 0.0) for name, weight in LATE.items()}
 
 
 def _weighed(values: Mapping[str, float], weights: Weights, names: Collection[str] | None = None) -> float:
@@ -128,6 +141,7 @@ class _Features:
         self._late = words | _standardised(late) if late else dict.fromkeys(cosines, 0.0)
         self._nearness = _from_worst_to_best({i: value for i, value in cosines.items() if i in said})
         self._at = {place: identifier for identifier, place in said.items()}
+        self._asking = {one.place for one in candidates if one.place is not None and _ASKS.search(one.text)}
         self._around = self._surroundings(said)
         self._mean = {name: _mean(values.values()) for name, values in self._around.items()}
 
@@ -153,10 +167,14 @@ class _Features:
         """What stands around each utterance, by feature and id."""
         sessions = self._best_of_sessions(said)
         return {
-            "previous": {i: self._near((session, seq - 1)) for i, (session, seq) in said.items()},
+            "previous": {i: self._asked((session, seq - 1)) for i, (session, seq) in said.items()},
             "following": {i: self._near((session, seq + 1)) for i, (session, seq) in said.items()},
             "session": {i: sessions[session] for i, (session, _) in said.items()},
         }
+
+    def _asked(self, place: Place) -> float:
+        """The nearness of a question that was asked there; 0 where nothing was asked."""
+        return self._near(place) if place in self._asking else 0.0
 
     def _near(self, place: Place) -> float:
         """The nearness of what was said there; 0 where that is no candidate."""
