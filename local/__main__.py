@@ -18,7 +18,7 @@ from local.workers.requests_first import SWITCH_S
 from neve.adapters.embedders.bge_small import MODEL_TAG
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.observability import log_to_stderr
-from neve.ports import EmbeddingRetryable, StoreUnavailable
+from neve.ports.errors import EmbeddingRetryable, StoreUnavailable
 from neve.usecases.indexing.index_events import EmbedAgain
 
 LOG = "server.log"

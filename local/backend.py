@@ -30,7 +30,7 @@ from neve.domain.observe.time_limits import PASS_S
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observer
-from neve.ports import Embedder, TokenEncoder
+from neve.ports.models import Embedder, TokenEncoder
 
 EMBEDDERS = ("bge-small", "none", "fixture")
 ENCODER = ROOT / "layers" / "encoder"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from neve.ports import Ports
+from neve.ports.engines import Ports
 from neve.store.keys import api_key_row, tenant_row
 from neve.store.tenants import tenant_rows
 from neve.store.tenants.tenant_rows import SCOPES, key_sha256, read_api_key

@@ -15,7 +15,7 @@ from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import Change
 from local.stack.servers import RunningServers
 from local.template import Template
-from neve.ports import Ports
+from neve.ports.engines import Ports
 
 
 class ChangeFeed(Protocol):

@@ -7,7 +7,7 @@ from local.controls.virtual_time import request_time
 from local.engine.file_objects import FileObjects, UploadHeaders
 from local.http.gateway import Gateway
 from local.http.message import Request, Response, json_response
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 
 UPLOADS, DOWNLOADS = "/__uploads/", "/__downloads/"
 

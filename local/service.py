@@ -37,7 +37,9 @@ from local.workers.worker_events import given_up_message
 from neve import wiring
 from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.o200k import BPE_DIR_VARIABLE
-from neve.ports import EmbeddingUnavailable, Message, Ports, QueueName
+from neve.ports.engines import Ports
+from neve.ports.errors import EmbeddingUnavailable
+from neve.ports.queue import Message, QueueName
 
 WARM_UP_S = 30.0
 """The longest that a stop waits for the encoder, which takes 0.5 s to load on an idle machine."""

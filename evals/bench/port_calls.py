@@ -72,7 +72,7 @@ class _Stepped(InProcess):
 
 
 class _CountedPorts:
-    """``neve.ports.Ports`` around the embedded engines, which give what is not counted."""
+    """``ports.engines.Ports`` around the embedded engines, which give what is not counted."""
 
     def __init__(self, engines: EmbeddedPorts, calls: Calls) -> None:
         self._engines = engines

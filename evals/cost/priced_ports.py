@@ -14,7 +14,8 @@ from local.engines import Engines
 from local.functions import current_function
 from neve.adapters.table_rules import INDEX_KEYS, item_size
 from neve.caching import Caches
-from neve.ports import (
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import (
     INDEX_PROJECTION,
     Check,
     Delete,
@@ -22,10 +23,8 @@ from neve.ports import (
     Index,
     Item,
     Key,
-    Message,
     Page,
     Put,
-    QueueName,
     Table,
     WriteOp,
     key_of,
@@ -56,7 +55,7 @@ class Bill:
 
 
 class PricedTable:
-    """``neve.ports.Table`` by DynamoDB's published rules: 1 read unit for each 4 KB of a row read consistently, and for
+    """``ports.table.Table`` by what DynamoDB publishes: 1 read unit for each 4 KB of a row read consistently, and for
     a row that is not there; half of it through an index; 1 write unit for each KB of the larger of the old row and the
     new one, twice that in a transaction, checks included; each index entry that changes is a plain write of its own,
     and one whose sort key moves is two."""
@@ -151,7 +150,7 @@ def _index_units(index: Index, before: Item | None, after: Item | None) -> int:
 
 
 class PricedQueue:
-    """``neve.ports.Queue``."""
+    """``ports.queue.Queue``."""
 
     def __init__(self, queue: Any, bill: Bill, fifo: Mapping[str, bool]) -> None:
         self._queue, self._bill, self._fifo = queue, bill, fifo
@@ -187,7 +186,7 @@ OBJECTS = {"put": "object write", "put_new": "object write", "list": "object wri
 
 
 class PricedPorts:
-    """``neve.ports.Ports`` around the embedded engines."""
+    """``ports.engines.Ports`` around the embedded engines."""
 
     def __init__(self, engines: Engines, fifo: Mapping[str, bool]) -> None:
         self.bill = Bill()

@@ -36,7 +36,7 @@ from local.stack.servers import start_servers
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.adapters.opensearch.client import open_search_client
-from neve.ports import Table
+from neve.ports.table import Table
 from neve.store.keys import UserKeys
 from neve.store.token_vectors import TokenVectors
 

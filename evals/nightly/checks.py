@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from random import Random
 
 from evals.nightly.people import POLICY, SESSION, Size, memory_id, scope_of
-from neve.domain.records import Job, Kind, Memory, Status
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.reflect.nightly import last_night
-from neve.ports import Ports
+from neve.ports.engines import Ports
 from neve.store import rows
 from neve.store.keys import MEMORY
 from neve.store.partitions import all_rows

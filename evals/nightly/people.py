@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from neve.domain.records import Kind
+from neve.domain.records.memories import Kind
 from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
-from neve.ports import Ports
+from neve.ports.engines import Ports
 from neve.scope import Tenant, TenantScope, UserScope
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.memories.import_memories import ImportedRow, import_memories

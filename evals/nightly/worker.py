@@ -18,7 +18,9 @@ from local.template import read_template
 from local.workers.queue_worker import QueueWorker
 from neve import wiring
 from neve.observers.prompted import PromptedObserver
-from neve.ports import Conflict, ModelAnswer, ModelRequest, Ports
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict
+from neve.ports.models import ModelAnswer, ModelRequest
 from neve.store.partitions import due_rows
 from neve.usecases.background.sweep_due import resolve_due
 from neve.usecases.reflect.replace_rows import ReplacementBusy

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from neve.domain.observe.lines import room_for
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import PassInput
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from neve.domain.librarian.filing import Filed
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import estimate, trim_to
 from neve.observers.extractive.observer import ExtractiveObserver
@@ -32,7 +32,7 @@ from neve.observing import (
     Summarised,
     SummaryInput,
 )
-from neve.ports import LanguageModel, ModelAnswer, ModelRequest
+from neve.ports.models import LanguageModel, ModelAnswer, ModelRequest
 
 LINE_TOKENS = 30
 SHORT, MIN_WORDS = 3, 6
@@ -46,7 +46,7 @@ class _Asked(Exception):
 
 @dataclass
 class _Listening:
-    """``neve.ports.LanguageModel`` that hears one request."""
+    """``ports.models.LanguageModel`` that hears one request."""
 
     heard: list[ModelRequest] = field(default_factory=list)
 

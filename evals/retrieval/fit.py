@@ -30,10 +30,10 @@ from evals.retrieval.sets import SETS, load_sets
 from local.backend import ENCODER, Choices, EmbeddedPorts
 from local.bootstrap import TENANT
 from local.template import read_template
+from neve.domain.indexing.passage import Source
 from neve.domain.indexing.utterances import event_id
 from neve.domain.recall.rerank import LINEAR, features
 from neve.domain.tenants.policy import Policy
-from neve.ports import Source
 from neve.scope import Tenant, UserScope
 from neve.usecases.recall.command import RERANK_DEPTH, RecallCommand, resolve
 from neve.usecases.recall.search import search

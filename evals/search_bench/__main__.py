@@ -25,7 +25,9 @@ from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import NEIGHBOURS, OpenSearchIndex
 from neve.adapters.opensearch.places import create_index, switch_alias
-from neve.ports import IndexModel, Owner, Passage, StoreUnavailable
+from neve.domain.indexing.passage import Passage
+from neve.ports.errors import StoreUnavailable
+from neve.ports.search import IndexModel, Owner
 
 RESULT = Path("evals/results/search.json")
 ALIAS = "neve-search-bench"

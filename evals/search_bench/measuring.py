@@ -15,8 +15,8 @@ from evals.search_bench.passages import FEW, FEW_PASSAGES, MANY, Filling
 from neve.adapters.clock import SystemClock, ThreadTasks
 from neve.adapters.opensearch.documents import floats, routing
 from neve.adapters.opensearch.index import OpenSearchIndex
-from neve.domain.recall.query import shape
-from neve.ports import Owner, SearchFilter, TextQuery
+from neve.domain.recall.query import TextQuery, shape
+from neve.ports.search import Owner, SearchFilter
 
 DEPTH = 60
 """Of each leg, as recall reads them where utterances are searched."""

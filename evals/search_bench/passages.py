@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.bench.texts import memory_texts, questions
-from neve.ports import Owner, Passage, Source
+from neve.domain.indexing.passage import Passage, Source
+from neve.ports.search import Owner
 
 DIMENSIONS = 384
 TOPICS = 200

@@ -13,8 +13,12 @@ from local.engines import Engines
 from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.indexing.utterances import utterance_of, utterance_passages
-from neve.domain.records import EmbeddingState, Event, EventType, Job, Kind, Memory, Scope, SessionMarker, Status
-from neve.ports import Index, Item, Key, Owner
+from neve.domain.records.jobs import Job
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, Status
+from neve.domain.records.sessions import Event, EventType
+from neve.ports.search import Owner
+from neve.ports.table import Index, Item, Key
 from neve.store import rows
 from neve.store.documents import is_searched, read_document, text_of
 from neve.store.keys import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neve import wiring
-from neve.ports import QueueName
+from neve.ports.queue import QueueName
 from neve.usecases.background.asked_for import asked_for
 from neve.worker import process_fifo
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from neve import wiring
 from neve.batch import process_in_time
-from neve.ports import QueueName
+from neve.ports.queue import QueueName
 from neve.usecases.indexing.index_rows import index_rows
 
 

@@ -20,7 +20,7 @@ from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.aws_ports import AwsPorts
 from neve.config import Settings, variable
-from neve.ports import QueueName
+from neve.ports.queue import QueueName
 from neve.usecases.background.probe_versions import TENANT as PROBE
 from neve.usecases.tenants.create_tenant import create_tenant
 

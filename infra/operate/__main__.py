@@ -18,7 +18,8 @@ from neve.aws_ports import AwsPorts
 from neve.config import SettingsError, needed
 from neve.domain.errors import NeveError
 from neve.observability import log_to_stderr
-from neve.ports import Conflict, EmbeddingRetryable, EmbeddingUnavailable, Ports, StoreUnavailable
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict, EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
 from neve.scope import TenantData, UserData
 from neve.store.keys import Keys, UserKeys, tenant_row
 from neve.store.tenants import tenant_rows

@@ -21,7 +21,7 @@ from statistics import median
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.embedders.titan_embedder import CALIBRATIONS, TitanEmbedder
-from neve.ports import Embedder
+from neve.ports.models import Embedder
 
 FOLDER = Path(__file__).resolve().parent
 METHOD = (

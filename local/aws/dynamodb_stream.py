@@ -20,7 +20,8 @@ from local.aws.writes import Writes
 from local.engine.sqlite_table import Change
 from neve.adapters.aws.errors import error_code, translated
 from neve.attribute_values import plain_item
-from neve.ports import Key, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.table import Key
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient

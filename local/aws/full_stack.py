@@ -33,7 +33,8 @@ from neve.adapters.opensearch.places import prepare_index
 from neve.aws_ports import AwsPorts
 from neve.config import Settings
 from neve.observing import Observer
-from neve.ports import Embedder, QueueName, TokenEncoder
+from neve.ports.models import Embedder, TokenEncoder
+from neve.ports.queue import QueueName
 
 if TYPE_CHECKING:
     from boto3 import Session

@@ -18,7 +18,8 @@ from local.limits.lineage import HEADER, trace_header
 from local.template import QueueSpec
 from neve.adapters.aws.errors import translated
 from neve.adapters.aws.sqs_queue import SqsQueue
-from neve.ports import Message, QueueName, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

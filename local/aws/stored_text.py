@@ -20,7 +20,7 @@ from neve.adapters.aws.errors import translated
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.documents import feature, stored_term
 from neve.domain.terms import terms
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch

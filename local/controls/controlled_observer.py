@@ -28,7 +28,8 @@ from neve.observing import (
     Summarised,
     SummaryInput,
 )
-from neve.ports import ContentRefused, ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.models import ModelAnswer, ModelRequest
 
 T = TypeVar("T")
 

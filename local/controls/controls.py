@@ -17,7 +17,8 @@ from local.controls.holds import Holds
 from local.controls.virtual_time import VirtualClock, VirtualTasks
 from neve.adapters.clock import SystemClock
 from neve.caching import Caches
-from neve.ports import Ports, SearchIndex
+from neve.ports.engines import Ports
+from neve.ports.search import SearchIndex
 
 
 class Controls:
@@ -32,7 +33,7 @@ class Controls:
 
 
 class ControlledPorts:
-    """``neve.ports.Ports`` around another one. The engines below keep the real time: a queue's delays and visibility
+    """``ports.engines.Ports`` around another one. The engines below keep the real time: a queue's delays and visibility
     timeouts do not follow the test's clock."""
 
     def __init__(self, inner: Ports, controls: Controls) -> None:

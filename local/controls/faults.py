@@ -13,33 +13,14 @@ from local.controls.holds import Holds
 from local.controls.last_write import LastWrite
 from local.controls.virtual_time import spend
 from local.functions import current_function
-from neve.ports import (
-    Calibration,
-    Candidate,
-    Embedder,
-    EmbeddingRetryable,
-    EmbeddingUnavailable,
-    Index,
-    IndexModel,
-    Item,
-    Key,
-    Message,
-    ObjectStart,
-    ObjectStore,
-    Owner,
-    Page,
-    Passage,
-    Put,
-    Queue,
-    QueueName,
-    SearchFilter,
-    SearchIndex,
-    StoreUnavailable,
-    Table,
-    TextQuery,
-    TokenEncoder,
-    WriteOp,
-)
+from neve.domain.indexing.passage import Passage
+from neve.domain.recall.query import TextQuery
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.ports.models import Calibration, Embedder, TokenEncoder
+from neve.ports.objects import ObjectStart, ObjectStore
+from neve.ports.queue import Message, Queue, QueueName
+from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter, SearchIndex
+from neve.ports.table import Index, Item, Key, Page, Put, Table, WriteOp
 from neve.wiring import Loads
 
 TARGETS = ("embed", "late", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")

@@ -19,7 +19,8 @@ import re
 import struct
 from collections.abc import Sequence
 
-from neve.ports import Calibration, IndexModel
+from neve.ports.models import Calibration
+from neve.ports.search import IndexModel
 
 DIMENSIONS = 384
 MODEL = IndexModel(f"fixture-{DIMENSIONS}", DIMENSIONS)

@@ -12,7 +12,8 @@ from contextvars import ContextVar, copy_context
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
-from neve.ports import Clock, DeadlineExceeded
+from neve.ports.errors import DeadlineExceeded
+from neve.ports.runtime import Clock
 
 T = TypeVar("T")
 

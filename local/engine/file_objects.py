@@ -19,7 +19,9 @@ from typing import Any
 
 from local.engine.object_paths import key_of, path_of, start_of
 from neve.adapters.object_rules import check_content_type
-from neve.ports import Clock, ObjectStart, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.objects import ObjectStart
+from neve.ports.runtime import Clock
 from neve.store.keys import EXPORTS, UPLOADS
 from neve.troubles import Troubles
 

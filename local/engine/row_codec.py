@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from neve.ports import Item
+from neve.ports.table import Item
 
 MARK = "$"
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.troubles import Troubles
 
 BUSY_TIMEOUT_S = 10.0

@@ -17,7 +17,8 @@ from local.broker import Received as Received
 from local.engine.sqlite_file import SqliteFile
 from local.limits.lineage import HEADER, trace_header
 from neve.adapters.queue_rules import encoded_body
-from neve.ports import Clock, Message, QueueName
+from neve.ports.queue import Message, QueueName
+from neve.ports.runtime import Clock
 from neve.troubles import Troubles
 
 SCHEMA = """

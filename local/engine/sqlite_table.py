@@ -15,10 +15,10 @@ from local.engine.sqlite_file import SqliteFile
 from neve.adapters.table_cursor import query_name
 from neve.adapters.table_rules import INDEX_KEYS, check_write, operation_key, version_after
 from neve.domain.cursors import make_cursor, read_cursor
-from neve.ports import (
+from neve.ports.errors import Conflict
+from neve.ports.table import (
     INDEX_PROJECTION,
     MAX_WRITE_OPS,
-    Conflict,
     Delete,
     Expect,
     Expectation,

@@ -10,18 +10,13 @@ if TYPE_CHECKING:
     from neve.caching import Caches
     from neve.domain.tokens import Counter, CounterName
     from neve.observing import Observer
-    from neve.ports import (
-        Clock,
-        Embedder,
-        Ids,
-        ObjectStore,
-        Ports,
-        Queue,
-        SearchIndex,
-        Table,
-        Tasks,
-        TokenEncoder,
-    )
+    from neve.ports.engines import Ports
+    from neve.ports.models import Embedder, TokenEncoder
+    from neve.ports.objects import ObjectStore
+    from neve.ports.queue import Queue
+    from neve.ports.runtime import Clock, Ids, Tasks
+    from neve.ports.search import SearchIndex
+    from neve.ports.table import Table
 
 seconds_left: ContextVar[Callable[[], float] | None] = ContextVar("seconds_left", default=None)
 """Of the invocation that is running; None outside."""
@@ -40,8 +35,8 @@ def live() -> None:
 
 
 class MortalPorts:
-    """``neve.ports.Ports`` around another one. A thread cannot be killed from outside; but whoever asks for a store, a
-    queue, a model or the clock after its time is over dies there. So a worker that slept through its timeout writes
+    """``ports.engines.Ports`` around another one. A thread cannot be killed from outside; but whoever asks for a store,
+    a queue, a model or the clock after its time is over dies there. So a worker that slept through its timeout writes
     nothing, and gives no lease back."""
 
     def __init__(self, inner: Ports) -> None:

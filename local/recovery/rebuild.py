@@ -15,7 +15,8 @@ from local.backend import QUEUE, SEARCH
 from local.datafolder import DataFolder
 from local.engines import Engines
 from local.recovery.progress import in_words
-from neve.ports import Calibration, Embedder, IndexModel
+from neve.ports.models import Calibration, Embedder
+from neve.ports.search import IndexModel
 from neve.store.keys import Keys
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.background.refill_queues import Refilled, refill_queues

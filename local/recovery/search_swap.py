@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from local.datafolder import PARTIAL, sync_folder
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 
 WAL = "-wal"
 

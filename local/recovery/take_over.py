@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from local.engine.sqlite_queue import SqliteQueue
-from neve.ports import Table
+from neve.ports.table import Table
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.erase.erasure_job import put_erasure

@@ -23,7 +23,7 @@ from local.stack.jars import CannotFetch
 from local.stack.servers import DidNotStart
 from local.template import read_template
 from neve.observability import log_to_stderr
-from neve.ports import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
 from neve.usecases.indexing.index_events import EmbedAgain
 from neve.usecases.indexing.reindex import reindex
 

@@ -7,7 +7,7 @@ from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
 from neve.adapters.opensearch.places import ALIAS_TTL_S, empty_index, left_over, switch_alias
-from neve.ports import Ports
+from neve.ports.engines import Ports
 from neve.usecases.indexing.reindex import reindex
 
 SETTLE_S = ALIAS_TTL_S + 60

@@ -18,7 +18,7 @@ from local.workers.queue_worker import QueueWorker
 from local.workers.requests_first import RequestsFirst
 from local.workers.stream_worker import StreamWorker
 from local.workers.worker_events import schedule_event
-from neve.ports import Clock
+from neve.ports.runtime import Clock
 
 IDLE_S = 30.0
 WORKERS_NICE = 6

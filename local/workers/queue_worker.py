@@ -12,7 +12,7 @@ from local.broker import Broker, Counts, Received
 from local.template import QueueSource, QueueSpec
 from local.workers.failure_log import report
 from local.workers.worker_events import failed_items, queue_event
-from neve.ports import Clock
+from neve.ports.runtime import Clock
 
 CONSUMERS = 2
 """FIFO groups, and batches of a standard queue, are handled beside each other."""

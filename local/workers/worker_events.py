@@ -15,7 +15,7 @@ from local.engine.sqlite_table import Change
 from local.template import QueueSpec, Schedule
 from neve.attribute_values import typed_item
 from neve.domain.times import iso
-from neve.ports import Item
+from neve.ports.table import Item
 
 REGION = "local"
 ACCOUNT = "000000000000"

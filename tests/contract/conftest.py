@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.ports import Table
+from neve.ports.table import Table
 from tests.contract.engines.deviations import mark_of
 from tests.contract.engines.harnesses import ObjectsHarness, QueueHarness
 from tests.contract.engines.registry import OBJECTS, QUEUES, TABLES

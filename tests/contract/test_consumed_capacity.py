@@ -23,8 +23,10 @@ from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
 from neve.adapters.table_rules import INDEX_KEYS, item_size
 from neve.attribute_values import plain_item
-from neve.domain.records import EventType, Kind, LiveRow
-from neve.ports import INDEX_PROJECTION, Index
+from neve.domain.records.markers import LiveRow
+from neve.domain.records.memories import Kind
+from neve.domain.records.sessions import EventType
+from neve.ports.table import INDEX_PROJECTION, Index
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.compact.end_session import end_session

@@ -11,7 +11,7 @@ import pytest
 from neve.domain.documents.change import DocumentChange
 from neve.domain.librarian.filing import Action, Proposal
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.records import Kind, Memory, Provenance
+from neve.domain.records.memories import Kind, Memory, Provenance
 from neve.domain.times import iso
 from neve.store.filings import put_proposal
 from neve.usecases.documents.get_document import get_document

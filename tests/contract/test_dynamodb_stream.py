@@ -22,7 +22,7 @@ from local.stack.servers import start_servers
 from local.template import StreamSource
 from local.workers.stream_worker import StreamWorker
 from neve.adapters.aws.clients import aws_client
-from neve.ports import Delete, Expect, Key, Put, Table, Version
+from neve.ports.table import Delete, Expect, Key, Put, Table, Version
 from neve.store.stream_records import read_change
 from tests.contract.engines.dynamodb_engines import anybody, create_local_table, local_client, open_local_table
 from tests.contract.engines.patience import answers_at_once

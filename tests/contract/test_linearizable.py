@@ -11,7 +11,8 @@ from math import inf
 
 import pytest
 
-from neve.ports import Conflict, Expect, Key, Put, StoreUnavailable, Table, Version
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Expect, Key, Put, Table, Version
 from tests.simulation.checks.linearizable import UNKNOWN, Model, Operation, linearizable
 
 THREADS, CALLS = 6, 20

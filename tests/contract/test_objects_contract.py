@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.ports import ObjectStart
+from neve.ports.objects import ObjectStart
 from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes, object_body
 from tests.contract.engines.harnesses import ObjectsHarness
 from tests.contract.engines.registry import OBJECTS

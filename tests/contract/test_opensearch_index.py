@@ -22,7 +22,8 @@ from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION, NEVER, index_name, write_alias
 from neve.adapters.opensearch.places import ALIAS_TTL_S, create_index, prepare_index, switch_alias
 from neve.domain.recall.query import MAX_OPERATORS, TextQuery, shape
-from neve.ports import Candidate, IndexModel, Owner, SearchFilter, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
 from tests.contract.engines.passages import ANY, new_owner, passage, vector
 from tests.servers import opensearch_url
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from local.limits.lineage import HEADER, invoked
-from neve.ports import Message, QueueName
+from neve.ports.queue import Message, QueueName
 from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes
 from tests.contract.engines.harnesses import (
     DELAY_S,

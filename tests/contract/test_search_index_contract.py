@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from neve.domain.indexing.passage import Passage, Source
 from neve.domain.recall.query import TextQuery, shape
-from neve.ports import Candidate, Owner, Passage, SearchFilter, Source
+from neve.ports.search import Candidate, Owner, SearchFilter
 from tests.contract.engines.passages import ANY, new_owner, passage, vector
 from tests.contract.engines.search_engines import MODEL, SEARCHES, SearchEngine
 

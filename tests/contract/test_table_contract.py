@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from neve.ports import (
+from neve.ports.errors import Conflict
+from neve.ports.table import (
     INDEX_PROJECTION,
     Check,
-    Conflict,
     Delete,
     Expect,
     Expectation,

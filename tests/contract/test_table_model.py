@@ -10,21 +10,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from neve.ports import (
-    Check,
-    Conflict,
-    Delete,
-    Expect,
-    Expectation,
-    Index,
-    Item,
-    Key,
-    Put,
-    Table,
-    Version,
-    WriteOp,
-    key_of,
-)
+from neve.ports.errors import Conflict
+from neve.ports.table import Check, Delete, Expect, Expectation, Index, Item, Key, Put, Table, Version, WriteOp, key_of
 
 PARTITIONS = ("one", "two")
 SORT_KEYS = st.text(alphabet="ab#é\uffff😀", min_size=1, max_size=3)

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from neve.ports import Check, Conflict, Delete, Expect, Put, Table, Version
+from neve.ports.errors import Conflict
+from neve.ports.table import Check, Delete, Expect, Put, Table, Version
 from neve.store.keys import UserKeys
 from neve.store.token_vectors import TokenVectors, read_token_vectors
 from neve.usecases.indexing.late.encode_items import ITEMS, MAX_PASSAGES

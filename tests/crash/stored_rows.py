@@ -9,18 +9,11 @@ from pathlib import Path
 from local.backend import TABLE
 from local.bootstrap import TENANT
 from local.engine.sqlite_table import SqliteTable
-from neve.domain.records import (
-    EmbeddingState,
-    Event,
-    EventType,
-    Kind,
-    Memory,
-    Scope,
-    SessionEpoch,
-    SessionMarker,
-    Status,
-)
-from neve.ports import Item
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, Status
+from neve.domain.records.sessions import Event, EventType
+from neve.ports.table import Item
 from neve.store import rows
 from neve.store.documents import read_document as read_document_row
 from neve.store.keys import Keys, SessionKeys

@@ -8,7 +8,7 @@ from typing import Any
 
 from functions.embed import app as embed_app
 from functions.index import app as index_app
-from neve.ports import Message, QueueName
+from neve.ports.queue import Message, QueueName
 from tests.unit.recall_world import RecallWorld
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]

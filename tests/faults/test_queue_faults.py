@@ -16,7 +16,7 @@ from neve.adapters.aws.sqs_queue import SqsQueue
 from neve.http.schemas.jobs.jobs import END, OBSERVE
 from neve.http.schemas.memories.kept import CREATE_MEMORY
 from neve.http.schemas.sessions.events import EVENTS
-from neve.ports import QueueName
+from neve.ports.queue import QueueName
 from tests.faults.calls import Caller, is_refused_for_now
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, Request, answering_server, json_error
 from tests.unit.recall_world import RecallWorld

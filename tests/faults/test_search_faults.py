@@ -11,7 +11,8 @@ import pytest
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION
-from neve.ports import Owner, QueueName
+from neve.ports.queue import QueueName
+from neve.ports.search import Owner
 from tests.faults.calls import Caller, is_degraded
 from tests.faults.deliveries import deliver, deliver_all
 from tests.unit.recall_world import RecallWorld

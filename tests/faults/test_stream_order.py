@@ -17,9 +17,11 @@ from functions.outbox import app as outbox_app
 from local.engine.sqlite_table import Change
 from local.workers.worker_events import stream_event
 from neve import wiring
+from neve.domain.indexing.passage import Passage
 from neve.domain.recall.query import shape
-from neve.domain.records import Memory
-from neve.ports import Message, Owner, Passage, QueueName, SearchFilter, SearchIndex
+from neve.domain.records.memories import Memory
+from neve.ports.queue import Message, QueueName
+from neve.ports.search import Owner, SearchFilter, SearchIndex
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.faults.deliveries import deliver

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from local.template import ROOT, read_template
-from neve.ports import Index
+from neve.ports.table import Index
 from tests.infra.templates import OBSERVABILITY, SERVICE, expanded, of_type, queue_name, written
 
 WATCHED: Mapping[str, Any] = written(OBSERVABILITY)["Resources"]

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from local.template import ROOT
-from neve.ports import INDEX_PROJECTION
+from neve.ports.table import INDEX_PROJECTION
 from tests.infra.templates import ACCOUNT, DATA, SERVICE, expanded, of_type, written
 
 RESOURCES: Mapping[str, Any] = written(DATA)["Resources"]

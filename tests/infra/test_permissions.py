@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from infra.recorded_calls import COMMITTED, NOT_IN_EVERY_RECORDING, Grant, read
-from neve.domain.records import HistoryCut, Job, PackEntry, PackManifest, PackPointer, SessionEpoch, Summary
+from neve.domain.records.epochs import HistoryCut, SessionEpoch, Summary
+from neve.domain.records.jobs import Job
+from neve.domain.records.packs import PackEntry, PackManifest, PackPointer
 from neve.domain.times import iso
 from neve.store import rows
 from neve.store.keys import SessionKeys

@@ -24,7 +24,7 @@ from neve.domain.observe.time_limits import (
     WORKER_S,
 )
 from neve.domain.reflect import night_limits
-from neve.ports import Item
+from neve.ports.table import Item
 from neve.store import rows
 from neve.usecases.background import dispatch_changes as dispatching
 from neve.usecases.sessions import note_open

@@ -15,12 +15,14 @@ from unittest import mock
 from neve import worker
 from neve.domain.compile.conversation import Conversation
 from neve.domain.ids import ulid_named
+from neve.domain.indexing.passage import Passage
 from neve.domain.memories import said_again
 from neve.domain.privacy.screen import Found
-from neve.domain.records import Document, Memory, Statement
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Memory, Statement
 from neve.domain.retract import derived
 from neve.domain.times import iso
-from neve.ports import Delete, Expect, Passage, Put, Version
+from neve.ports.table import Delete, Expect, Put, Version
 from neve.store import documents as document_rows
 from neve.store import pins, rows
 from neve.store.documents import put_announced_text, put_head

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from neve.ports import Page, SearchFilter
+from neve.ports.search import SearchFilter
+from neve.ports.table import Page
 from neve.usecases.recall.stages import reads
 from neve.usecases.recall.stages.legs import Legs
 

@@ -8,7 +8,8 @@ from pkgutil import iter_modules
 
 import pytest
 
-from neve.ports import DeadlineExceeded, Key, Put
+from neve.ports.errors import DeadlineExceeded
+from neve.ports.table import Key, Put
 from tests.simulation import checks
 from tests.simulation.checks import all_of_them
 from tests.simulation.checks.linearizable import UNKNOWN, Model, Operation, linearizable

@@ -17,7 +17,8 @@ from local.controls.raw_search import find_raw
 from local.stack.jars import Server
 from local.stack.shared import VARIABLE, SharedServers
 from local.template import ROOT, read_template
-from neve.ports import Expect, Key, Message, Put, QueueName
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Expect, Key, Put
 from tests.servers import need_servers, servers_for
 
 TWO_FILES = """

@@ -11,7 +11,9 @@ from local.aws.full_stack import FullStack
 from local.backend import Choices
 from local.stack.shared import VARIABLE
 from local.template import read_template
-from neve.ports import Delete, Expect, Key, Message, Owner, Put, QueueName
+from neve.ports.queue import Message, QueueName
+from neve.ports.search import Owner
+from neve.ports.table import Delete, Expect, Key, Put
 from tests.contract.engines.passages import passage
 from tests.servers import need_servers, servers_for
 

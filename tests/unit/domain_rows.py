@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from neve.domain.memories.text import fingerprint
-from neve.domain.records import Event, EventType, Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.records.sessions import Event, EventType
 
 AT = "2026-03-10T09:30:00.000Z"
 

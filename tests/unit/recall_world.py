@@ -21,12 +21,15 @@ from local.workers.worker_events import stream_event
 from neve.adapters.clock import SystemIds
 from neve.adapters.o200k import token_counter
 from neve.caching import Caches
-from neve.domain.records import EventType, Memory
+from neve.domain.records.memories import Memory
+from neve.domain.records.sessions import EventType
 from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.domain.tokens import Counter, CounterName
 from neve.observing import Observer
-from neve.ports import Embedder, Message, QueueName, SearchIndex, TokenEncoder
+from neve.ports.models import Embedder, TokenEncoder
+from neve.ports.queue import Message, QueueName
+from neve.ports.search import SearchIndex
 from neve.scope import SessionScope, Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.store.keys import tenant_row

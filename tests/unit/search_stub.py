@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from neve.adapters.opensearch.mapping import MAPPING_VERSION
-from neve.ports import IndexModel, Owner
+from neve.ports.search import IndexModel, Owner
 
 MODEL = IndexModel("stub", 4)
 INDEX = "passages-1"

@@ -19,7 +19,8 @@ from neve.caching import Caches
 from neve.domain.compact.headings import SummaryText
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Filed
-from neve.domain.records import EventType, Memory
+from neve.domain.records.memories import Memory
+from neve.domain.records.sessions import EventType
 from neve.domain.tenants.policy import Policy
 from neve.observing import (
     Condensed,
@@ -35,7 +36,11 @@ from neve.observing import (
     Summarised,
     SummaryInput,
 )
-from neve.ports import Conflict, Embedder, Message, QueueName, SearchIndex, TokenEncoder, WriteOp
+from neve.ports.errors import Conflict
+from neve.ports.models import Embedder, TokenEncoder
+from neve.ports.queue import Message, QueueName
+from neve.ports.search import SearchIndex
+from neve.ports.table import WriteOp
 from neve.scope import Tenant, TenantScope, UserScope
 from neve.store import rows
 from neve.store.keys import leg_health

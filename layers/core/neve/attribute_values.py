@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from neve.ports import Item
+from neve.ports.table import Item
 
 TypedValue = Mapping[str, Any]
 TypedItem = Mapping[str, TypedValue]

@@ -1,4 +1,4 @@
-"""The managed stores as ``neve.ports.Ports``: what a deployed function works on.
+"""The managed stores as ``ports.engines.Ports``: what a deployed function works on.
 
 A port is made when it is first read, with the packages that it alone needs: a function imports and connects to nothing
 that it does not use."""
@@ -13,7 +13,11 @@ from neve.adapters.o200k import token_counter
 from neve.caching import Caches
 from neve.config import Settings, needed
 from neve.observing import Observer
-from neve.ports import Embedder, IndexModel, ObjectStore, Queue, QueueName, SearchIndex, Table, TokenEncoder
+from neve.ports.models import Embedder, TokenEncoder
+from neve.ports.objects import ObjectStore
+from neve.ports.queue import Queue, QueueName
+from neve.ports.search import IndexModel, SearchIndex
+from neve.ports.table import Table
 
 if TYPE_CHECKING:
     from boto3 import Session
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class AwsPorts:
-    """``neve.ports.Ports``. Reading a port raises SettingsError, naming the variable, when one is not set.
+    """``ports.engines.Ports``. Reading a port raises SettingsError, naming the variable, when one is not set.
     ``session``: whose credentials and region to use instead of the process's."""
 
     def __init__(self, settings: Settings, session: Session | None = None) -> None:

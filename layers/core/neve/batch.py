@@ -10,7 +10,7 @@ from typing import Any
 from neve import observability
 from neve.correlation import FIELD
 from neve.observing import SecondsLeft, time_of
-from neve.ports import QueueName
+from neve.ports.queue import QueueName
 from neve.usecases.indexing.by_kind import Failures, IndexMessage
 
 Work = Callable[[Sequence[IndexMessage]], Failures]

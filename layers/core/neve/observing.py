@@ -12,7 +12,9 @@ from neve.domain.librarian.filing import Account, Filed, ShownDocument
 from neve.domain.observe.facts import ProposedFact as ProposedFact
 from neve.domain.observe.lines import MIN_LINES
 from neve.domain.observe.lines import ObservedLine as ObservedLine
-from neve.domain.records import Event, Kind, Outcome, Priority, Verbosity
+from neve.domain.records.epochs import Verbosity
+from neve.domain.records.memories import Kind, Priority
+from neve.domain.records.sessions import Event, Outcome
 
 SecondsLeft = Callable[[], float]
 """How long the worker may still run."""

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from neve.domain.tenants.policy import Policy
 from neve.domain.tokens import Counter
-from neve.ports import Ports
+from neve.ports.engines import Ports
 from neve.store.keys import Keys, SessionKeys, UserKeys
 
 P_co = TypeVar("P_co", covariant=True)

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from neve.config import Settings, SettingsError
-from neve.ports import EmbeddingUnavailable, Ports
+from neve.ports.engines import Ports
+from neve.ports.errors import EmbeddingUnavailable
 
 LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
 _installed: list[Ports] = []

@@ -25,7 +25,8 @@ from neve.domain.observe.time_limits import NO_PROGRESS_FOR, POSTPONED_S
 from neve.domain.privacy.classes import metrics
 from neve.domain.times import iso, parse
 from neve.observing import SecondsLeft, time_of
-from neve.ports import Ports, QueueName
+from neve.ports.engines import Ports
+from neve.ports.queue import QueueName
 from neve.scope import SessionScope
 from neve.usecases.jobs.again import again
 from neve.usecases.observe.lease import LeaseHeld

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from neve.domain.indexing.passage import Neighbour, Passage
 from neve.domain.recall.weighted_counts import Lengths, Terms, weighted_counts
 from neve.domain.terms import chunk_terms
 from neve.domain.words import chunks, fold
-from neve.ports import Neighbour, Passage
 
 WEIGHTED_TERMS: Final = np.dtype([("key", "<u8"), ("count", "<f4")])
 """One term of a passage as the postings want it: the term, with a last bit that says whether it stands in the context

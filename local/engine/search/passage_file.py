@@ -12,8 +12,10 @@ from typing import Final
 from local.engine.search.analysis import Analysed, Analyzer
 from local.engine.search.segment import StoredPassage
 from local.engine.sqlite_file import SqliteFile
+from neve.domain.indexing.passage import Passage, removal_version
 from neve.domain.times import epoch_ms
-from neve.ports import IndexModel, Owner, Passage, StoreUnavailable, removal_version
+from neve.ports.errors import StoreUnavailable
+from neve.ports.search import IndexModel, Owner
 from neve.troubles import Troubles
 
 SCHEMA: Final = """

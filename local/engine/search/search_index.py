@@ -16,8 +16,10 @@ from local.engine.search.search_legs import TermQuery, keyword_leg, vector_leg
 from local.engine.search.segment import Segment, Snapshot
 from local.engine.search.segment_cache import SegmentCache
 from local.engine.search.segment_filter import admitted
+from neve.domain.indexing.passage import Passage
+from neve.domain.recall.query import TextQuery
 from neve.domain.recall.query_terms import QueryTerms, query_terms
-from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, TextQuery
+from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
 from neve.troubles import Troubles
 
 CACHE_BYTES = 1024 * 1024 * 1024
@@ -27,7 +29,7 @@ _UNIT = 1e-6
 
 
 class SqliteSearchIndex:
-    """See neve.ports.SearchIndex. A search holds no lock while it reads; writes of one user take turns.
+    """See ports.search.SearchIndex. A search holds no lock while it reads; writes of one user take turns.
 
     A file remembers the model that it was made with, whatever ``model`` says later. With ``dimensions=0`` it takes no
     vectors. Only one process may have the file open."""

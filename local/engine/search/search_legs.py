@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from local.engine.search.analysis import Term
 from local.engine.search.postings import Held
 from local.engine.search.segment import Mask, Rows, Snapshot
+from neve.domain.indexing.passage import Source, rev_of
 from neve.domain.recall.weighted_counts import K1
-from neve.ports import Candidate, Source, rev_of
+from neve.ports.search import Candidate
 
 _FIRST_BLOCK = 256
 _BATCH_POSTINGS = 65_536

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from local.engine.search.segment import Segment
-from neve.ports import Owner
+from neve.ports.search import Owner
 
 
 class _Entry(NamedTuple):

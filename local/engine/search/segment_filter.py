@@ -8,7 +8,7 @@ import numpy as np
 
 from local.engine.search.segment import Mask, Snapshot
 from neve.domain.times import epoch_ms
-from neve.ports import SearchFilter
+from neve.ports.search import SearchFilter
 
 
 def admitted(snapshot: Snapshot, where: SearchFilter) -> Mask:

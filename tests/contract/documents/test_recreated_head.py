@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 
 from neve.domain.documents.change import DocumentChange, changed_document, new_document
-from neve.domain.records import Document
+from neve.domain.records.documents import Document
 from neve.domain.times import parse
-from neve.ports import Conflict, Item, Table, WriteOp
+from neve.ports.errors import Conflict
+from neve.ports.table import Item, Table, WriteOp
 from neve.store.documents import deleted_ops, put_head, read_document, written_ops
 from neve.store.keys import UserKeys
 

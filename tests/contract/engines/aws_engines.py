@@ -26,7 +26,8 @@ from local.aws.sqs_consumer import SqsBroker
 from local.template import QueueSpec
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.aws.s3_objects import S3Objects
-from neve.ports import ObjectStore, Queue, QueueName
+from neve.ports.objects import ObjectStore
+from neve.ports.queue import Queue, QueueName
 from tests.contract.engines.harnesses import (
     KINDS,
     MAX_RECEIVES,

@@ -17,7 +17,7 @@ from local.aws.data_definitions import create_table
 from local.aws.local_servers import REGION, local_session
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
-from neve.ports import Table
+from neve.ports.table import Table
 from tests.servers import dynamodb_url
 
 DELETES_A_BATCH = 25

@@ -20,7 +20,8 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 
-from neve.ports import Expect, Message, Put, Version
+from neve.ports.queue import Message
+from neve.ports.table import Expect, Put, Version
 from tests.contract.engines.harnesses import STANDARD
 from tests.contract.engines.registry import OBJECTS, QUEUES, TABLES
 

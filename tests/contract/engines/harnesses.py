@@ -8,7 +8,8 @@ from typing import Any, Protocol, cast
 
 from local.broker import Received
 from local.limits.lineage import HEADER
-from neve.ports import ObjectStore, Queue, QueueName
+from neve.ports.objects import ObjectStore
+from neve.ports.queue import Queue, QueueName
 
 # --- queue --------------------------------------------------------------------------------------
 

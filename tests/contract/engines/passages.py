@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from neve.ports import Neighbour, Owner, Passage, SearchFilter, Source
+from neve.domain.indexing.passage import Neighbour, Passage, Source
+from neve.ports.search import Owner, SearchFilter
 
 ANY = SearchFilter()
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from local.engine.file_objects import FileObjects, UploadHeaders
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
-from neve.ports import ObjectStore, Queue, QueueName, Table
+from neve.ports.objects import ObjectStore
+from neve.ports.queue import Queue, QueueName
+from neve.ports.table import Table
 from tests.contract.engines.aws_engines import (
     create_bucket,
     create_elasticmq_queues,

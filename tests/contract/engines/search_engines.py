@@ -15,7 +15,7 @@ from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.places import create_index
-from neve.ports import IndexModel, SearchIndex
+from neve.ports.search import IndexModel, SearchIndex
 from tests.servers import opensearch_url
 from tests.simulation.engines.memory_search import MemorySearch
 

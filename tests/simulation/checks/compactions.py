@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neve.ports import Item, Key
+from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.keys import DOCUMENT, SUMMARY
 from tests.simulation.checks.replay import Found, owner_of, transactions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from neve.ports import Owner
+from neve.ports.search import Owner
 from neve.store import rows
 from neve.store.keys import EVENT, UserKeys
 from tests.simulation.checks.replay import Found, owner_of

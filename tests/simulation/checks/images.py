@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from neve.domain.sessions.transcript import images_of
-from neve.ports import Item
+from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import UserKeys, image_name
 from tests.simulation.checks.replay import Found, before_erasure, log_of, of_kind, said_in

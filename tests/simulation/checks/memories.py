@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from neve.domain.indexing.memory_passages import memory_passages
+from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import utterance_of, utterance_passages
 from neve.domain.memories.visibility import active, status_at, visible
-from neve.domain.records import EmbeddingState, Memory, Scope, Status
-from neve.ports import Item, Owner, Passage
+from neve.domain.records.memories import EmbeddingState, Memory, Scope, Status
+from neve.ports.search import Owner
+from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import MEMORY, UserKeys
 from tests.simulation.checks.knowledge.documents import indexed_passages

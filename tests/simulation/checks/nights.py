@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from neve.domain.records import Job, Kind, Memory, Scope, Status
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Memory, Scope, Status
 from neve.domain.reflect.nightly import is_candidate
-from neve.ports import Item
+from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS, MEMORY, Keys, UserKeys
 from tests.simulation.checks.replay import Found, of_kind, rows_of, transactions

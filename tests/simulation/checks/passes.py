@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neve.domain.records import Kind
-from neve.ports import Item
+from neve.domain.records.memories import Kind
+from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import MEMORY
 from tests.simulation.checks.replay import Found, before_erasure, row, rows_of, transactions

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from neve.domain.sessions.transcript import event_text
-from neve.ports import Item
+from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import EVENT, SessionKeys, UserKeys
 from tests.simulation.engines.memory_table import MemoryTable, Written

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from neve.domain.errors import NeveError
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.recall.command import BOTH_LEGS
 from tests.simulation.clients.history import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neve.domain.errors import NeveError
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.store.keys import UserKeys
 from neve.store.rows import read_job
 from neve.usecases.erase.request_erasure import request_erasure

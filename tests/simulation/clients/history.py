@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal
 
-from neve.domain.records import RetractReason
+from neve.domain.records.retractions import RetractReason
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.recall.command import Leg
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from neve.ports import Item
+from neve.ports.table import Item
 from neve.store.rows import read_job
 from neve.usecases.background.read_admin_job import read_admin_job
 from neve.usecases.reflect.plan_nights import plan_nights

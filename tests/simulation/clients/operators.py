@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from neve.domain.errors import NeveError
 from neve.http.api_keys import caller_of
-from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
 from neve.scope import UserData
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.erase.erase_user import (

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from neve.domain.errors import NeveError
 from neve.domain.sessions.transcript import content_text
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from tests.simulation.clients.history import SPEAKER, AppendGiven, PromptGiven, RecallGiven, RetractGiven, Said
 from tests.simulation.clients.seen import (

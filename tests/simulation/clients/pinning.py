@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from neve.domain.documents.change import DocumentChange
-from neve.domain.records import Status
+from neve.domain.records.memories import Status
 from neve.store.keys import UserKeys
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.write_document import write_document

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from neve.domain.documents.change import DocumentChange
-from neve.domain.records import Document
+from neve.domain.records.documents import Document
 from neve.scope import UserScope
 from neve.store.keys import UserKeys
 from neve.usecases.documents.delete_document import delete_document

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.records import EventType, Kind, Memory, Provenance
+from neve.domain.records.memories import Kind, Memory, Provenance
+from neve.domain.records.sessions import EventType
 from neve.domain.sessions.transcript import event_text
 from neve.scope import SessionScope, UserScope
 from neve.store.idempotency import IdempotencyKey

@@ -8,11 +8,12 @@ from functools import lru_cache
 from math import log, sqrt
 from struct import unpack
 
+from neve.domain.indexing.passage import Neighbour, Passage
 from neve.domain.recall.query_terms import QueryTerms
 from neve.domain.recall.weighted_counts import K1, Terms, weighted_counts
 from neve.domain.terms import terms
 from neve.domain.times import epoch_ms
-from neve.ports import Candidate, Neighbour, Passage, SearchFilter
+from neve.ports.search import Candidate, SearchFilter
 
 Passages = Mapping[tuple[str, int], Passage]
 

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from neve.adapters.object_rules import check_content_type, check_key
-from neve.ports import ObjectStart
+from neve.ports.objects import ObjectStart
 
 
 class Stored(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 from local.broker import Received
 from local.engine.sqlite_queue import DEDUP_WINDOW_MS, QueueDefinition
 from neve.adapters.queue_rules import encoded_body
-from neve.ports import Message
+from neve.ports.queue import Message
 
 
 @dataclass

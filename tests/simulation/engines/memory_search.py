@@ -7,9 +7,10 @@ from heapq import heappop, heappush
 from struct import unpack
 from threading import Lock
 
+from neve.domain.indexing.passage import Passage, removal_version
 from neve.domain.recall.query import TextQuery
 from neve.domain.recall.query_terms import query_terms
-from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, removal_version
+from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
 from tests.simulation.engines.memory_legs import keyword_leg, vector_leg
 
 Place = tuple[str, int]

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, cast
 from neve.adapters.table_cursor import query_name
 from neve.adapters.table_rules import INDEX_KEYS, check_write, version_after
 from neve.domain.cursors import make_cursor, read_cursor
-from neve.ports import (
+from neve.ports.errors import Conflict
+from neve.ports.table import (
     INDEX_PROJECTION,
     Check,
-    Conflict,
     Delete,
     Expect,
     Expectation,

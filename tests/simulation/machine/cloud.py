@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from local.engine.sqlite_queue import QueueDefinition
-from neve.ports import Message, QueueName
+from neve.ports.queue import Message, QueueName
 from neve.store.rows import QUEUED_JOB, RETRACTION
 from neve.store.stream_records import Change
 from tests.simulation.engines.memory_objects import MemoryObjects

@@ -9,7 +9,7 @@ from typing import Any
 
 from neve import observability
 from neve.batch import process_together
-from neve.ports import QueueName
+from neve.ports.queue import QueueName
 from neve.store import keys
 from neve.store.stream_records import Change
 from neve.usecases.background.asked_for import asked_for

@@ -13,7 +13,8 @@ from local.functions import Functions
 from local.template import read_template
 from local.workers.worker_events import stream_event
 from neve import wiring
-from neve.ports import Key, QueueName
+from neve.ports.queue import QueueName
+from neve.ports.table import Key
 from neve.store.stream_records import Change
 from tests.simulation.machine.functions import Context, Event
 from tests.simulation.machine.ports import SimPorts

@@ -9,26 +9,15 @@ from typing import Any
 from ulid import ULID
 
 from neve.caching import Caches
+from neve.domain.indexing.passage import Passage
 from neve.domain.recall.query import TextQuery
 from neve.domain.tokens import Counter, CounterName, estimate
-from neve.ports import (
-    Candidate,
-    Check,
-    Conflict,
-    IndexModel,
-    Item,
-    Key,
-    Message,
-    ObjectStart,
-    Owner,
-    Page,
-    Passage,
-    QueueName,
-    SearchFilter,
-    StoreUnavailable,
-    TokenEncoder,
-    WriteOp,
-)
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.models import TokenEncoder
+from neve.ports.objects import ObjectStart
+from neve.ports.queue import Message, QueueName
+from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
+from neve.ports.table import Check, Item, Key, Page, WriteOp
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.engines.memory_table import key_written
 from tests.simulation.machine.process import Process

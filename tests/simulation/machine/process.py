@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from tests.simulation.machine.scheduler import Crashed
 from tests.simulation.machine.trace import What
 

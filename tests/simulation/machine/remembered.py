@@ -11,10 +11,11 @@ from enum import EnumType
 from functools import lru_cache
 from typing import Any
 
-from neve import ports
-from neve.domain import records
+from neve.domain.indexing import passage
 from neve.domain.privacy import screen
 from neve.domain.privacy.classes import Action, PiiClass
+from neve.domain.records import memories, sessions
+from neve.ports import queue, table
 from neve.store import rows
 from tests.simulation.engines.memory_table import Row, frozen
 from tests.simulation.machine.swapped import swapped
@@ -90,7 +91,12 @@ def _find_members_at_once(*kinds: EnumType) -> None:
 
 
 _find_members_at_once(
-    *(kind for module in (records, ports) for kind in vars(module).values() if isinstance(kind, EnumType))
+    *(
+        kind
+        for module in (memories, sessions, passage, queue, table)
+        for kind in vars(module).values()
+        if isinstance(kind, EnumType)
+    )
 )
 _SWAPS = (
     *((rows, name, _Decoder(getattr(rows, name))) for name in RECORDS),

@@ -14,7 +14,7 @@ from neve.domain.librarian.filing import Account, Action, Filed, Verb
 from neve.domain.librarian.looking import ALWAYS
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.records import Kind, Relation, Route
+from neve.domain.records.memories import Kind, Relation, Route
 from neve.domain.sessions.transcript import event_text, images_of
 from neve.observing import (
     Condensed,
@@ -29,14 +29,9 @@ from neve.observing import (
     Summarised,
     SummaryInput,
 )
-from neve.ports import (
-    Calibration,
-    ContentRefused,
-    EmbeddingRetryable,
-    EmbeddingUnavailable,
-    IndexModel,
-    ModelUnavailable,
-)
+from neve.ports.errors import ContentRefused, EmbeddingRetryable, EmbeddingUnavailable, ModelUnavailable
+from neve.ports.models import Calibration
+from neve.ports.search import IndexModel
 from tests.simulation.machine.process import Process
 
 MODEL = IndexModel("simulated", 4)

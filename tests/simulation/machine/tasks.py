@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from greenlet import getcurrent  # type: ignore[import-untyped]
 
-from neve.ports import DeadlineExceeded
+from neve.ports.errors import DeadlineExceeded
 from tests.simulation.machine.process import Process
 from tests.simulation.machine.scheduler import Crashed, Scheduler
 

@@ -10,7 +10,8 @@ from local.broker import Received
 from neve.domain.errors import NeveError
 from neve.domain.librarian import time_limits as filing_limits
 from neve.domain.reflect import night_limits
-from neve.ports import Conflict, ModelRefused, ModelUnavailable, QueueName, StoreUnavailable
+from neve.ports.errors import Conflict, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.ports.queue import QueueName
 from neve.store.stream_records import Change
 from neve.usecases.indexing.index_events import EmbedAgain
 from neve.usecases.observe.lease import LeaseLost

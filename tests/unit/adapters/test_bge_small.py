@@ -21,7 +21,7 @@ from local.backend import ENCODER
 from neve.adapters.embedders import onnx_model
 from neve.adapters.embedders.bge_small import DIMENSIONS, MODEL_SHA256, MODEL_TAG, QUERY_PREFIX, BgeSmall
 from neve.adapters.embedders.no_embedder import NoEmbedder
-from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
 from tests.patience import PATIENCE_S
 
 needs_model = pytest.mark.usefixtures("encoder_files")

@@ -11,7 +11,8 @@ import pytest
 from ulid import ULID
 
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
-from neve.ports import Clock, DeadlineExceeded, Ids, Tasks
+from neve.ports.errors import DeadlineExceeded
+from neve.ports.runtime import Clock, Ids, Tasks
 
 AT = datetime(2026, 3, 10, 9, 30, 0, 123_000, tzinfo=UTC)
 caller: ContextVar[str] = ContextVar("caller", default="nobody")

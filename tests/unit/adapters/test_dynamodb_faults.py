@@ -21,8 +21,9 @@ from local.engine.file_objects import FileObjects
 from neve.adapters.aws.clients import PATIENCE, aws_client
 from neve.adapters.dynamodb.errors import ATTEMPTS
 from neve.adapters.dynamodb.table import DynamoDbTable
-from neve.domain.records import EventType
-from neve.ports import Check, Conflict, Delete, Expect, Index, Key, Put, StoreUnavailable, Table, Version, WriteOp
+from neve.domain.records.sessions import EventType
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Check, Delete, Expect, Index, Key, Put, Table, Version, WriteOp
 from neve.store import rows
 from neve.usecases.observe.lease import take_lease
 from neve.usecases.pack.read_pack import read_pack

@@ -24,7 +24,7 @@ from neve.adapters.embedders.late_interaction import (
     LateInteraction,
     read_basis,
 )
-from neve.ports import EmbeddingUnavailable
+from neve.ports.errors import EmbeddingUnavailable
 
 needs_model = pytest.mark.usefixtures("late_files")
 SISTER, SERVER = "Ann: My sister is named Mary.", "Ann: The staging server runs on port 8443 behind nginx."

@@ -18,7 +18,8 @@ from neve.adapters.opensearch.mapping import MAPPING_VERSION
 from neve.adapters.opensearch.places import ALIAS_TTL_S
 from neve.caching import Caches
 from neve.domain.recall.query import shape
-from neve.ports import Owner, SearchFilter, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.search import Owner, SearchFilter
 from tests.contract.engines.passages import passage, vector
 from tests.unit.recall_world import RecallWorld
 from tests.unit.search_stub import (

@@ -13,7 +13,7 @@ from botocore.config import Config
 
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.aws.s3_objects import CONFLICT_ATTEMPTS, S3Objects
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import PackView, read_pack

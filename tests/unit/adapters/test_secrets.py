@@ -12,7 +12,7 @@ import pytest
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.aws.secrets import SECRET_CACHE, Secrets
 from neve.caching import Caches
-from neve.ports import ModelUnavailable
+from neve.ports.errors import ModelUnavailable
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, json_error
 from tests.unit.world import HandClock
 

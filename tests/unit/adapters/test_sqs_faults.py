@@ -12,7 +12,8 @@ from botocore.config import Config
 
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.aws.sqs_queue import ATTEMPTS, MAX_BATCH_BYTES, SqsQueue
-from neve.ports import Message, QueueName, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, json_error, mock_aws
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from botocore.stub import Stubber
 
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.embedders.titan_embedder import DIMENSIONS, MAX_BYTES, MAX_THREADS, MODEL_TAG, NOTHING, TitanEmbedder
-from neve.ports import Calibration, EmbeddingRetryable, EmbeddingUnavailable
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
+from neve.ports.models import Calibration
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, Request, answering_server, json_error
 
 if TYPE_CHECKING:

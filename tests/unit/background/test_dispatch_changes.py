@@ -13,8 +13,9 @@ from functions.embed import app as embed_app
 from functions.outbox import app as outbox_app
 from local.workers.worker_events import sequence_number, stream_event
 from neve import wiring
-from neve.domain.records import EventType, Status
-from neve.ports import QueueName
+from neve.domain.records.memories import Status
+from neve.domain.records.sessions import EventType
+from neve.ports.queue import QueueName
 from neve.store.keys import SessionKeys
 from neve.store.stream_records import Change, read_change
 from neve.usecases.background.dispatch_changes import dispatch_changes

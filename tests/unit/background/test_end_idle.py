@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from neve.domain.records import SessionHead
+from neve.domain.records.sessions import SessionHead
 from neve.domain.sessions.idle import due_of
-from neve.ports import Delete, QueueName
+from neve.ports.queue import QueueName
+from neve.ports.table import Delete
 from neve.store.partitions import all_rows, due_rows
 from neve.store.stream_records import Change
 from neve.usecases.background import end_idle as sweeping

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neve.domain.records import Kind, Scope
-from neve.ports import QueueName
+from neve.domain.records.memories import Kind, Scope
+from neve.ports.queue import QueueName
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.stream_records import Change

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from local.engine.sqlite_table import SqliteTable
-from neve.ports import Check, Conflict, Delete, Expect, Item, Key, Put, StoreUnavailable, Version
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Check, Delete, Expect, Item, Key, Put, Version
 from tests.contract.engines.endless_writer import killed_after_some_writes
 from tests.contract.engines.patience import answers_at_once
 

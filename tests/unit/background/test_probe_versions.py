@@ -23,7 +23,7 @@ from neve import wiring
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.aws.lambda_deployment import ATTEMPTS, BUSY_S, FunctionFailed, LambdaDeployment
 from neve.domain.times import iso
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.background.probe_versions import TENANT, Probe, ProbeFailed, Versions
 from tests.unit.world import HandClock, World

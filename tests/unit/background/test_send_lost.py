@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import Job, Kind
-from neve.ports import Item, Put, QueueName, StoreUnavailable, Version
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import QueueName
+from neve.ports.table import Item, Put, Version
 from neve.store import rows
 from neve.store.partitions import due_rows
 from neve.store.stream_records import Change

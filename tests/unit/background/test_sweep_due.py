@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.jobs.time_share import shares
-from neve.ports import Conflict, StoreUnavailable
+from neve.ports.errors import Conflict, StoreUnavailable
 from neve.store import rows
 from neve.store.partitions import all_rows, due_rows
 from neve.store.stream_records import Change

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from neve import wiring
-from neve.domain.records import Kind
+from neve.domain.records.memories import Kind
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve_cli.__main__ import run

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from local.template import read_template
-from neve.domain.records import Job
-from neve.ports import Message, ModelUnavailable, QueueName, StoreUnavailable
+from neve.domain.records.jobs import Job
+from neve.ports.errors import ModelUnavailable, StoreUnavailable
+from neve.ports.queue import Message, QueueName
 from neve.usecases.background.asked_for import asked_for
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from neve.domain.compact.due import after_horizon, boundary_reason, outgrows
 from neve.domain.compact.plan import Covered, Tail, newly_covered
 from neve.domain.compact.stale import artifact_path, is_large, placeholder, stale_results
-from neve.domain.records import Event, EventType, SessionEpoch, SessionHead
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.sessions import Event, EventType, SessionHead
 from tests.unit.domain_rows import event, image, text_block
 
 TYPES = {

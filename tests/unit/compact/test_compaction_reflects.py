@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import Job, Kind, Status
-from neve.ports import ModelRefused, ModelUnavailable
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Status
+from neve.ports.errors import ModelRefused, ModelUnavailable
 from neve.scope import SessionScope
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction

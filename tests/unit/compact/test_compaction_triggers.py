@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.domain.records import EventType, Job
-from neve.ports import MAX_WRITE_OPS, QueueName, WriteOp
+from neve.domain.records.jobs import Job
+from neve.domain.records.sessions import EventType
+from neve.ports.queue import QueueName
+from neve.ports.table import MAX_WRITE_OPS, WriteOp
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.store.stream_records import Change

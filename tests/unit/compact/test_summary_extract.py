@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from neve.domain.compact.extract import extract_summary
 from neve.domain.compact.headings import HEADINGS, SummaryText, items_of, summary_target
 from neve.domain.compact.render import render_summary
-from neve.domain.records import Event, EventType, Verbosity
+from neve.domain.records.epochs import Verbosity
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_rendered
 from neve.domain.tokens import estimate
 from tests.unit.domain_rows import event, tool_result

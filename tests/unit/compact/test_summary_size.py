@@ -16,12 +16,13 @@ from neve.domain.compact.fit import fitted
 from neve.domain.compact.headings import HEADINGS, ITEM_CHARACTERS, SummaryText, items_of
 from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
 from neve.domain.compact.shorten import MIN_TOKENS, within_request
-from neve.domain.records import EventType
+from neve.domain.records.sessions import EventType
 from neve.domain.sessions.transcript import render_line
 from neve.domain.tokens import estimate
 from neve.observers.prompted import PromptedObserver
 from neve.observing import SummaryInput
-from neve.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from neve.ports.errors import ModelUnavailable
+from neve.ports.models import ModelAnswer, ModelRequest
 from tests.unit.domain_rows import event, tool_result
 
 LONG = "word " * 70

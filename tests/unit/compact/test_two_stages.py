@@ -10,20 +10,16 @@ import pytest
 
 from neve.domain.compact.headings import SummaryText
 from neve.domain.compact.render import render_summary
-from neve.domain.records import Document, Event, EventType, Job, Summary
+from neve.domain.records.documents import Document
+from neve.domain.records.epochs import Summary
+from neve.domain.records.jobs import Job
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import estimate
 from neve.observing import Summarised
-from neve.ports import (
-    ContentRefused,
-    Delete,
-    Expect,
-    Message,
-    ModelRefused,
-    ModelUnavailable,
-    StoreUnavailable,
-    key_of,
-)
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.ports.queue import Message
+from neve.ports.table import Delete, Expect, key_of
 from neve.scope import SessionScope, UserData
 from neve.store import rows
 from neve.store.documents import read_document as read_document_row

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import event_tokens
 
 AT = "2026-03-10T09:30:00.000Z"

@@ -16,10 +16,13 @@ from local.limits.payloads import MAX_PAYLOAD, payload_bytes
 from neve.domain.compact.render import render_summary
 from neve.domain.compile.conversation import Image, Text
 from neve.domain.errors import NeveError
-from neve.domain.records import Event, EventType, Kind, Provenance, SessionEpoch, Status, Summary
+from neve.domain.records.epochs import SessionEpoch, Summary
+from neve.domain.records.memories import Kind, Provenance, Status
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tenants.policy import CustomBudget
 from neve.http.schemas.compile.context import CompileBody, ContextOut
-from neve.ports import Conflict, Index, StoreUnavailable
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Index
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compile import updates

@@ -15,7 +15,7 @@ from neve.domain.compile.conversation import (
     ToolResult,
     ToolUse,
 )
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from tests.unit.compile.logs import answered, call, drawn_logs, event, result, said
 
 

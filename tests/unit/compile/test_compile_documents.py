@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from neve.domain.documents.change import DocumentChange
-from neve.domain.records import Status
+from neve.domain.records.memories import Status
 from neve.usecases.compile import document_updates
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import Compiled, compile_context

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from neve.domain.compile.history import Shown, answered_to, floor_of, is_hidden, plan_cut, summary_room, units_of
 from neve.domain.compile.plan import Limits, PromptInput, make_plan
-from neve.domain.records import Event, HistoryCut
+from neve.domain.records.epochs import HistoryCut
+from neve.domain.records.sessions import Event
 from neve.domain.tenants.budgets import Budget
 from tests.unit.compile.logs import answered, call, drawn_logs, result, said, seqs, turns
 

@@ -16,7 +16,7 @@ from neve.domain.compile.last_turn import TaskState, ToolOutput, session_text
 from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
 from neve.domain.compile.updates import UPDATES_TOKENS, Update, fit_updates
 from neve.domain.errors import NeveError
-from neve.domain.records import Event
+from neve.domain.records.sessions import Event
 from neve.domain.tenants.budgets import Budget
 from neve.domain.tokens import estimate
 from tests.unit.compile.logs import call, drawn_logs, result, said, turns

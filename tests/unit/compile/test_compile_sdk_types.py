@@ -14,7 +14,7 @@ from neve.domain.compile.conversation import Conversation, Image, Text
 from neve.domain.compile.for_anthropic import for_anthropic
 from neve.domain.compile.for_openai import for_openai
 from neve.domain.compile.prompt import Prompt
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.usecases.recall.tool import tools
 from tests.unit.compile.logs import answered, call, drawn_logs, event, result, said
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from neve.domain.cursors import InvalidCursor
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
-from neve.domain.records import Document, Status
-from neve.ports import InvalidCursor
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Status
 from neve.store import rows
 from neve.store.documents import MAX_ROW_TEXT_BYTES
 from neve.usecases.documents.delete_document import delete_below, delete_document

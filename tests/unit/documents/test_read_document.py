@@ -16,9 +16,9 @@ from neve.adapters.table_rules import MAX_SORT_KEY_BYTES
 from neve.domain.documents.change import DocumentChange
 from neve.domain.documents.paths import MAX_BYTES, normal_path
 from neve.domain.errors import NeveError
-from neve.domain.records import Document
+from neve.domain.records.documents import Document
 from neve.domain.tokens import estimate
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.store.pins import pins_of
 from neve.usecases.documents.read_document import PAGE_TOKENS, DocumentPage, read_document

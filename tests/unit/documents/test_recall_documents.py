@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from neve.domain.documents.change import DocumentChange
-from neve.domain.records import Document, EmbeddingState, Provenance, Status
-from neve.ports import QueueName, Source
+from neve.domain.indexing.passage import Source
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import EmbeddingState, Provenance, Status
+from neve.ports.queue import QueueName
 from neve.store.documents import MAX_ROW_TEXT_BYTES, read_document
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.documents.evolve_document import Evolution, evolve_document

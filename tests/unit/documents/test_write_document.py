@@ -8,8 +8,9 @@ import pytest
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
-from neve.domain.records import Document, Provenance, Status
-from neve.ports import Conflict
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Provenance, Status
+from neve.ports.errors import Conflict
 from neve.store import rows
 from neve.store.documents import MAX_ROW_TEXT_BYTES, read_document
 from neve.store.idempotency import IdempotencyKey

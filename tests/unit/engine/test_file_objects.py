@@ -14,7 +14,7 @@ from local.cloudformation import read_yaml
 from local.engine.file_objects import DAYS, FileObjects, UploadHeaders
 from local.engine.object_paths import key_of, path_of, start_of
 from local.template import ROOT
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.store.keys import UPLOADS
 from tests.contract.engines.registry import ManualClock
 

@@ -22,19 +22,12 @@ from local.engine.search.search_legs import TermQuery, keyword_leg, vector_leg
 from local.engine.search.segment import Segment
 from local.engine.search.segment_cache import SegmentCache
 from local.engine.search.segment_filter import admitted
+from neve.domain.indexing.passage import Passage, Source, removal_version
 from neve.domain.recall.query import TextQuery, shape
 from neve.domain.terms import whole_terms
 from neve.domain.words import INDEX_STOP_WORDS, plain_words
-from neve.ports import (
-    Candidate,
-    IndexModel,
-    Owner,
-    Passage,
-    SearchFilter,
-    Source,
-    StoreUnavailable,
-    removal_version,
-)
+from neve.ports.errors import StoreUnavailable
+from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
 from tests.contract.engines.passages import ANY, passage, vector
 
 MODEL = IndexModel("unit", 4)

@@ -12,7 +12,7 @@ import pytest
 
 from local.engine import sqlite_file
 from local.engine.sqlite_file import SqliteFile, damage_of
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS t (n INTEGER PRIMARY KEY, body TEXT)"
 

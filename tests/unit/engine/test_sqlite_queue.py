@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from local.engine.sqlite_queue import Counts, QueueDefinition, Received, SqliteQueue
-from neve.ports import Message, QueueName, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
 from tests.contract.engines.patience import answers_at_once
 from tests.contract.engines.registry import ManualClock
 

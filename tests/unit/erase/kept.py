@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
-from neve.ports import Owner
+from neve.ports.search import Owner
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.usecases.pack.build_pack import build_pack

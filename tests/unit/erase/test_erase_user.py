@@ -9,7 +9,8 @@ from typing import Any, cast
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.ports import StoreUnavailable, WriteOp
+from neve.ports.errors import StoreUnavailable
+from neve.ports.table import WriteOp
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys

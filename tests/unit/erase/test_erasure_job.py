@@ -10,8 +10,9 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.domain.jobs.time_limits import LEASE_S, SPARE_S
-from neve.domain.records import Job
-from neve.ports import Conflict, QueueName, StoreUnavailable
+from neve.domain.records.jobs import Job
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.queue import QueueName
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from neve.domain.tenants.policy import Policy
-from neve.ports import Owner, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.search import Owner
 from neve.scope import Tenant, TenantData, TenantScope
 from neve.store.keys import Keys, tenant_row
 from neve.store.tenants.directory import all_tenants, users_of

@@ -15,7 +15,7 @@ from evals.prompt_cost.report import render, summed, turn_costs
 from evals.prompt_cost.sending import Stream
 from evals.prompt_cost.settings import CHAT_MODELS
 from evals.prompt_cost.transcripts import Asked, ToolUse, Turn, tools
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tenants.prices import LIST_PRICES, ModelPrice
 from neve.domain.tokens import estimate
 from neve.observing import PassInput

@@ -17,9 +17,12 @@ from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
 from neve.domain.jobs.time_limits import LEASE_S, WORKER_S
 from neve.domain.librarian.filing import Action, Proposal
-from neve.domain.records import Document, Job, Kind, Memory, Status, Summary
+from neve.domain.records.documents import Document
+from neve.domain.records.epochs import Summary
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Memory, Status
 from neve.http.schemas.memories.imports import ImportText
-from neve.ports import Message, QueueName
+from neve.ports.queue import Message, QueueName
 from neve.store import rows
 from neve.store.filings import put_proposal
 from neve.usecases.background.read_admin_job import read_admin_job

@@ -11,11 +11,15 @@ import pytest
 import neve
 from functions.admin.app import router
 from neve.adapters.embedders.no_embedder import NoEmbedder
-from neve.domain.records import Job, Kind, Status
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Status
 from neve.domain.tenants.policy import Policy
 from neve.http.schemas.jobs.jobs import DRAIN_EMBEDDINGS, READ_ADMIN_JOB
 from neve.http.schemas.tenants.admin import CREATE_KEY, HEALTH, READ_POLICY, REVOKE_KEY, STATS, USAGE, WRITE_POLICY
-from neve.ports import Embedder, Expect, IndexModel, Put, SearchIndex, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.models import Embedder
+from neve.ports.search import IndexModel, SearchIndex
+from neve.ports.table import Expect, Put
 from neve.store import rows
 from neve.store.tenants.embedder_health import put_embedder_health
 from neve.usecases.memories.create_memory import NewMemory, create_memory

@@ -18,7 +18,8 @@ from local.template import read_template
 from neve import wiring
 from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
-from neve.ports import Item, Key, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.table import Item, Key
 from neve.scope import Tenant, TenantScope
 from neve.usecases.tenants.create_key import CreatedKey, create_key
 from neve.usecases.tenants.create_tenant import create_tenant

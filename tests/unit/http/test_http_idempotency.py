@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.ports import Conflict, StoreUnavailable
+from neve.ports.errors import Conflict, StoreUnavailable
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.usecases.jobs.run_once import run_once

@@ -14,7 +14,7 @@ from functions.records.app import router
 from neve.adapters.table_rules import MAX_ITEM_BYTES, item_size
 from neve.http.schemas.memories.imports import MAX_LINES
 from neve.http.schemas.memories.memories import BESIDE_A_PASSAGE, MAX_LINE_BYTES
-from neve.ports import WriteOp
+from neve.ports.table import WriteOp
 from tests.unit.api_world import Api, Reply, installed, proxy_event
 from tests.unit.world import World
 

@@ -13,7 +13,8 @@ import pytest
 from functions.observe.app import router
 from neve.http.schemas.jobs.jobs import COMPACT, OBSERVE, READ_JOB
 from neve.http.schemas.sessions.events import EVENTS, MAX_EVENT_BYTES, UPLOADS
-from neve.ports import QueueName, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import QueueName
 from neve.usecases.observe.observe_session import observe_session
 from tests.unit.api_world import Api, Reply, installed
 from tests.unit.world import World

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from neve import wiring
+from neve.domain.cursors import InvalidCursor
 from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
@@ -22,7 +23,7 @@ from neve.http.problems import PROBLEMS, as_refusal, problem_body
 from neve.http.request import MAX_BODY_BYTES
 from neve.http.router import Answer, Call, Router, once
 from neve.http.schemas.fields import Identifier, Limit, Time
-from neve.ports import Conflict, InvalidCursor, StoreUnavailable
+from neve.ports.errors import Conflict, StoreUnavailable
 from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import read_tenant
 from neve.usecases.tenants.policy_in_force import tenant_scope

@@ -13,7 +13,7 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.domain.images.image_types import MAX_IMAGE_BYTES, image_type
-from neve.domain.records import EventType
+from neve.domain.records.sessions import EventType
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.images.create_upload import create_upload

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import EventType
-from neve.ports import Expect, Put, WriteOp
+from neve.domain.records.sessions import EventType
+from neve.ports.table import Expect, Put, WriteOp
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.usecases.images.image_objects import read_image, remove_images

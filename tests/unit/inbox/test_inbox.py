@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from neve.domain.cursors import InvalidCursor
 from neve.domain.errors import NeveError
 from neve.domain.librarian.filing import Proposal
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.records import Memory, Provenance, Status
-from neve.ports import InvalidCursor
+from neve.domain.records.memories import Memory, Provenance, Status
 from neve.store import rows
 from neve.usecases.documents.delete_document import delete_document
 from neve.usecases.erase.request_erasure import request_erasure

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from neve.adapters.embedders.no_embedder import NoEmbedder
-from neve.domain.records import EmbeddingState, Kind, Priority, Status
+from neve.domain.indexing.passage import Passage
+from neve.domain.records.memories import EmbeddingState, Kind, Priority, Status
 from neve.domain.tenants.policy import Policy
-from neve.ports import Message, Owner, Passage, QueueName, WriteOp
+from neve.ports.queue import Message, QueueName
+from neve.ports.search import Owner
+from neve.ports.table import WriteOp
 from neve.scope import Tenant
 from neve.store.keys import EMBEDDER_HEALTH
 from neve.store.tenants.embedder_health import read_embedder_health

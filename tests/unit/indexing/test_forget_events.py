@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import EventType
-from neve.ports import Message, Owner, Passage
+from neve.domain.indexing.passage import Passage
+from neve.domain.records.sessions import EventType
+from neve.ports.queue import Message
+from neve.ports.search import Owner
 from neve.usecases.indexing import index_events
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.sessions.append_events import NewEvent, append_events

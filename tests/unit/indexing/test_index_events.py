@@ -8,11 +8,14 @@ from dataclasses import replace
 
 import pytest
 
+from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import event_id, event_place, utterance_of, utterance_passages
 from neve.domain.memories.passages import PASSAGE_TOKENS
-from neve.domain.records import EventType
+from neve.domain.records.sessions import EventType
 from neve.domain.tokens import estimate
-from neve.ports import Message, Owner, Passage, QueueName, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
+from neve.ports.search import Owner
 from neve.store import rows
 from neve.usecases.indexing.drain_embeddings import drain_embeddings
 from neve.usecases.indexing.embed_rows import embed_rows

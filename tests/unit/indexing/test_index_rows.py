@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neve.ports import Owner, Passage, QueueName, Source
+from neve.domain.indexing.passage import Passage, Source
+from neve.ports.queue import QueueName
+from neve.ports.search import Owner
 from neve.usecases.lag.indexed_row import read_indexed
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.unit.indexing.test_embed_rows import embed_calls, usage

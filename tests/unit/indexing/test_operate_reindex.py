@@ -20,7 +20,7 @@ from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.mapping import index_name
-from neve.ports import IndexModel, Owner
+from neve.ports.search import IndexModel, Owner
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.indexing.reindex import Reindexed
 from neve.usecases.memories.delete_memory import delete_memory

@@ -20,19 +20,12 @@ from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.places import create_index, switch_alias
+from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import event_id
-from neve.domain.records import EmbeddingState
-from neve.ports import (
-    Delete,
-    EmbeddingRetryable,
-    EmbeddingUnavailable,
-    IndexModel,
-    Owner,
-    Passage,
-    SearchIndex,
-    StoreUnavailable,
-    key_of,
-)
+from neve.domain.records.memories import EmbeddingState
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.ports.search import IndexModel, Owner, SearchIndex
+from neve.ports.table import Delete, key_of
 from neve.store import rows
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.indexing.index_events import EmbedAgain, index_vectors

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from neve.domain.jobs.time_share import TimeShare
-from neve.domain.records import EventType
-from neve.ports import Index
+from neve.domain.records.sessions import EventType
+from neve.ports.table import Index
 from neve.store.keys import DUE_SHARDS, due_shard
 from neve.usecases.background import sweep_due as sweeping
 from neve.usecases.background.sweep_due import sweep_due

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from local.controls.fixture_token_encoder import FixtureTokenEncoder
-from neve.domain.records import Status
-from neve.ports import Delete, Message, QueueName
+from neve.domain.records.memories import Status
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Delete
 from neve.scope import UserData
 from neve.store.keys import UserKeys, leg_health
 from neve.store.tenants.leg_health import read_leg_troubles

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from neve.observing import SecondsLeft
-from neve.ports import Message, QueueName, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
 from neve.usecases.indexing.embed_rows import embed_rows
 from neve.usecases.indexing.index_rows import index_rows
 from neve.usecases.indexing.vectors.embed_texts import BATCH

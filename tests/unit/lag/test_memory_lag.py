@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.records import EventType, SessionHead, SessionMarker
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.sessions import EventType, SessionHead
 from neve.domain.sessions.checkpoints import CHECKPOINTS, appended
 from neve.domain.sessions.transcript import completed_to
 from neve.scope import SessionData

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from neve.domain.documents.change import DocumentChange
+from neve.domain.indexing.passage import Source
 from neve.domain.librarian.filing import Account, Action, Filed, Proposal
 from neve.domain.recall.query import TextQuery
-from neve.domain.records import Document, Job
-from neve.ports import Candidate, Owner, QueueName, SearchFilter, Source
+from neve.domain.records.documents import Document
+from neve.domain.records.jobs import Job
+from neve.ports.queue import QueueName
+from neve.ports.search import Candidate, Owner, SearchFilter
 from neve.store.documents import read_document
 from neve.store.filings import read_proposal
 from neve.store.partitions import all_rows
@@ -28,7 +31,7 @@ ACCOUNT = Account("A trip to Oslo", "SUCCESS", "pleased", ("oslo",))
 
 @dataclass
 class FoundDocuments:
-    """``neve.ports.SearchIndex``, as far as a librarian asks it."""
+    """``ports.search.SearchIndex``, as far as a librarian asks it."""
 
     ids: list[str] = field(default_factory=list)
     asked: list[SearchFilter] = field(default_factory=list)

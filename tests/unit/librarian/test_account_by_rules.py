@@ -8,7 +8,7 @@ from neve.domain.compact.headings import SummaryText
 from neve.domain.librarian.account import as_memory
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Account
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import FilingInput
 from tests.unit.domain_rows import event

@@ -12,9 +12,11 @@ import pytest
 from neve import observability
 from neve.domain.documents.change import DocumentChange
 from neve.domain.librarian.time_limits import MAX_ATTEMPTS
-from neve.domain.records import Job, Kind, Outcome, Tier
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Tier
+from neve.domain.records.sessions import Outcome
 from neve.observers.extractive.observer import ExtractiveObserver
-from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.store import rows
 from neve.store.filings import read_filing
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neve.domain.librarian.filing import ShownDocument
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.observers.extractive.filing import actions_of
 from neve.observing import FilingInput
 from tests.unit.domain_rows import event

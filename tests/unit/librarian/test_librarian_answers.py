@@ -15,7 +15,7 @@ from neve.domain.librarian.looking import known_paths, search_words
 from neve.domain.librarian.paths import conversation_path, decision_path, librarian_path, person_path, slug
 from neve.domain.librarian.routing import certainty_of, place_for, trust_of_action
 from neve.domain.librarian.window import within_window
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import render_line
 from neve.domain.tokens import estimate
 

@@ -16,7 +16,7 @@ import pytest
 from local import datafolder
 from local.datafolder import DataFolderError, FolderInUse, open_data_folder
 from local.engine.sqlite_table import SqliteTable
-from neve.ports import Key, Put
+from neve.ports.table import Key, Put
 from tests.contract.engines.endless_writer import killed_after_some_writes
 
 HELD = ["objects", "table.db"]

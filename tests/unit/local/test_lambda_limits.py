@@ -17,7 +17,7 @@ from local.limits.points import LAMBDA, Points, Series
 from local.template import Function, QueueSource, QueueSpec, read_template
 from local.workers.queue_worker import QueueWorker
 from neve import wiring
-from neve.ports import Message, QueueName
+from neve.ports.queue import Message, QueueName
 from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from tests.unit.world import World

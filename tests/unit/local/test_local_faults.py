@@ -29,28 +29,22 @@ from local.controls.virtual_time import VirtualClock
 from local.engine.sqlite_table import SqliteTable
 from local.functions import current_function
 from neve.adapters.clock import SystemClock
-from neve.domain.records import Event, EventType
+from neve.domain.recall.query import TextQuery
+from neve.domain.records.sessions import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import PassInput
-from neve.ports import (
+from neve.ports.errors import (
     ContentRefused,
     EmbeddingRetryable,
     EmbeddingUnavailable,
-    Expect,
-    Key,
-    Message,
     ModelRefused,
     ModelUnavailable,
-    ObjectStore,
-    Owner,
-    Put,
-    Queue,
-    QueueName,
-    SearchFilter,
-    SearchIndex,
     StoreUnavailable,
-    TextQuery,
 )
+from neve.ports.objects import ObjectStore
+from neve.ports.queue import Message, Queue, QueueName
+from neve.ports.search import Owner, SearchFilter, SearchIndex
+from neve.ports.table import Expect, Key, Put
 
 
 class Working:

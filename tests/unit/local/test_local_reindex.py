@@ -22,7 +22,8 @@ from local.recovery.search_swap import file_beside, put_in_place
 from local.reindex import __main__ as command
 from local.reindex.__main__ import reindex_folder
 from local.template import ROOT, read_template
-from neve.ports import EmbeddingUnavailable, IndexModel, Owner, StoreUnavailable
+from neve.ports.errors import EmbeddingUnavailable, StoreUnavailable
+from neve.ports.search import IndexModel, Owner
 from tests.forked_servers import forked_servers
 
 NONE = IndexModel("none", 0)

@@ -11,7 +11,7 @@ import pytest
 from local.cloudformation import TemplateError
 from local.template import TEMPLATE, read_template
 from neve.http.problems import GATEWAY, PROBLEMS
-from neve.ports import QueueName
+from neve.ports.queue import QueueName
 from tests.unit.gateway_answers import GATEWAY_RETRY_S, gateway_body
 
 TEXT = TEMPLATE.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 from local.controls.virtual_time import VirtualClock, VirtualTasks, request_time, spend
 from neve.adapters.clock import SystemClock
-from neve.ports import DeadlineExceeded
+from neve.ports.errors import DeadlineExceeded
 
 AT = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
 

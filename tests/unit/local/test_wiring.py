@@ -10,7 +10,7 @@ from neve import wiring
 from neve.adapters.embedders.late_interaction import LateInteraction
 from neve.aws_ports import AwsPorts
 from neve.config import Settings, SettingsError
-from neve.ports import EmbeddingUnavailable
+from neve.ports.errors import EmbeddingUnavailable
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from local.aws import data_definitions
 from local.aws.data_definitions import table_parameters
 from local.cloudformation import TemplateError
 from neve.adapters.table_rules import INDEX_KEYS
-from neve.ports import INDEX_PROJECTION, Index
+from neve.ports.table import INDEX_PROJECTION, Index
 
 TABLE = """
 Resources:

@@ -13,7 +13,7 @@ from botocore.hooks import HierarchicalEmitter
 from local.aws import dynamodb_stream
 from local.aws.dynamodb_stream import DynamoDbStream, ParallelShards
 from local.aws.writes import Writes
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/neve/stream/1"
 

@@ -23,7 +23,8 @@ from local.workers.deliveries import Deliveries
 from local.workers.queue_worker import QueueWorker
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.clock import SystemClock
-from neve.ports import Message, QueueName, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
 from tests.contract.engines.patience import answers_at_once
 from tests.patience import PATIENCE_S
 from tests.unit.aws_world import SESSION, AnsweringServer, Reply, answering_server, json_error, mock_aws

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from neve.domain.memories.copies import Copy
-from neve.domain.records import Kind, Memory, MemoryPassage, Provenance, Status
-from neve.ports import Expect, Item, Put
+from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Status
+from neve.ports.table import Expect, Item, Put
 from neve.store import rows
 from neve.store.filings import put_filing, read_filing
 from neve.usecases.memories.copies import also_in as limits

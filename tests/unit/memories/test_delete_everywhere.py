@@ -10,8 +10,8 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.domain.memories.text import fingerprint
-from neve.domain.records import Kind, Memory, Status
-from neve.ports import StoreUnavailable
+from neve.domain.records.memories import Kind, Memory, Status
+from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory

@@ -12,7 +12,8 @@ import pytest
 
 from neve.domain.errors import NeveError
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.records import By, Kind, Memory, Provenance, Scope, SessionMarker, Status
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.memories import By, Kind, Memory, Provenance, Scope, Status
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory

@@ -9,7 +9,7 @@ import pytest
 
 from neve.domain.cursors import InvalidCursor
 from neve.domain.errors import NeveError
-from neve.domain.records import EmbeddingState, Kind, Priority, Scope, Status
+from neve.domain.records.memories import EmbeddingState, Kind, Priority, Scope, Status
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory

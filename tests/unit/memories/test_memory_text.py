@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.memories.passages import chunks_of, passages_of
-from neve.domain.records import Kind, MemoryPassage, Provenance
+from neve.domain.records.memories import Kind, MemoryPassage, Provenance
 from neve.domain.tokens import estimate
 from tests.unit.domain_rows import memory
 

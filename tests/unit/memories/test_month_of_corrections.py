@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from neve.domain.indexing.passage import Source
 from neve.domain.observe.facts import ProposedFact
-from neve.domain.records import Kind
+from neve.domain.records.memories import Kind
 from neve.domain.sessions.transcript import event_text
 from neve.observing import Observed, ObservedLine, PassInput
-from neve.ports import Source
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.memories.trace_memory import trace_memory

@@ -19,7 +19,7 @@ from neve.domain.memories.text import (
     relative_date,
     time_of_day,
 )
-from neve.domain.records import Priority
+from neve.domain.records.memories import Priority
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.domain.records import Memory
+from neve.domain.records.memories import Memory
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.list_memories import get_memory

@@ -9,7 +9,7 @@ import pytest
 
 from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import FactCandidate, Known, Rules, Verdict, decide
-from neve.domain.records import By, Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.records.memories import By, Kind, Memory, Priority, Provenance, Scope, Status, Tier
 
 AT = "2026-03-10T09:30:00.000Z"
 BEFORE, AFTER = "2026-03-01T00:00:00.000Z", "2026-03-20T00:00:00.000Z"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neve.domain.memories.visibility import being_replaced, born, status_at, visible
-from neve.domain.records import Status
+from neve.domain.records.memories import Status
 from tests.unit.domain_rows import memory
 
 ROWS = [(1, None), (1, 5), (5, None)]

@@ -10,7 +10,7 @@ import pytest
 
 from neve import observability
 from neve.domain.times import parse
-from neve.ports import ModelUnavailable
+from neve.ports.errors import ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compile.reads import start_reads

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from neve.domain.observe.answer import observation_schema, read_answer
 from neve.domain.observe.prompt import SYSTEM, over_budget_remark, pass_content
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.reflect.prompt import read_rows, reflection_content, reflection_schema
 from neve.domain.sessions.transcript import render_event
 from neve.http.json_body import refused_text

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import EventType, Priority
-from neve.ports import Delete, ModelUnavailable
+from neve.domain.records.memories import Priority
+from neve.domain.records.sessions import EventType
+from neve.ports.errors import ModelUnavailable
+from neve.ports.table import Delete
 from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.usecases.memories.create_memory import NewMemory, create_memory

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.observe.facts import MAX_FACTS, ProposedFact, SaidFact, facts_with_room, said_facts
-from neve.domain.records import Event, EventType, Kind, Memory, SessionMarker, Status
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.memories import Kind, Memory, Status
+from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, ObservedLine
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory

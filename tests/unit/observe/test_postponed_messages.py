@@ -25,9 +25,11 @@ from local.template import QueueSpec, read_template
 from local.workers.queue_worker import QueueWorker
 from neve import wiring
 from neve.domain.observe.time_limits import LEASE_S, NO_PROGRESS_FOR, POSTPONED_S, WORKER_S
-from neve.domain.records import Job, Memory
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Memory
 from neve.domain.tenants.policy import Policy
-from neve.ports import Message, QueueName, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
 from neve.store import rows
 from neve.store.keys import SessionKeys, tenant_row
 from neve.store.tenants.tenant_rows import put_tenant, read_tenant

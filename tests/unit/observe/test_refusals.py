@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, ObservedLine, PassInput
-from neve.ports import ContentRefused, Message, ModelRefused, ModelUnavailable, QueueName
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.queue import Message, QueueName
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.messages.compaction import message_of_row

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.records import EventType
+from neve.domain.records.sessions import EventType
 from neve.domain.sessions.rendered_blocks import RENDERED_TAGS, strip_event, strip_rendered
 from tests.unit.domain_rows import event, image, text_block, tool_call, tool_result
 

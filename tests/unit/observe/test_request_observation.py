@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from neve.ports import Message, QueueName, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
 from neve.usecases.jobs.finish_job import NOTHING_NEW, finish_job
 from neve.usecases.jobs.messages.observation import observation_job_id
 from neve.usecases.jobs.read_jobs import find_job

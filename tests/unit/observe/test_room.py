@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.observe.lines import ObservedLine, room_for, up_to, within_tokens
-from neve.domain.records import Event, EventType, Kind
+from neve.domain.records.memories import Kind
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observed, PassInput
-from neve.ports import ModelAnswer, ModelRequest
+from neve.ports.models import ModelAnswer, ModelRequest
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.read_jobs import get_job

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import CUT_MARKER, Pass, event_text, images_of, plan_pass, render_event
 from neve.domain.tokens import estimate
 from tests.unit.domain_rows import event, image, text_block, tool_call, tool_result

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.records import Kind, Status
+from neve.domain.records.memories import Kind, Status
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport

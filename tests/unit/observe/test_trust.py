@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from neve.domain.observe.lines import ObservedLine
 from neve.domain.observe.trust import lowest, trust_of_lines
-from neve.domain.records import TRUST, Event, EventType, Memory, MemoryPassage, Trust
+from neve.domain.records.memories import TRUST, Memory, MemoryPassage, Trust
+from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, Reflected, ReflectedRow
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.records import EventType
+from neve.domain.records.sessions import EventType
 from neve.domain.sessions.transcript import completes_turn, kept_by_compaction, turns
 from tests.unit.domain_rows import event
 

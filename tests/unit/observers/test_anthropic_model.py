@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from neve.adapters.models.anthropic_model import MIN_ATTEMPT_S, AnthropicModel
-from neve.ports import ContentRefused, ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.models import ModelAnswer, ModelRequest
 
 TOOL_USE = {"type": "tool_use", "id": "toolu_1", "name": "record", "input": {"has_memory": True, "n": [1, 2]}}
 

@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.observe.time_limits import COMMIT_S
-from neve.domain.records import Priority
+from neve.domain.records.memories import Priority
 from neve.domain.reflect.nightly import MIN_ROW, kept_rows
 from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import MAX_OUTPUT, PromptedObserver
 from neve.observing import CondenseInput, ReflectGroup
-from neve.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from neve.ports.errors import ModelUnavailable
+from neve.ports.models import ModelAnswer, ModelRequest
 
 AT = "2026-03-01T09:30:00.000Z"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.records import Event, EventType, Kind
+from neve.domain.records.memories import Kind
+from neve.domain.records.sessions import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import Observed, PassInput, PriorMemory
 

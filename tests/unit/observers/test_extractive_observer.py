@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from neve.domain.memories.text import priority_of, referenced_date
-from neve.domain.records import Event, EventType, Priority
+from neve.domain.records.memories import Priority
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import estimate
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observing import Observed, PassInput, PriorMemory, ReflectGroup, ReflectInput

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.extractive.sameness import content_of
 from neve.observing import Observed, PassInput, PriorMemory

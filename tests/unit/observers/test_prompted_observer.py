@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from neve.domain.observe.time_limits import COMMIT_S
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import estimate
 from neve.observers.prompted import PromptedObserver
 from neve.observing import ObservedLine, PassInput, PriorMemory, ProposedFact, ReflectGroup, ReflectInput
-from neve.ports import ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+from neve.ports.errors import ModelRefused, ModelUnavailable
+from neve.ports.models import ModelAnswer, ModelRequest
 
 
 class ScriptedModel:

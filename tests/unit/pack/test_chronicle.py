@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.pack.fit import fit_chronicle
-from neve.domain.records import Priority
+from neve.domain.records.memories import Priority
 from neve.domain.tenants.policy import Policy
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import compile_context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.records import PackEntry, PackManifest
+from neve.domain.records.packs import PackEntry, PackManifest
 from neve.usecases.pack.served_pack import contents_of
 from neve.usecases.recall.dropped import EXCLUDED, IN_PACK, left_out
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.records import Kind, Priority
+from neve.domain.records.memories import Kind, Priority
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.pack.read_pack import preview_pack
 from tests.unit.world import World

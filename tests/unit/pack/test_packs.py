@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.errors import NeveError
-from neve.domain.records import Kind, PackManifest, Priority, Status
-from neve.ports import StoreUnavailable
+from neve.domain.records.memories import Kind, Priority, Status
+from neve.domain.records.packs import PackManifest
+from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.delete_memory import delete_memory

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from neve.domain.documents.change import DocumentChange
 from neve.domain.documents.pins import EXCERPT, Pin, pin_of
 from neve.domain.pack.pinned import choose, shown_tokens
-from neve.domain.records import Document, PackEntry, Status
-from neve.ports import StoreUnavailable
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Status
+from neve.domain.records.packs import PackEntry
+from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.store.documents import MAX_ROW_TEXT_BYTES
 from neve.store.pins import pins_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.domain.records import Kind
-from neve.ports import StoreUnavailable
+from neve.domain.records.memories import Kind
+from neve.ports.errors import StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.memories.create_memory import NewMemory, create_memory

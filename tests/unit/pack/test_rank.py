@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.pack.rank import pack_rank
-from neve.domain.records import Kind, Priority
+from neve.domain.records.memories import Kind, Priority
 from neve.domain.times import iso
 from neve.store.keys import rank_key
 

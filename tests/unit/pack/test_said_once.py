@@ -15,7 +15,7 @@ from neve.domain.documents.change import DocumentChange
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.pack.said_once import said_already
-from neve.domain.records import Kind, Memory, MemoryPassage, Priority, Provenance, Scope, Status, Tier
+from neve.domain.records.memories import Kind, Memory, MemoryPassage, Priority, Provenance, Scope, Status, Tier
 from neve.domain.times import iso
 from neve.store import rows
 from neve.usecases.documents.write_document import write_document

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.records import EventType, Kind, Provenance, Status
+from neve.domain.records.memories import Kind, Provenance, Status
+from neve.domain.records.sessions import EventType
 from neve.domain.tenants.policy import PiiActions, Policy
 from neve.observing import Observed, ObservedLine
 from neve.scope import SessionScope, UserScope

@@ -15,8 +15,8 @@ from evals.cost.report import BEGIN, DOCUMENT, END, render
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import SqliteTable
 from local.template import ROOT, read_template
-from neve.domain.records import EventType
-from neve.ports import Check, Delete, Expect, Index, Item, Key, Put, Version, WriteOp
+from neve.domain.records.sessions import EventType
+from neve.ports.table import Check, Delete, Expect, Index, Item, Key, Put, Version, WriteOp
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from tests.unit.world import CountedTable, HandClock, World

@@ -12,11 +12,11 @@ import pytest
 
 from local import api_document, openapi
 from local.template import ROOT, read_template
-from neve.domain.records import Kind
+from neve.domain.records.memories import Kind
 from neve.domain.tenants.policy import Policy
 from neve.http.problems import PROBLEMS
 from neve.http.schemas.tenants.admin import in_force
-from neve.ports import QueueName
+from neve.ports.queue import QueueName
 from tests.unit.project import documents as d
 
 by_document = pytest.mark.parametrize("document", d.documents(), ids=lambda path: path.relative_to(ROOT).as_posix())

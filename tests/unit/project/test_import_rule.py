@@ -17,7 +17,7 @@ ALLOWED: dict[str, set[str]] = {
     "caching": {"observability", "troubles"},
     "troubles": set(),
     "observing": {"domain"},
-    "ports": {"caching", "domain", "observing"},
+    "ports": {"caching", "domain", "observing", "ports"},
     "attribute_values": {"ports"},
     "config": {"pydantic"},
     "correlation": set(),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from neve import observability
-from neve.ports import ModelRefused, ModelUnavailable
+from neve.ports.errors import ModelRefused, ModelUnavailable
 
 WORDS = "My sister is named Mary"
 

@@ -17,7 +17,9 @@ from local.template import read_template
 from neve import observability
 from neve.correlation import FIELD, carried, correlated
 from neve.observing import SecondsLeft
-from neve.ports import ContentRefused, Item, Put, QueueName, StoreUnavailable
+from neve.ports.errors import ContentRefused, StoreUnavailable
+from neve.ports.queue import QueueName
+from neve.ports.table import Item, Put
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import UserKeys

@@ -22,9 +22,11 @@ from evals.soak.sending import Attempt, Call, Sender, Unexpected
 from local.backend import Choices, EmbeddedPorts
 from local.template import read_template
 from neve.domain.documents.change import DocumentChange
-from neve.domain.records import EventType
+from neve.domain.records.sessions import EventType
 from neve.domain.tenants.policy import Policy
-from neve.ports import Delete, Message, Owner, QueueName, key_of
+from neve.ports.queue import Message, QueueName
+from neve.ports.search import Owner
+from neve.ports.table import Delete, key_of
 from neve.scope import SessionData, SessionScope, Tenant, UserData, UserScope
 from neve.store import rows
 from neve.store.keys import DOCUMENT_REV, Keys, SessionKeys, UserKeys

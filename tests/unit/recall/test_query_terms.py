@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.engine.search.search_index import SqliteSearchIndex
+from neve.domain.indexing.passage import Passage, Source
 from neve.domain.recall.query import TextQuery, shape
 from neve.domain.recall.query_terms import MAX_PHRASE_WORDS, MAX_TERMS, query_terms
 from neve.domain.terms import stem, terms
 from neve.domain.words import INDEX_STOP_WORDS
-from neve.ports import IndexModel, Owner, Passage, SearchFilter, Source
+from neve.ports.search import IndexModel, Owner, SearchFilter
 
 ADA = Owner("t1", "ada")
 OBSERVED_AT = "2026-01-01T00:00:00.000Z"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from neve.domain.cursors import InvalidCursor
 from neve.domain.errors import NeveError
-from neve.ports import InvalidCursor
 from neve.usecases.memories.list_memories import get_memory
 from neve.usecases.memories.trace_memory import trace_memory
 from neve.usecases.recall.read_recalls import get_recall, list_recalls

@@ -10,7 +10,7 @@ import pytest
 from local.controls.fixture_embedder import FixtureEmbedder, similar_pair
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.errors import NeveError
-from neve.ports import IndexModel
+from neve.ports.search import IndexModel
 from neve.usecases.recall.stages.legs import QUERY_VECTORS
 from tests.unit.recall_world import RecallWorld
 

@@ -11,7 +11,7 @@ import pytest
 
 from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.indexing.utterances import Utterance, utterance_passages
-from neve.domain.records import Kind, Memory, MemoryPassage, Provenance, Scope
+from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope
 from neve.domain.times import parse
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.recall_rows import RecallRow

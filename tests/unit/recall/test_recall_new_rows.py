@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
-from neve.domain.records import Kind
-from neve.ports import Candidate, Owner, SearchFilter, TextQuery
+from neve.domain.recall.query import TextQuery
+from neve.domain.records.memories import Kind
+from neve.ports.search import Candidate, Owner, SearchFilter
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from tests.unit.recall_world import RecallWorld
 

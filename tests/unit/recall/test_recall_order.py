@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from local.controls.fixture_embedder import MODEL
-from neve.domain.records import Kind, Scope
-from neve.ports import Candidate, IndexModel, Owner, Passage, SearchFilter, Source, TextQuery
+from neve.domain.indexing.passage import Passage, Source
+from neve.domain.recall.query import TextQuery
+from neve.domain.records.memories import Kind, Scope
+from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.command import RecallFilters
 from tests.unit.domain_rows import memory

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from neve.domain.documents.change import DocumentChange
-from neve.domain.records import Kind, Status
+from neve.domain.indexing.passage import Source
+from neve.domain.recall.query import TextQuery
+from neve.domain.records.memories import Kind, Status
 from neve.domain.tenants.policy import Policy
-from neve.ports import Candidate, Owner, SearchFilter, Source, TextQuery
+from neve.ports.search import Candidate, Owner, SearchFilter
 from neve.scope import Tenant
 from neve.usecases.documents.write_document import write_document
 from neve.usecases.pack.read_pack import read_pack

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.ports import Item, Key
+from neve.ports.table import Item, Key
 from neve.usecases.pack.read_pack import read_pack
 from tests.unit.recall_world import RecallWorld
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.domain.records import Kind, Scope, Status, Tier
+from neve.domain.indexing.passage import Source
+from neve.domain.records.memories import Kind, Scope, Status, Tier
 from neve.domain.tenants.policy import Policy
-from neve.ports import Source
 from neve.scope import Tenant
 from neve.store import rows
 from neve.store.memories import memories_of

@@ -8,9 +8,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from neve.domain.records import Job, Kind, Memory, Scope, Status
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Memory, Scope, Status
 from neve.domain.times import iso
-from neve.ports import Index, Message, QueueName
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Index
 from neve.store import rows
 from neve.store.partitions import all_rows
 from neve.store.stream_records import Change

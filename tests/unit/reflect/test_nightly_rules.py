@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.records import Kind, Memory, Provenance, Scope, Trust
+from neve.domain.records.memories import Kind, Memory, Provenance, Scope, Trust
 from neve.domain.reflect.nightly import (
     MIN_ROW,
     batches_of,

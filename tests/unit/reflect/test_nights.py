@@ -11,7 +11,9 @@ import pytest
 from neve.domain.reflect.night_limits import PLANNED_AGAIN
 from neve.domain.times import iso
 from neve.observing import Condensed, CondensedRow
-from neve.ports import IndexModel, Put, QueueName, Version
+from neve.ports.queue import QueueName
+from neve.ports.search import IndexModel
+from neve.ports.table import Put, Version
 from neve.scope import Tenant, TenantScope, UserData
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import Job, Kind, Priority, Status
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Priority, Status
 from neve.observing import Reflected, ReflectedRow
-from neve.ports import Conflict, Index, Page, StoreUnavailable, WriteOp
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Index, Page, WriteOp
 from neve.store import rows
 from neve.store.memories import active_memories
 from neve.usecases.background.sweep_due import sweep_due

@@ -10,10 +10,11 @@ import pytest
 
 from neve import observability
 from neve.correlation import FIELD
-from neve.domain.records import Kind, Priority, Scope, Status
+from neve.domain.records.memories import Kind, Priority, Scope, Status
 from neve.domain.reflect.night_limits import LEASE_S, POSTPONED_S, SPARE_S
 from neve.observing import Condensed, CondensedRow
-from neve.ports import ContentRefused, ModelRefused, ModelUnavailable, QueueName, StoreUnavailable
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.ports.queue import QueueName
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.jobs.read_jobs import get_tenant_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from neve.domain.memories.said_again import statements_of
 from neve.domain.memories.text import fingerprint
-from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Spans, Statement, Status, Tier
+from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Statement, Status, Tier
+from neve.domain.records.sessions import Spans
 from neve.domain.retract.derived import MAX_FACTS, Consequences, consequences, named_by
 
 SESSION = "s1"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import Status
+from neve.domain.records.memories import Status
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply

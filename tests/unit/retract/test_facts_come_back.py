@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.records import Job, Kind, Memory, Provenance, Status
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Memory, Provenance, Status
 from neve.domain.retract.derived import MAX_FACTS
 from neve.store import rows
 from neve.usecases.jobs.messages.compaction import message_of_row

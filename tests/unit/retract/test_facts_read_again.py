@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from neve.domain.observe.facts import ProposedFact
-from neve.domain.records import Kind, Status
+from neve.domain.records.memories import Kind, Status
 from neve.observing import Observed
 from neve.store import rows
 from neve.usecases.jobs.messages.compaction import message_of_row

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neve.domain.errors import NeveError
-from neve.domain.records import EventType, RetractReason
+from neve.domain.records.retractions import RetractReason
+from neve.domain.records.sessions import EventType
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.retract.retract_events import Retract, Retracted, retract_events

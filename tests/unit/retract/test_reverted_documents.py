@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from neve.domain.librarian.filing import Account, Filing
-from neve.domain.records import Job, RetractReason
-from neve.ports import QueueName
+from neve.domain.records.jobs import Job
+from neve.domain.records.retractions import RetractReason
+from neve.ports.queue import QueueName
 from neve.store.filings import read_filing
 from neve.store.partitions import all_rows
 from neve.usecases.compact.end_session import end_session

@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from neve.domain.observe.facts import ProposedFact
-from neve.domain.records import EventType, Job, Kind, LiveRow, Memory, RetractReason, Status
-from neve.ports import ContentRefused, ModelRefused, ModelUnavailable
+from neve.domain.records.jobs import Job
+from neve.domain.records.markers import LiveRow
+from neve.domain.records.memories import Kind, Memory, Status
+from neve.domain.records.retractions import RetractReason
+from neve.domain.records.sessions import EventType
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories

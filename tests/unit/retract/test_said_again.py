@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from neve.domain.memories import said_again
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.observe.facts import ProposedFact
-from neve.domain.records import Kind, Memory, Provenance, RetractReason, Status
+from neve.domain.records.memories import Kind, Memory, Provenance, Status
+from neve.domain.records.retractions import RetractReason
 from neve.observing import Observed, PassInput
 from neve.store import rows
 from neve.usecases.jobs.messages.compaction import message_of_row

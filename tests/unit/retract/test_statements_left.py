@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from neve.domain.memories.said_again import MAX_STATEMENTS, restated, said_once_more, statement_of, statements_of
 from neve.domain.memories.text import fingerprint
-from neve.domain.records import By, Kind, Memory, Priority, Provenance, Scope, Spans, Statement, Status, Tier, Trust
+from neve.domain.records.memories import By, Kind, Memory, Priority, Provenance, Scope, Statement, Status, Tier, Trust
+from neve.domain.records.sessions import Spans
 from neve.domain.retract.derived import Consequences, Elsewhere, consequences
 from neve.domain.sessions.spans import holds, joined
 from neve.store import rows

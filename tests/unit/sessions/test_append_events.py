@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neve.domain.errors import NeveError
-from neve.domain.records import EventType
+from neve.domain.records.sessions import EventType
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.sessions.append_events import NewEvent, append_events
 from neve.usecases.sessions.list_events import list_events

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import Kind
-from neve.ports import Index, Item, Key, Source, StoreUnavailable
+from neve.domain.indexing.passage import Source
+from neve.domain.records.memories import Kind
+from neve.ports.errors import StoreUnavailable
+from neve.ports.table import Index, Item, Key
 from neve.usecases.lag import memory_lag
 from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.memories.import_memories import ImportedRow, import_memories

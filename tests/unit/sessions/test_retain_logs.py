@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from neve.domain.records import Document, EventType
+from neve.domain.records.documents import Document
+from neve.domain.records.sessions import EventType
 from neve.domain.times import iso
-from neve.ports import Expect, QueueName
+from neve.ports.queue import QueueName
+from neve.ports.table import Expect
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import Keys

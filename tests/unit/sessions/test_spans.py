@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.records import Event, EventType, Span, Spans
+from neve.domain.records.sessions import Event, EventType, Span, Spans
 from neve.domain.sessions.spans import blanked, common, holds, joined, meets, without
 
 SPAN = st.tuples(st.integers(1, 40), st.integers(0, 9)).map(lambda t: (t[0], t[0] + t[1]))

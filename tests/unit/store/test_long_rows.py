@@ -16,8 +16,11 @@ from ulid import ULID
 from local.engine.sqlite_table import SqliteTable
 from neve.adapters.table_rules import item_size
 from neve.attribute_values import plain_item, typed_item
-from neve.domain.records import Job, Kind, LiveRow, PackEntry, PackManifest, SessionMarker
-from neve.ports import Item, Put, key_of
+from neve.domain.records.jobs import Job
+from neve.domain.records.markers import LiveRow, SessionMarker
+from neve.domain.records.memories import Kind
+from neve.domain.records.packs import PackEntry, PackManifest
+from neve.ports.table import Item, Put, key_of
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import SessionKeys

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neve.ports import Expect, Index, Put
+from neve.ports.table import Expect, Index, Put
 from neve.store.partitions import all_rows, all_rows_backwards, named_rows, pages
 from tests.unit.world import CountedTable
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.ports import Conflict, WriteOp
+from neve.ports.errors import Conflict
+from neve.ports.table import WriteOp
 from neve.scope import SessionScope, TenantData
 from neve.store import rows
 from neve.store.transact import ATTEMPTS, MAX_PAUSE_S, ROUNDS_OF_A_MODEL, transact

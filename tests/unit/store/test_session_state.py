@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from neve.domain.records import SessionEpoch, SessionHead, SessionMarker
-from neve.ports import Item, Key
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.sessions import SessionHead
+from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.session_state import read_state, state_rows

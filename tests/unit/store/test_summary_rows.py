@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from local.engine.sqlite_table import SqliteTable
-from neve.domain.records import Document, Summary
+from neve.domain.records.documents import Document
+from neve.domain.records.epochs import Summary
 from neve.store import rows
 from neve.store.documents import read_document as read_document_row
 from neve.store.keys import SessionKeys

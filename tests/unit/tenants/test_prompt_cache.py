@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.records import Trigger
+from neve.domain.records.packs import Trigger
 from neve.domain.tenants.prices import LIST_PRICES, ModelPrice, family, price_of
 from neve.domain.tenants.prompt_cache import (
     MAX_CHANGES,

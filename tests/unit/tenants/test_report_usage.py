@@ -13,7 +13,8 @@ from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
 from neve.domain.tenants.prices import ModelPrice
 from neve.domain.tenants.prompt_cache import PromptTotals, ReportedUsage
-from neve.ports import Conflict, Key, StoreUnavailable
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Key
 from neve.scope import Tenant
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey

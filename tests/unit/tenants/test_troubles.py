@@ -12,7 +12,8 @@ import pytest
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import SqliteTable
 from neve.observers.extractive.observer import ExtractiveObserver
-from neve.ports import Key, Put, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.table import Key, Put
 from neve.troubles import ACTIVE_FOR, REPEATEDLY, WARNED_EVERY, Trouble, Troubles
 from neve.usecases.recall.note_legs import note_legs
 from neve.usecases.recall.stages.legs import LegReport

@@ -14,7 +14,8 @@ from typing import Generic, TypeVar
 from ulid import RandomnessSource, ULIDGenerator
 from ulid.constants import RANDOMNESS_LEN
 
-from neve.ports import Clock, DeadlineExceeded
+from neve.ports.errors import DeadlineExceeded
+from neve.ports.runtime import Clock
 
 T = TypeVar("T")
 

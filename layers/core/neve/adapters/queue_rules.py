@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from neve.ports import Message
+from neve.ports.queue import Message
 
 MAX_BODY_BYTES = 256 * 1024
 """SQS takes 1 MiB since August 2025, Lambda and the local servers not always. Bodies here are a few hundred bytes: they

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from neve.ports import Index
+from neve.ports.table import Index
 
 
 def query_name(

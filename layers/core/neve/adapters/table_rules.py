@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from neve.ports import MAX_WRITE_OPS, Check, Expect, Index, Item, Key, Put, Version, WriteOp, key_of
+from neve.ports.table import MAX_WRITE_OPS, Check, Expect, Index, Item, Key, Put, Version, WriteOp, key_of
 
 MAX_ITEM_BYTES = 400 * 1024
 MAX_TRANSACTION_BYTES = 4 * 1024 * 1024

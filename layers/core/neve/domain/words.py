@@ -1,7 +1,7 @@
 """Words of a text: the one tokeniser that query shaping and the keyword index agree on. No I/O.
 
 A *chunk* is one of three things. A run of letters and digits, joined by the marks that hold code, paths, versions and
-names together (``neve/ports.py``, ``v2.19.1``, ``snake_case``, ``o'brien``); it gives its whole form and, when it is a
+names together (``neve/scope.py``, ``v2.19.1``, ``snake_case``, ``o'brien``); it gives its whole form and, when it is a
 compound, its parts. A run of a script that is read by pairs of characters, because it puts no spaces between words
 (Chinese, Japanese, Thai, Lao, Khmer, Burmese) or glues particles to them (Korean). An emoji."""
 

@@ -18,7 +18,7 @@ from neve.http.operations import Nothing, Operation, TextBody
 from neve.http.preconditions import NO_TAGS, read_entity_tags, read_idempotency_key, read_revs
 from neve.http.request import Request
 from neve.http.schemas.fields import IDENTIFIER, IDENTIFIER_RULE, PATH_IDS
-from neve.ports import Ports
+from neve.ports.engines import Ports
 from neve.store.idempotency import IdempotencyKey
 from neve.usecases.tenants.policy_in_force import tenant_scope
 

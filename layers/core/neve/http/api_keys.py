@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from neve.caching import CacheSpec
-from neve.ports import Ports, StoreUnavailable
+from neve.ports.engines import Ports
+from neve.ports.errors import StoreUnavailable
 from neve.store.keys import api_key_row
 from neve.store.tenants.tenant_rows import key_sha256, read_api_key
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from neve.http.operations import B, Q
 from neve.http.preconditions import NO_TAGS, EntityTags
-from neve.ports import Ports
+from neve.ports.engines import Ports
 from neve.scope import SessionScope, TenantScope, UserScope
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.usecases.jobs.run_once import run_once

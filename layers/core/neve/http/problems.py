@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from neve.domain.cursors import InvalidCursor
 from neve.domain.errors import FieldError, NeveError, invalid
-from neve.ports import Conflict, InvalidCursor, StoreUnavailable
+from neve.ports.errors import Conflict, StoreUnavailable
 
 CONTENT_TYPE = "application/problem+json"
 STORE_RETRY_S = 2

@@ -57,7 +57,7 @@ from neve.http.operations import B, Operation, Q
 from neve.http.pages import fitting as fitting
 from neve.http.problems import CONTENT_TYPE, PROBLEMS, as_refusal, problem_body
 from neve.http.request import Request
-from neve.ports import Ports
+from neve.ports.engines import Ports
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"

@@ -39,7 +39,8 @@ from neve.observing import (
     SummaryInput,
     usage_sum,
 )
-from neve.ports import LanguageModel, ModelAnswer, ModelRequest, ModelUnavailable
+from neve.ports.errors import ModelUnavailable
+from neve.ports.models import LanguageModel, ModelAnswer, ModelRequest
 
 Answer = TypeVar("Answer")
 

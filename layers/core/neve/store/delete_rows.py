@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neve.ports import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table
+from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Key, Table
 
 DELETE_BATCH_SIZE = MAX_WRITE_OPS - 1
 """With a fence."""

@@ -11,8 +11,11 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from neve.correlation import carried
-from neve.domain.records import Document, EmbeddingState
-from neve.ports import Delete, Expect, Item, Key, ObjectStore, Put, StoreUnavailable, Version, WriteOp
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import EmbeddingState
+from neve.ports.errors import StoreUnavailable
+from neve.ports.objects import ObjectStore
+from neve.ports.table import Delete, Expect, Item, Key, Put, Version, WriteOp
 from neve.store.keys import UserKeys, recent_key
 from neve.store.pins import pin_ops
 from neve.store.rows import due_keys, expectation, put_leaving, version_of

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from neve.correlation import carried
 from neve.domain.librarian.filing import Filing, Proposal
-from neve.ports import Expect, Item, Put
+from neve.ports.table import Expect, Item, Put
 from neve.store.keys import SessionKeys, UserKeys, inbox_key
 from neve.store.rows import due_keys, expectation
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from neve.domain.errors import NeveError
 from neve.domain.times import iso, parse
-from neve.ports import Expect, Expectation, Item, Key, Put
+from neve.ports.table import Expect, Expectation, Item, Key, Put
 from neve.store.keys import Keys
 from neve.store.rows import live, loaded_json, stored_json
 

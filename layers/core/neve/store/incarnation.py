@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neve.domain.records import UserHead
+from neve.domain.records.users import UserHead
 
 
 class UserErased(Exception):

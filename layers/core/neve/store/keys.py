@@ -10,7 +10,8 @@ from hashlib import sha256
 
 from neve.domain.ids import is_own_memory_id, ulid_time
 from neve.domain.pack.rank import RANK_UNITS
-from neve.ports import Key, Owner
+from neve.ports.search import Owner
+from neve.ports.table import Key
 
 TENANTS = "TENANTS"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from neve.domain.memories.visibility import active
-from neve.domain.records import Memory
-from neve.ports import Table
+from neve.domain.records.memories import Memory
+from neve.ports.table import Table
 from neve.store import rows
 from neve.store.keys import UserKeys
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 
-from neve.ports import Index, Item, Page, Table, key_of
+from neve.ports.table import Index, Item, Page, Table, key_of
 from neve.store.keys import due_partitions, due_until
 from neve.store.rows import time_bucket
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pydantic import TypeAdapter
 
 from neve.domain.documents.pins import PLACES, Pin, pin_of
-from neve.domain.records import Document
-from neve.ports import Conflict, Delete, Expect, Item, Key, Put, Table, WriteOp
+from neve.domain.records.documents import Document
+from neve.ports.errors import Conflict
+from neve.ports.table import Delete, Expect, Item, Key, Put, Table, WriteOp
 from neve.store import rows
 from neve.store.keys import UserKeys
 

@@ -20,27 +20,17 @@ from pydantic_core import to_json
 from neve.correlation import carried
 from neve.domain.errors import NeveError
 from neve.domain.pack.rank import pack_rank
-from neve.domain.records import (
-    Document,
-    EmbeddingState,
-    Event,
-    Job,
-    Kind,
-    LiveRow,
-    Memory,
-    PackManifest,
-    ReflectDue,
-    Retraction,
-    SessionEpoch,
-    SessionHead,
-    SessionMarker,
-    Statement,
-    Status,
-    Summary,
-    UserHead,
-)
+from neve.domain.records.documents import Document
+from neve.domain.records.epochs import SessionEpoch, Summary
+from neve.domain.records.jobs import Job
+from neve.domain.records.markers import LiveRow, SessionMarker
+from neve.domain.records.memories import EmbeddingState, Kind, Memory, Statement, Status
+from neve.domain.records.packs import PackManifest
+from neve.domain.records.retractions import Retraction
+from neve.domain.records.sessions import Event, SessionHead
+from neve.domain.records.users import ReflectDue, UserHead
 from neve.domain.times import iso
-from neve.ports import Check, Expect, Expectation, Item, Key, Put, Version, WriteOp
+from neve.ports.table import Check, Expect, Expectation, Item, Key, Put, Version, WriteOp
 from neve.store.keys import (
     Keys,
     SessionKeys,

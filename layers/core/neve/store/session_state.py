@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from neve.ports import Item, Key, Table, key_of
+from neve.ports.table import Item, Key, Table, key_of
 from neve.store.keys import SESSION_STATE, SessionKeys, UserKeys
 from neve.store.partitions import all_rows
 

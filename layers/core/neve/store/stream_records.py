@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from neve.attribute_values import plain_item
-from neve.ports import Item
+from neve.ports.table import Item
 
 
 @dataclass(frozen=True, slots=True)

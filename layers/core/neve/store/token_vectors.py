@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neve.ports import Expect, Item, Put
+from neve.ports.table import Expect, Item, Put
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
 

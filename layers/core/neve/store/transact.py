@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from neve.domain.errors import NeveError
-from neve.ports import Clock, Conflict, Ids, Item
+from neve.ports.errors import Conflict
+from neve.ports.runtime import Clock, Ids
+from neve.ports.table import Item
 
 T = TypeVar("T")
 

@@ -11,7 +11,8 @@ from neve import observability
 from neve.correlation import FIELD
 from neve.domain.privacy.classes import metrics
 from neve.observing import SecondsLeft
-from neve.ports import Ports, QueueName
+from neve.ports.engines import Ports
+from neve.ports.queue import QueueName
 from neve.usecases.jobs.again import again
 from neve.usecases.librarian.file_session import FilingReport, file_session
 from neve.usecases.tenants.policy_in_force import tenant_scope

@@ -10,7 +10,8 @@ from typing import Any
 from neve import observability
 from neve.correlation import FIELD
 from neve.observing import SecondsLeft
-from neve.ports import Ports, QueueName
+from neve.ports.engines import Ports
+from neve.ports.queue import QueueName
 from neve.usecases.erase.run_erasure import run_erasure
 from neve.usecases.export.export_user import export_user
 from neve.usecases.jobs.queued_jobs import ERASURE, EXPORT, WorkerReplaced

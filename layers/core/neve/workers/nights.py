@@ -12,7 +12,8 @@ from neve.correlation import FIELD
 from neve.domain.reflect.night_limits import NO_PROGRESS_FOR, POSTPONED_S
 from neve.domain.times import iso, parse
 from neve.observing import SecondsLeft
-from neve.ports import Ports, QueueName
+from neve.ports.engines import Ports
+from neve.ports.queue import QueueName
 from neve.usecases.jobs.again import again
 from neve.usecases.jobs.messages.reflection import ReflectionRequest
 from neve.usecases.reflect.night_job import UserBusy

@@ -9,7 +9,7 @@ from typing import Any
 from neve import observability
 from neve.correlation import FIELD, correlated
 from neve.observing import SecondsLeft, time_of
-from neve.ports import QueueName
+from neve.ports.queue import QueueName
 
 Work = Callable[[dict[str, Any], SecondsLeft], None]
 """A message's body, which says what it was caused by, and how long the worker may still run."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from neve import observability
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.observing import time_of
-from neve.ports import Ports
+from neve.ports.engines import Ports
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.indexing.requeue import backlog_age_s
 

@@ -8,8 +8,9 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from neve.domain.indexing.document_passages import document_passages
-from neve.domain.records import Document, EmbeddingState, Status
-from neve.ports import Passage
+from neve.domain.indexing.passage import Passage
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import EmbeddingState, Status
 from neve.store.documents import PLACE, is_searched, read_document
 from neve.store.keys import DOCUMENT, DOCUMENT_PLACE, DOCUMENT_REV, UserKeys
 from neve.store.rows import RETRACTION

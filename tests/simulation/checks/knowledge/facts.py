@@ -6,8 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from neve.domain.memories.visibility import status_at, visible
-from neve.domain.records import Kind
-from neve.ports import Item
+from neve.domain.records.memories import Kind
+from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import MEMORY
 from tests.simulation.checks.memories import memories_of

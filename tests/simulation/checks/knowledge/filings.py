@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neve.domain.librarian.filing import Filing
-from neve.ports import Item
+from neve.ports.table import Item
 from neve.store import rows
 from neve.store.filings import read_filing
 from tests.simulation.checks.replay import Found, before_erasure, of_kind, owner_of, transactions

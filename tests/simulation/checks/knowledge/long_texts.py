@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neve.domain.records import Document
+from neve.domain.records.documents import Document
 from neve.store.documents import read_document
 from neve.store.keys import DOCUMENT_PLACE, DOCUMENT_REV
 from tests.simulation.checks.replay import Found, rows_of

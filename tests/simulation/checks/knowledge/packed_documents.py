@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from neve.domain.documents.pins import Pin, pin_of
 from neve.domain.pack.pinned import choose
-from neve.domain.records import Document, PackEntry
+from neve.domain.records.documents import Document
+from neve.domain.records.packs import PackEntry
 from neve.store.documents import is_searched, read_document
 from neve.store.keys import DOCUMENT, DOCUMENT_REV, SessionKeys, UserKeys, tenant_row
 from neve.store.tenants.tenant_rows import existing

@@ -11,9 +11,12 @@ from neve.domain.indexing.utterances import event_place
 from neve.domain.memories.said_again import MAX_STATEMENTS, is_retracted, range_of, statements_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, status_at
-from neve.domain.records import Job, Kind, Memory, Spans, Statement, Status
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Kind, Memory, Statement, Status
+from neve.domain.records.sessions import Spans
 from neve.domain.sessions.spans import holds, joined, without
-from neve.ports import Item, Key, Owner, key_of
+from neve.ports.search import Owner
+from neve.ports.table import Item, Key, key_of
 from neve.store import rows
 from neve.store.keys import DELETED_MEMORY, DOCUMENT, SUMMARY, SessionKeys, UserKeys, deleted_memory_id
 from neve.usecases.jobs.messages.compaction import RETRACT

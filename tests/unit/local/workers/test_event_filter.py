@@ -13,7 +13,7 @@ from local.template import read_template
 from local.workers.event_filter import attributes_of, check_pattern, lets_through
 from local.workers.stream_worker import StreamWorker
 from local.workers.worker_events import outline, stream_event
-from neve.ports import Key, Put
+from neve.ports.table import Key, Put
 
 INSERTED = {"eventName": "INSERT", "dynamodb": {"NewImage": {"type": {"S": "event"}, "seq": {"N": "1"}}}}
 

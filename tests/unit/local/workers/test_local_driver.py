@@ -25,9 +25,12 @@ from local.workers.queue_worker import QueueWorker
 from local.workers.stream_worker import StreamWorker
 from local.workers.worker_events import sequence_number
 from neve.adapters.clock import SystemClock
-from neve.domain.records import Job, SessionMarker, UserHead
+from neve.domain.records.jobs import Job
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.users import UserHead
 from neve.domain.times import iso
-from neve.ports import Delete, Expect, Key, Message, Put, QueueName, Version
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Delete, Expect, Key, Put, Version
 from neve.store import rows
 from neve.store.keys import Keys
 from neve.usecases.erase.erasure_job import erasure_message, put_erasure

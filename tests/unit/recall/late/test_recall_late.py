@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from local.controls.fixture_token_encoder import FixtureTokenEncoder
-from neve.ports import Delete, Put
+from neve.ports.table import Delete, Put
 from neve.store.keys import UserKeys
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.recall.answer import RecallAnswer

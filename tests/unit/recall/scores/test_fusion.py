@@ -20,7 +20,7 @@ from neve.domain.recall.fusion import (
     shadow_score,
 )
 from neve.domain.times import iso
-from neve.ports import Calibration
+from neve.ports.models import Calibration
 
 NOW = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
 

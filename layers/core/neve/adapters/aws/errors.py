@@ -1,4 +1,4 @@
-"""What the AWS SDK raises, in the words of ``neve.ports``."""
+"""What the AWS SDK raises, in the words of ``ports.errors``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 from botocore.parsers import ResponseParserError
 
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 
 SDK_ERRORS = (ClientError, BotoCoreError, ResponseParserError)
 """A service's refusal; a call that got no answer (connection, timeout, credentials); an answer that is none."""

@@ -13,7 +13,8 @@ from botocore.exceptions import ClientError
 
 from neve.adapters.aws.errors import error_code, http_status, translated
 from neve.adapters.object_rules import check_content_type, check_key
-from neve.ports import ObjectStart, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.objects import ObjectStart
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client

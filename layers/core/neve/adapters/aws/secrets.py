@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from neve.adapters.aws.errors import SDK_ERRORS, reason
 from neve.caching import Caches, CacheSpec
-from neve.ports import ModelUnavailable
+from neve.ports.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from types_boto3_secretsmanager import SecretsManagerClient

@@ -12,7 +12,8 @@ from uuid import uuid4
 
 from neve.adapters.aws.errors import translated
 from neve.adapters.queue_rules import encoded_body
-from neve.ports import Message, QueueName, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

@@ -1,4 +1,4 @@
-"""What DynamoDB's refusals mean in the words of ``neve.ports``, and how long to wait before asking again."""
+"""What DynamoDB's refusals mean in the words of ``ports.errors``, and how long to wait before asking again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 from botocore.exceptions import ClientError, ParamValidationError
 
 from neve.adapters.aws.errors import SDK_ERRORS, error_code, reason
-from neve.ports import Conflict, StoreUnavailable
+from neve.ports.errors import Conflict, StoreUnavailable
 
 ATTEMPTS: Final = 6
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.02, 0.4

@@ -6,7 +6,7 @@ from typing import Any
 
 from neve.adapters.table_rules import INDEX_KEYS, MAX_PARTITION_KEY_BYTES, MAX_SORT_KEY_BYTES, version_after
 from neve.attribute_values import PUT_ID, typed_item
-from neve.ports import Check, Expect, Expectation, Index, Key, Put, Version, WriteOp
+from neve.ports.table import Check, Expect, Expectation, Index, Key, Put, Version, WriteOp
 
 Condition = dict[str, Any]
 """``ConditionExpression`` with its names and values; empty for none."""

@@ -25,7 +25,8 @@ from neve.adapters.table_cursor import query_name
 from neve.adapters.table_rules import check_write
 from neve.attribute_values import PUT_ID, plain_item
 from neve.domain.cursors import make_cursor, read_cursor
-from neve.ports import Conflict, Delete, Expect, Index, Item, Key, Page, Put, StoreUnavailable, WriteOp, key_of
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Delete, Expect, Index, Item, Key, Page, Put, WriteOp, key_of
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient

@@ -15,7 +15,8 @@ from typing import Any
 
 from neve.adapters.embedders.calibration_file import read_calibration
 from neve.adapters.embedders.onnx_model import OnnxModel, QueriesFirst
-from neve.ports import Calibration, IndexModel
+from neve.ports.models import Calibration
+from neve.ports.search import IndexModel
 
 MODEL_SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
 DIMENSIONS = 384

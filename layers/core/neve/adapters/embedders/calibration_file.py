@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from neve.ports import Calibration, EmbeddingUnavailable
+from neve.ports.errors import EmbeddingUnavailable
+from neve.ports.models import Calibration
 
 
 def read_calibration(path: Path, tag: str) -> Calibration:

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from neve.adapters.embedders.onnx_model import OnnxModel, QueriesFirst
-from neve.ports import EmbeddingUnavailable
+from neve.ports.errors import EmbeddingUnavailable
 
 if TYPE_CHECKING:
     from neve.adapters.embedders.token_codes import Vectors
@@ -28,7 +28,7 @@ FETCH = "layers/late/fetch.py"
 
 
 class LateInteraction:
-    """``neve.ports.TokenEncoder``. ``folder`` is the layer: ``basis.bin`` and ``model/{model.onnx,tokenizer.json}``.
+    """``ports.models.TokenEncoder``. ``folder`` is the layer: ``basis.bin`` and ``model/{model.onnx,tokenizer.json}``.
     Nothing is imported or read until the first text; two threads may ask at once."""
 
     def __init__(self, folder: Path) -> None:

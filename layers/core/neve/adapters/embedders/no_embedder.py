@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from neve.ports import Calibration, EmbeddingUnavailable, IndexModel
+from neve.ports.errors import EmbeddingUnavailable
+from neve.ports.models import Calibration
+from neve.ports.search import IndexModel
 
 MODEL = IndexModel("none", 0)
 

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from neve.adapters.thread_priority import lower_priority
-from neve.ports import EmbeddingRetryable, EmbeddingUnavailable
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
 
 MAX_TOKENS = 512
 """Longer texts are cut: the models have no more positions."""

@@ -23,7 +23,9 @@ from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredent
 
 from neve.adapters.aws.errors import SDK_ERRORS, http_status, reason
 from neve.adapters.embedders.calibration_file import read_calibration
-from neve.ports import Calibration, EmbeddingRetryable, EmbeddingUnavailable, IndexModel
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
+from neve.ports.models import Calibration
+from neve.ports.search import IndexModel
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime import BedrockRuntimeClient

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from neve.ports import ContentRefused, ModelAnswer, ModelRefused, ModelRequest, ModelUnavailable
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.models import ModelAnswer, ModelRequest
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError

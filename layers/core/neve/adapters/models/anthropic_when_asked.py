@@ -7,7 +7,7 @@ from threading import Lock
 
 from neve.adapters.models.anthropic_model import AnthropicModel
 from neve.domain.reflect.night_limits import MAX_ANSWER_S
-from neve.ports import ModelAnswer, ModelRequest
+from neve.ports.models import ModelAnswer, ModelRequest
 
 RETRIES = 1
 

@@ -1,4 +1,4 @@
-"""Requests to OpenSearch whose answer is whole or an error of ``neve.ports``: no vendor error gets past this module."""
+"""Requests to OpenSearch whose answer is whole or one of ``ports.errors``: no vendor error gets past this module."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, cast
 from opensearchpy import OpenSearch, OpenSearchException, TransportError
 
 from neve.adapters.opensearch.client import PATIENT
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 
 STORE: Final = "search"
 OVERTAKEN: Final = 409

@@ -8,11 +8,12 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
+from neve.domain.indexing.passage import Neighbour, Passage
 from neve.domain.recall.weighted_counts import Lengths, Terms, weighted_counts
 from neve.domain.terms import terms
 from neve.domain.times import epoch_ms
 from neve.domain.words import plain_words
-from neve.ports import Neighbour, Owner, Passage
+from neve.ports.search import Owner
 
 _MAX_TERM = 128
 

@@ -29,17 +29,9 @@ from neve.adapters.opensearch.queries import (
     in_stored_terms,
 )
 from neve.caching import Caches
-from neve.ports import (
-    Candidate,
-    IndexModel,
-    Owner,
-    Passage,
-    SearchFilter,
-    Source,
-    TextQuery,
-    removal_version,
-    rev_of,
-)
+from neve.domain.indexing.passage import Passage, Source, removal_version, rev_of
+from neve.domain.recall.query import TextQuery
+from neve.ports.search import Candidate, IndexModel, Owner, SearchFilter
 
 ALIAS: Final = "neve-passages"
 NEIGHBOURS: Final = 1_000
@@ -61,7 +53,7 @@ class ForeignPassage(RuntimeError):
 
 
 class OpenSearchIndex:
-    """See neve.ports.SearchIndex. ``alias``: of the index, or an index's own name. Where there is none yet, the first
+    """See ports.search.SearchIndex. ``alias``: of the index, or an index's own name. Where there is none yet, the first
     write makes one for ``model``. Searches see a write once it returns; with ``wait=False``, which is for loading many
     passages, a second later. ``caches``: of the process; None: whoever opens it shares nothing with anybody."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from neve.ports import IndexModel
+from neve.ports.search import IndexModel
 
 MAPPING_VERSION: Final = 3
 SHARDS: Final = 3

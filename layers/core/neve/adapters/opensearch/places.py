@@ -17,7 +17,8 @@ from neve.adapters.opensearch.mapping import (
     write_alias,
 )
 from neve.caching import Caches, CacheSpec
-from neve.ports import IndexModel, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.search import IndexModel
 
 ALIAS_TTL_S: Final = 30.0
 """How long a process goes on with the index it saw behind the alias. After a switch every process has seen the new one

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from neve.domain.records import Event, EventType, SessionEpoch, SessionHead
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.sessions import Event, EventType, SessionHead
 
 STEPS = 4
 """A log that outgrows the trigger is looked at again after each further quarter of it: what had nothing to cover may

@@ -26,7 +26,8 @@ from neve.domain.compact.render import render_summary
 from neve.domain.memories.statements import ends_in_abbreviation
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.recall.small_talk import has_content
-from neve.domain.records import Event, EventType, Verbosity
+from neve.domain.records.epochs import Verbosity
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_rendered
 from neve.domain.sessions.transcript import NAME_CHARACTERS, event_text, one_line
 from neve.domain.tokens import Counter, estimate

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from neve.domain.records import Verbosity
+from neve.domain.records.epochs import Verbosity
 
 HEADINGS = ("decisions", "action_items", "insights", "preferences")
 """In the order in which they are shown."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from neve.domain.compact.headings import HEADINGS, ITEM_CHARACTERS, FourHeadings, SummaryText, items_of, summary_text
 from neve.domain.observe.answer import Text
-from neve.domain.records import Event
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import render_line
 
 PROMPT_VERSION = "1"

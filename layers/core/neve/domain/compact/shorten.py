@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neve.domain.records import Event
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import render_line, shortened
 from neve.domain.tokens import Counter, estimate
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from neve.domain.documents.paths import ARTIFACTS
 from neve.domain.ids import ulid_named
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text, images_of, turns
 from neve.domain.tokens import IMAGE_TOKENS
 

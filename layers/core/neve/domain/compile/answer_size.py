@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 
 ANSWER_BYTES = 6_291_556
 """What a function may answer: Lambda's documents say 6 MB, its error messages name this number."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.tokens import estimate
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from neve.domain.compile.conversation import shown_tokens
-from neve.domain.records import Event, EventType, HistoryCut, SessionEpoch
+from neve.domain.records.epochs import HistoryCut, SessionEpoch
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import FIRST_TURNS_KEPT, LAST_TURNS_KEPT
 
 MIN_SUMMARY = 100

@@ -25,7 +25,8 @@ from neve.domain.compile.history import (
 from neve.domain.compile.last_turn import FittedTask, TaskState, fit_task, task_text
 from neve.domain.compile.prompt import Prompt
 from neve.domain.compile.updates import UPDATES_TOKENS, FittedUpdates, Update, fit_updates
-from neve.domain.records import Event, EventType, HistoryCut, Verbosity
+from neve.domain.records.epochs import HistoryCut, Verbosity
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tenants.budgets import Budget, Grants, Needs, share_out
 from neve.domain.tokens import IMAGE_TOKENS, compact_json, estimate
 

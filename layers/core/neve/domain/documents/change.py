@@ -9,7 +9,8 @@ from typing import Any
 
 from neve.domain.documents.description import name_of, summary_of
 from neve.domain.memories.text import fingerprint
-from neve.domain.records import Document, EmbeddingState, IncludePriority, Provenance, Status
+from neve.domain.records.documents import Document, IncludePriority
+from neve.domain.records.memories import EmbeddingState, Provenance, Status
 from neve.domain.tokens import Counter
 
 ALWAYS_LOAD = "/always-load/"

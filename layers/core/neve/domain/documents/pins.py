@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from neve.domain.documents.paths import PEOPLE, PROFILE
-from neve.domain.records import Document, IncludePriority, Status
+from neve.domain.records.documents import Document, IncludePriority
+from neve.domain.records.memories import Status
 
 Place = Literal["always", "profile", "people"]
 PLACES: tuple[Place, ...] = ("always", "profile", "people")

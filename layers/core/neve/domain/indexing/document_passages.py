@@ -6,7 +6,7 @@ from neve.domain.documents.chunks import document_chunks
 from neve.domain.indexing.memory_passages import date_text
 from neve.domain.indexing.passage import Passage, Source
 from neve.domain.memories.passages import chunks_of
-from neve.domain.records import Document
+from neve.domain.records.documents import Document
 
 DOCUMENT_KIND = "document"
 

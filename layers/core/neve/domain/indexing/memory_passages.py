@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neve.domain.indexing.passage import Passage, Source
 from neve.domain.memories.passages import passages_of
-from neve.domain.records import Memory, Status
+from neve.domain.records.memories import Memory, Status
 from neve.domain.times import MONTHS, parse
 
 

@@ -13,7 +13,7 @@ from neve.domain.indexing.passage import MAX_FOLLOWING, Neighbour, Passage, Sour
 from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.recall.weighted_counts import NEIGHBOURS
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.transcript import event_text, one_line
 from neve.domain.tokens import estimate

@@ -18,7 +18,7 @@ from neve.domain.compact.prompt import one_line
 from neve.domain.librarian.filing import Account, Action, ShownDocument
 from neve.domain.librarian.paths import librarian_path
 from neve.domain.observe.answer import Text
-from neve.domain.records import Outcome
+from neve.domain.records.sessions import Outcome
 
 MAX_ACTIONS = 16
 """Of one answer (*chosen*). One commit holds 100 operations: what they are too many for is left out there."""

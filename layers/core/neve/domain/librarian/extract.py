@@ -11,7 +11,7 @@ from neve.domain.compact.headings import SummaryText
 from neve.domain.librarian.filing import Account
 from neve.domain.privacy.spans import REMOVED, SHORT
 from neve.domain.recall.small_talk import WORDS
-from neve.domain.records import Event, EventType, Outcome
+from neve.domain.records.sessions import Event, EventType, Outcome
 from neve.domain.sessions.transcript import event_text
 from neve.domain.words import QUERY_STOP_WORDS, fold, plain_words
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from neve.domain.compact.headings import SummaryText
-from neve.domain.records import Document, Outcome, Route, Spans, Trust
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Route, Trust
+from neve.domain.records.sessions import Outcome, Spans
 from neve.domain.sessions.spans import meets, without
 
 Verb = Literal["create", "update", "append", "move"]

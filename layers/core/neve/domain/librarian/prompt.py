@@ -11,7 +11,7 @@ from typing import Any
 from neve.domain.librarian.account import as_document
 from neve.domain.librarian.filing import Account, ShownDocument
 from neve.domain.librarian.paths import ROOTS
-from neve.domain.records import Event
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import render_line
 from neve.domain.tokens import estimate, trim_to
 

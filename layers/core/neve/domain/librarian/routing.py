@@ -10,7 +10,8 @@ from neve.domain.librarian.filing import Action
 from neve.domain.librarian.window import is_marked
 from neve.domain.observe.lines import ObservedLine
 from neve.domain.observe.trust import lowest, trust_of_lines
-from neve.domain.records import Event, EventType, Route, Trust
+from neve.domain.records.memories import Route, Trust
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.tenants.policy import ReviewMode
 

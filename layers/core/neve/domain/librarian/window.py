@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from neve.domain.compact.shorten import within_request
-from neve.domain.records import Event
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import event_text, render_line, turns
 from neve.domain.tokens import Counter, estimate
 

@@ -10,7 +10,11 @@ from typing import Literal
 
 from neve.domain.memories.made_of import made_of
 from neve.domain.memories.said_again import range_of, statements_of
-from neve.domain.records import Document, Kind, LiveRow, Memory, SessionEpoch, SessionHead, Spans, Status
+from neve.domain.records.documents import Document
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.markers import LiveRow
+from neve.domain.records.memories import Kind, Memory, Status
+from neve.domain.records.sessions import SessionHead, Spans
 from neve.domain.sessions.spans import joined, meets, without
 
 Place = Literal["events", "summary", "document", "memory"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neve.domain.records import Memory, Provenance, Spans
+from neve.domain.records.memories import Memory, Provenance
+from neve.domain.records.sessions import Spans
 from neve.domain.sessions.spans import without
 
 

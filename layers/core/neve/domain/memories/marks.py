@@ -3,7 +3,7 @@ the user's."""
 
 from __future__ import annotations
 
-from neve.domain.records import Memory, Trust
+from neve.domain.records.memories import Memory, Trust
 
 OF_A_TOOL = "[said by a tool or a page, not by the user]"
 WAITS = "[not confirmed]"

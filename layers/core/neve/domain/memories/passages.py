@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from neve.domain.records import Kind, Memory, MemoryPassage, Trust
+from neve.domain.records.memories import Kind, Memory, MemoryPassage, Trust
 from neve.domain.tokens import estimate, trim_to
 
 PASSAGE_TOKENS = 500

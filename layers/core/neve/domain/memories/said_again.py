@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from neve.domain.memories.storage_decision import MAY_STATE, confidence_of
 from neve.domain.memories.text import fingerprint, referenced_date
-from neve.domain.records import Memory, Provenance, Scope, Span, Spans, Statement, Status
+from neve.domain.records.memories import Memory, Provenance, Scope, Statement, Status
+from neve.domain.records.sessions import Span, Spans
 from neve.domain.sessions.spans import meets
 
 MAX_STATEMENTS = 8

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from neve.domain.records import (
+from neve.domain.records.memories import (
     By,
     Category,
     Criteria,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neve.domain.records import Memory, Status
+from neve.domain.records.memories import Memory, Status
 
 
 def superseded(old: Memory, *, by: str | None, reason: str, at: str) -> Memory:

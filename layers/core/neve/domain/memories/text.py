@@ -8,7 +8,7 @@ import unicodedata
 from datetime import date
 from typing import Literal
 
-from neve.domain.records import Priority
+from neve.domain.records.memories import Priority
 from neve.domain.zones import local_time, zone
 
 LINE_CHARACTERS = 10_000

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from neve.domain.records import Memory, Status
+from neve.domain.records.memories import Memory, Status
 
 
 def born(born_gen: int, gen: int) -> bool:

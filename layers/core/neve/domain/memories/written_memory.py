@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
-from neve.domain.records import Category, Kind, Memory, Outcome, Priority, Provenance, Scope, Status, Tier
+from neve.domain.records.memories import Category, Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.records.sessions import Outcome
 from neve.domain.tokens import Counter
 
 SAID = ("text", "label", "group", "tags")

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from neve.domain.memories.text import cap_lines
 from neve.domain.observe.facts import MAX_FACTS, MAX_READ
 from neve.domain.observe.lines import MAX_LINES, MIN_LINES
-from neve.domain.records import Category
+from neve.domain.records.memories import Category
 
 SHORT_CHARACTERS = 500
 """What is kept of a task, a continuation or a title."""

@@ -11,7 +11,8 @@ from neve.domain.memories.storage_decision import asks_to_remember
 from neve.domain.memories.text import fingerprint
 from neve.domain.observe.lines import ObservedLine
 from neve.domain.observe.trust import trust_of_lines
-from neve.domain.records import By, Category, Event, EventType, Relation, Trust
+from neve.domain.records.memories import By, Category, Relation, Trust
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.words import content_words
 

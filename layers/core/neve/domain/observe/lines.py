@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import estimate, trim_to
 
 MIN_LINES, MAX_LINES = 5, 60

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from neve.domain.observe.lines import MIN_LINES
-from neve.domain.records import Event
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import images_of, render_event
 from neve.domain.zones import local_time, zone
 

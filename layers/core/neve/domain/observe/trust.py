@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from neve.domain.observe.lines import ObservedLine
-from neve.domain.records import DEFAULT_TRUST, TRUST, Event, EventType, Trust
+from neve.domain.records.memories import DEFAULT_TRUST, TRUST, Trust
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.domain.words import plain_words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from neve.domain.records import Memory, Priority
+from neve.domain.records.memories import Memory, Priority
 
 _WEIGHTIEST_FIRST = (Priority.HIGH, Priority.MEDIUM, Priority.LOW)
 

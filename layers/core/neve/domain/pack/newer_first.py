@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neve.domain.recall.corrections import Statement, corrections_first
-from neve.domain.records import Memory
+from neve.domain.records.memories import Memory
 from neve.domain.words import content_words, plain_words
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import log2
 
-from neve.domain.records import Kind, Priority
+from neve.domain.records.memories import Kind, Priority
 from neve.domain.times import epoch_ms
 
 HALF_LIFE_MS = 7 * 24 * 60 * 60 * 1000

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from neve.domain.memories.text import for_pack
-from neve.domain.records import Kind
+from neve.domain.records.memories import Kind
 from neve.domain.sessions.rendered_blocks import RENDERED_TAGS
 
 LAYER_TAGS = ("always", "profile", "global", "local")

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from neve.domain.memories.made_of import made_of
-from neve.domain.records import TRUST, Kind, Memory, Span, Trust
+from neve.domain.records.memories import TRUST, Kind, Memory, Trust
+from neve.domain.records.sessions import Span
 from neve.domain.sessions.spans import meets
 from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from neve.domain.observe.answer import Text
-from neve.domain.records import Priority
+from neve.domain.records.memories import Priority
 from neve.domain.reflect.prompt import Group
 
 TOOL_NAME = "record_condensed"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Generic, Protocol, TypeVar
 
 from neve.domain.memories.text import cap_lines
-from neve.domain.records import Kind, Memory, Scope
+from neve.domain.records.memories import Kind, Memory, Scope
 from neve.domain.times import iso, parse
 from neve.domain.tokens import Counter, estimate, trim_to
 from neve.domain.zones import zone

@@ -18,7 +18,8 @@ from neve.domain.memories.said_again import (
     without_retracted,
 )
 from neve.domain.memories.visibility import status_at, visible
-from neve.domain.records import Kind, Memory, Span, Spans, Statement, Status
+from neve.domain.records.memories import Kind, Memory, Statement, Status
+from neve.domain.records.sessions import Span, Spans
 from neve.domain.sessions.spans import meets, without
 
 _BY_A_PERSON = ("human_edit", "user_confirmed")

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from neve.domain.documents.change import revised
 from neve.domain.memories.made_of import made_of
-from neve.domain.records import Document, Span
+from neve.domain.records.documents import Document
+from neve.domain.records.sessions import Span
 from neve.domain.sessions.spans import meets
 
 _PUT_BACK = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from neve.domain.records import SessionHead
+from neve.domain.records.sessions import SessionHead
 
 CHECKPOINTS = 8
 """Of more, the oldest two become one."""

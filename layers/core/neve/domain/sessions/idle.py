@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Literal
 
-from neve.domain.records import SessionHead
+from neve.domain.records.sessions import SessionHead
 from neve.domain.times import parse
 
 IDLE_AFTER = timedelta(minutes=30)

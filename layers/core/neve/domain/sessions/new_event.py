@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from neve.domain.records import EventType
+from neve.domain.records.sessions import EventType
 
 Content = str | list[dict[str, Any]]
 

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 
 RENDERED_TAGS = ("neve-memory", "neve-updates", "neve-retrieved", "neve-task", "neve-session", "neve-summary")
 """The elements that Neve puts into a prompt."""

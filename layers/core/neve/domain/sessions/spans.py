@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from neve.domain.records import Event, EventType, Span, Spans
+from neve.domain.records.sessions import Event, EventType, Span, Spans
 
 
 def joined(spans: Iterable[Span]) -> Spans:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.tokens import IMAGE_TOKENS, Counter, compact_json, estimate, keep_ends
 
 TRANSCRIPT_CAP = 35_000

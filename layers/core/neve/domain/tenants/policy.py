@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from neve.domain.errors import FieldError
 from neve.domain.privacy.classes import Action, PiiClass
-from neve.domain.records import Verbosity
+from neve.domain.records.epochs import Verbosity
 from neve.domain.tenants.budgets import Budget, named_budget
 from neve.domain.tenants.prices import ModelPrice
 from neve.domain.tenants.static_prefix import StaticPrefix

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
-from neve.domain.records import Trigger
+from neve.domain.records.packs import Trigger
 from neve.domain.tenants.prices import DEFAULT_TTL_S, ModelPrice
 from neve.domain.times import parse
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from neve.domain.errors import invalid
-from neve.domain.records import Document, Status
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Status
 from neve.http.calls import Answer, Call, once
 from neve.http.operations import Nothing
 from neve.http.pages import fitting

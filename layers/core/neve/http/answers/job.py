@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.http.router import Answer
 from neve.http.schemas.jobs.jobs import JobOut
 from neve.scope import SessionScope, UserScope

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from neve import observability
-from neve.domain.records import Memory
+from neve.domain.records.memories import Memory
 from neve.http.calls import Answer, Call, once
 from neve.http.operations import Nothing
 from neve.http.schemas.memories.imports import ImportText, ImportView

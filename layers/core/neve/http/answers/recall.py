@@ -10,7 +10,7 @@ from neve.http.calls import Answer, Call
 from neve.http.operations import Nothing, View
 from neve.http.schemas.compile.context import CompileBody, ContextOut
 from neve.http.schemas.recall.recall import RecallView
-from neve.ports import Ports
+from neve.ports.engines import Ports
 from neve.usecases.compile.compile_context import compile_context
 from neve.usecases.recall.answer import RecallAnswer
 from neve.usecases.recall.note_legs import note_legs

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from neve.domain.memories.statements import statements
 from neve.domain.observe.facts import ProposedFact
-from neve.domain.records import Category, Kind, Relation
+from neve.domain.records.memories import Category, Kind, Relation
 from neve.observers.extractive.candidates import Line
 from neve.observers.extractive.denials import Stance, stance_of, without_excuse
 from neve.observers.extractive.english.vocabulary import any_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.observe.lines import MAX_LINES
-from neve.domain.records import Kind as MemoryKind
+from neve.domain.records.memories import Kind as MemoryKind
 from neve.observers.extractive.candidates import (
     LINE_CHARACTERS,
     Line,

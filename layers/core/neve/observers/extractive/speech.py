@@ -10,7 +10,7 @@ from dataclasses import replace
 from neve.domain.compact.extract import sentences_of
 from neve.domain.librarian.looking import names_in
 from neve.domain.observe.unwanted import wanted_sentences
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
 from neve.observers.extractive.english.vocabulary import FIRST_PERSON, any_of
 

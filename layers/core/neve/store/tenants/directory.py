@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neve.ports import Index, Table
+from neve.ports.table import Index, Table
 from neve.store.keys import TENANTS, Keys
 from neve.store.partitions import all_rows
 

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Literal
 
 from neve.domain.times import iso
-from neve.ports import IndexModel, Item, Put
+from neve.ports.search import IndexModel
+from neve.ports.table import Item, Put
 from neve.store.keys import EMBEDDER_HEALTH
 
 

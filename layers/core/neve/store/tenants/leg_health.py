@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from neve.domain.times import iso, parse
-from neve.ports import Item, Key, Put
+from neve.ports.table import Item, Key, Put
 from neve.store.keys import LEGS, leg_health
 from neve.troubles import ACTIVE_FOR, Trouble
 

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from neve.domain.tenants.prompt_cache import PromptTotals, ReportedUsage, SessionPrompts
-from neve.ports import Item, Put
+from neve.ports.table import Item, Put
 from neve.store.keys import SessionKeys, UserKeys
 from neve.store.rows import expectation
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from neve.domain.errors import NeveError
 from neve.domain.tenants.policy import Policy
-from neve.ports import Item, Put
+from neve.ports.table import Item, Put
 from neve.store.keys import Keys, api_key_row, tenant_row
 from neve.store.rows import expectation
 

@@ -12,9 +12,11 @@ from typing import Literal
 from neve.correlation import correlated
 from neve.domain.ids import is_document_id
 from neve.domain.indexing.utterances import event_place
-from neve.domain.records import EventType
+from neve.domain.records.sessions import EventType
 from neve.domain.sessions.transcript import completes_turn
-from neve.ports import Item, Key, Message, Ports, QueueName
+from neve.ports.engines import Ports
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.keys import Keys, SessionKeys, UserKeys
 from neve.store.stream_records import Change

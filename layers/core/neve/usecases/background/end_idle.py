@@ -9,9 +9,11 @@ from dataclasses import replace
 from itertools import islice
 
 from neve.domain.jobs.time_share import TimeShare
-from neve.domain.records import SessionHead
+from neve.domain.records.sessions import SessionHead
 from neve.domain.sessions.idle import ORPHAN_AFTER, due_of, looked_at_next
-from neve.ports import Check, Conflict, Delete, Expect, Item, Key, Ports, Version, WriteOp
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict
+from neve.ports.table import Check, Delete, Expect, Item, Key, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.filings import put_open_session

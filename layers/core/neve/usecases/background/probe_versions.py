@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from neve.ports import Clock
+from neve.ports.runtime import Clock
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.usecases.jobs.messages.indexing import memory_message

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.scope import TenantScope
 from neve.usecases.export.downloads import with_downloads
 from neve.usecases.indexing.drain_embeddings import read_drain

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from neve.domain.records import Job, SessionMarker
-from neve.ports import Item, Message, Ports, QueueName, key_of
+from neve.domain.records.jobs import Job
+from neve.domain.records.markers import SessionMarker
+from neve.ports.engines import Ports
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Item, key_of
 from neve.scope import SessionData, TenantData, UserData
 from neve.store import rows
 from neve.store.keys import (

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso, parse
-from neve.ports import Check, Conflict, Delete, Item, Ports, Version, key_of
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict
+from neve.ports.table import Check, Delete, Item, Version, key_of
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.stream_records import Change

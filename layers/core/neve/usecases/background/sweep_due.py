@@ -9,7 +9,9 @@ from functools import partial
 
 from neve.domain.jobs.time_share import TimeShare, shares
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import Conflict, Item, Ports, StoreUnavailable, key_of
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Item, key_of
 from neve.scope import SessionData
 from neve.store import rows
 from neve.store.keys import SessionKeys

@@ -8,12 +8,13 @@ from dataclasses import replace
 from functools import partial
 
 from neve.domain.compact.stale import artifact_path, placeholder, stale_results, stale_to
-from neve.domain.records import Document, Event
+from neve.domain.records.documents import Document
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.spans import blanked, holds
 from neve.domain.sessions.transcript import event_text, images_of
 from neve.domain.times import iso
 from neve.domain.tokens import IMAGE_TOKENS
-from neve.ports import Check, Item, Key, Version, WriteOp
+from neve.ports.table import Check, Item, Key, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import ModelRefused, QueueName
+from neve.ports.errors import ModelRefused
+from neve.ports.queue import QueueName
 from neve.scope import SessionScope
 from neve.store.incarnation import UserErased
 from neve.usecases.compact.artifacts import put_away_covered

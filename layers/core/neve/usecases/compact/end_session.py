@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from neve.domain.errors import not_found
 from neve.domain.ids import ulid_named
-from neve.domain.records import Job, Outcome, SessionHead
+from neve.domain.records.jobs import Job
+from neve.domain.records.sessions import Outcome, SessionHead
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.transact import transact

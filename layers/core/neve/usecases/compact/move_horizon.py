@@ -9,10 +9,11 @@ from typing import Any
 from neve.domain.compact.headings import items_of
 from neve.domain.compact.plan import Covered, Tail, newly_covered
 from neve.domain.compact.stale import stale_results
-from neve.domain.records import Event, SessionEpoch, SessionHead, Summary, Verbosity
+from neve.domain.records.epochs import SessionEpoch, Summary, Verbosity
+from neve.domain.records.sessions import Event, SessionHead
 from neve.domain.sessions.spans import blanked, holds
 from neve.observing import SecondsLeft
-from neve.ports import Item, Key, Put, WriteOp
+from neve.ports.table import Item, Key, Put, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from neve.domain.errors import not_found
-from neve.domain.records import Job, Verbosity
-from neve.ports import Conflict, QueueName
+from neve.domain.records.epochs import Verbosity
+from neve.domain.records.jobs import Job
+from neve.ports.errors import Conflict
+from neve.ports.queue import QueueName
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.jobs.messages.compaction import Reason, compact_message, compaction_job

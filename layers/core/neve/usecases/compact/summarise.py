@@ -11,13 +11,14 @@ from neve.domain.compact.fit import fitted
 from neve.domain.compact.headings import ITEM_CHARACTERS, SummaryText, items_of, summary_target, summary_text
 from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
 from neve.domain.compact.shorten import within_request
-from neve.domain.records import Event, EventType, SessionEpoch, Summary, Verbosity
+from neve.domain.records.epochs import SessionEpoch, Summary, Verbosity
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.transcript import event_text, images_of
 from neve.domain.times import iso
 from neve.domain.tokens import trim_to
 from neve.observing import SecondsLeft, Summarised, SummaryInput
-from neve.ports import ContentRefused
+from neve.ports.errors import ContentRefused
 from neve.scope import SessionScope
 from neve.usecases.privacy.screen_answers import screen_summary
 

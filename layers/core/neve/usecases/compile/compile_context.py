@@ -20,13 +20,14 @@ from neve.domain.compile.last_turn import session_text
 from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
 from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.pack.render import escape
-from neve.domain.records import Event, EventType, SessionEpoch
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import content_text, event_text, images_of
 from neve.domain.tenants.budgets import Budget
 from neve.domain.tenants.policy import budget_of
 from neve.domain.times import parse
 from neve.domain.tokens import compact_json, estimate
-from neve.ports import Conflict, StoreUnavailable
+from neve.ports.errors import Conflict, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store.keys import image_name
 from neve.usecases.compile.command import CompileCommand, Content

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from neve.domain.compile.updates import Update, outdated
 from neve.domain.documents.pins import Pin
 from neve.domain.pack.render import escape, indented
-from neve.domain.records import PackEntry
+from neve.domain.records.packs import PackEntry
 from neve.domain.tokens import trim_to
-from neve.ports import Item, Key
+from neve.ports.table import Item, Key
 from neve.store.documents import read_document
 from neve.store.keys import UserKeys
 from neve.store.pins import MAX_PINS

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from neve.domain.compile.answer_size import bytes_of, room_for_the_log
 from neve.domain.compile.history import answered_to
 from neve.domain.images.image_types import MAX_IMAGE_BYTES
-from neve.domain.records import Event
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import images_of
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.scope import SessionScope
 from neve.usecases.images.image_objects import read_image
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from neve.domain.compact.headings import FourHeadings
 from neve.domain.compact.render import render_summary
 from neve.domain.compile.plan import Plan
-from neve.domain.records import HistoryCut, SessionEpoch, Summary, Verbosity
+from neve.domain.records.epochs import HistoryCut, SessionEpoch, Summary, Verbosity
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
-from neve.ports import WriteOp
+from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compile.reads import Log, Material

@@ -16,9 +16,14 @@ from neve.domain.compact.headings import FourHeadings
 from neve.domain.compile.history import hidden
 from neve.domain.compile.updates import Update
 from neve.domain.errors import not_found
-from neve.domain.records import Event, HistoryCut, SessionEpoch, SessionHead, SessionMarker, Summary, UserHead
+from neve.domain.records.epochs import HistoryCut, SessionEpoch, Summary
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.sessions import Event, SessionHead
+from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
-from neve.ports import DeadlineExceeded, Item, StoreUnavailable, Task
+from neve.ports.errors import DeadlineExceeded, StoreUnavailable
+from neve.ports.runtime import Task
+from neve.ports.table import Item
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows

@@ -11,9 +11,13 @@ from neve.domain.compile.updates import SHORT_TOKENS, Update, gone, outdated
 from neve.domain.memories.marks import OF_A_TOOL, text_with_marks
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, visible
-from neve.domain.records import Kind, Memory, PackEntry, PackManifest, Scope, SessionEpoch, Status, UserHead
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.memories import Kind, Memory, Scope, Status
+from neve.domain.records.packs import PackEntry, PackManifest
+from neve.domain.records.users import UserHead
 from neve.domain.tokens import estimate
-from neve.ports import Item, Key, Task
+from neve.ports.runtime import Task
+from neve.ports.table import Item, Key
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compile.document_updates import DocumentUpdates

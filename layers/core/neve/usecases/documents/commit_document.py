@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.errors import NeveError
-from neve.ports import Item, Key
+from neve.ports.table import Item, Key
 from neve.scope import UserScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from neve.domain.errors import NeveError, not_found
-from neve.domain.records import Document
-from neve.ports import MAX_WRITE_OPS, Check, Delete, Expect, Item, Version, WriteOp, key_of
+from neve.domain.records.documents import Document
+from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Item, Version, WriteOp, key_of
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import deleted_ops, read_document

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from neve.domain.documents.change import DocumentChange, changed_document, new_document
 from neve.domain.documents.paths import ARTIFACTS, PATH_RULE, normal_path
 from neve.domain.errors import NeveError, invalid
-from neve.domain.records import Document, Status
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Status
 from neve.domain.times import iso
-from neve.ports import Conflict, Item, Key, StoreUnavailable, WriteOp
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Item, Key, WriteOp
 from neve.scope import UserScope
 from neve.store.documents import (
     CONTENT_TYPE,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from neve.domain.documents.change import DocumentChange, changed_document, revised
 from neve.domain.errors import invalid
-from neve.domain.records import Document, Status
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Status
 from neve.domain.times import iso
 from neve.scope import UserScope
 from neve.store.idempotency import IdempotencyKey

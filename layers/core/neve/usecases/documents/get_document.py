@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neve.domain.errors import not_found
-from neve.domain.records import Document
+from neve.domain.records.documents import Document
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import read_document, text_of

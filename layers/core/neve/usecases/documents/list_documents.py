@@ -9,8 +9,9 @@ from itertools import islice
 
 from neve.domain.cursors import make_cursor, read_cursor
 from neve.domain.documents.paths import ARTIFACTS
-from neve.domain.records import Document, Status
-from neve.ports import Table
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Status
+from neve.ports.table import Table
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import read_document

@@ -6,7 +6,7 @@ from itertools import islice
 
 from neve.domain.cursors import InvalidCursor, make_cursor, read_cursor
 from neve.domain.errors import not_found
-from neve.domain.records import Document
+from neve.domain.records.documents import Document
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import read_document

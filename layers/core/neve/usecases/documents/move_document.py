@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from neve.domain.documents.change import DocumentChange, changed_document
-from neve.domain.records import Document
+from neve.domain.records.documents import Document
 from neve.domain.times import iso
 from neve.scope import UserScope
 from neve.store.idempotency import IdempotencyKey

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neve.domain.records import Document
+from neve.domain.records.documents import Document
 from neve.domain.tokens import estimate, trim_to
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.scope import UserScope
 from neve.usecases.documents.get_document import find_document
 

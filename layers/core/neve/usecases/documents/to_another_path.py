@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from neve.domain.errors import NeveError, invalid, not_found
-from neve.domain.records import Document
-from neve.ports import Item, Key
+from neve.domain.records.documents import Document
+from neve.ports.table import Item, Key
 from neve.scope import UserScope
 from neve.store.documents import read_document
 from neve.store.idempotency import IdempotencyKey

@@ -6,7 +6,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from neve.domain.jobs.time_share import TimeShare
-from neve.ports import Delete, Item, Ports, QueueName, key_of
+from neve.ports.engines import Ports
+from neve.ports.queue import QueueName
+from neve.ports.table import Delete, Item, key_of
 from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.partitions import due_rows

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from neve.domain.records import UserHead
+from neve.domain.records.users import UserHead
 from neve.domain.times import iso
-from neve.ports import Index, Key, Ports, Table, key_of
+from neve.ports.engines import Ports
+from neve.ports.table import Index, Key, Table, key_of
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys

@@ -13,9 +13,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from neve.domain.jobs.time_limits import LEASE_S
-from neve.domain.records import Job, UserHead
+from neve.domain.records.jobs import Job
+from neve.domain.records.users import UserHead
 from neve.domain.times import iso
-from neve.ports import Check, Item, Message, Ports, Put
+from neve.ports.engines import Ports
+from neve.ports.queue import Message
+from neve.ports.table import Check, Item, Put
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys

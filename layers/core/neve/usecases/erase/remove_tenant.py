@@ -6,7 +6,8 @@ crash in the middle."""
 
 from __future__ import annotations
 
-from neve.ports import Index, Ports
+from neve.ports.engines import Ports
+from neve.ports.table import Index
 from neve.scope import TenantData
 from neve.store.delete_rows import delete_rows
 from neve.store.keys import tenant_row

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
-from neve.ports import WriteOp
+from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact

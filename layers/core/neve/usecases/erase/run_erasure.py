@@ -7,7 +7,8 @@ from datetime import timedelta
 from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.times import iso
 from neve.observing import SecondsLeft
-from neve.ports import Ports, QueueName
+from neve.ports.engines import Ports
+from neve.ports.queue import QueueName
 from neve.scope import UserData
 from neve.usecases.erase.erase_user import SETTLE_S
 from neve.usecases.erase.erasure_job import Erasing, erasure_message, take_up

@@ -10,7 +10,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
-from neve.ports import Check, Item, Key, Ports, key_of
+from neve.ports.engines import Ports
+from neve.ports.table import Check, Item, Key, key_of
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.delete_rows import DELETE_BATCH_SIZE, delete_rows

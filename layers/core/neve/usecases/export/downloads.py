@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.scope import TenantScope
 from neve.store.keys import UserKeys

@@ -11,7 +11,9 @@ from neve.domain.documents.change import DocumentChange
 from neve.domain.documents.paths import ARTIFACTS
 from neve.domain.librarian.filing import Proposal
 from neve.domain.memories.visibility import born, status_at
-from neve.domain.records import Document, Event, Memory, Provenance, SessionHead, Status
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Memory, Provenance, Status
+from neve.domain.records.sessions import Event, SessionHead
 from neve.domain.times import iso
 from neve.scope import SessionScope, UserScope
 from neve.store import rows

@@ -10,10 +10,11 @@ from datetime import timedelta
 from typing import Any
 
 from neve.domain.jobs.time_limits import LEASE_S, SPARE_S
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import QueueName, WriteOp
+from neve.ports.queue import QueueName
+from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact

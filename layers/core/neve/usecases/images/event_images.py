@@ -15,7 +15,8 @@ from typing import Any
 
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
 from neve.domain.images.image_types import MAX_IMAGE_BYTES, START_BYTES, image_type
-from neve.ports import ObjectStart, ObjectStore, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
+from neve.ports.objects import ObjectStart, ObjectStore
 from neve.scope import UserScope
 from neve.usecases.images.image_objects import remove_images, shown_images
 

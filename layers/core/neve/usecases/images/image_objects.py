@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from functools import partial
 
-from neve.domain.records import Event
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import images_of
-from neve.ports import Item, ObjectStore, key_of
+from neve.ports.objects import ObjectStore
+from neve.ports.table import Item, key_of
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import EVENT, SESSION, image_name, images_aside, session_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 from neve.domain.errors import not_found
 from neve.domain.ids import is_memory_id
 from neve.domain.librarian.filing import Proposal
-from neve.domain.records import Memory
+from neve.domain.records.memories import Memory
 from neve.scope import UserScope
 from neve.store.keys import is_proposal
 from neve.store.transact import transact

@@ -9,9 +9,9 @@ from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.memories.visibility import being_replaced
-from neve.domain.records import By, EmbeddingState, Memory, Scope, Status
+from neve.domain.records.memories import By, EmbeddingState, Memory, Scope, Status
 from neve.domain.times import iso
-from neve.ports import Delete, WriteOp
+from neve.ports.table import Delete, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.inbox.decision import Decision, decided_already

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from neve.domain.documents.change import DocumentChange, changed_document
 from neve.domain.errors import NeveError, invalid, not_found
 from neve.domain.librarian.filing import Action, Proposal
-from neve.domain.records import Document, Provenance
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Provenance
 from neve.domain.times import iso
-from neve.ports import Item, Key, WriteOp
+from neve.ports.table import Item, Key, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import read_document

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from neve.domain.errors import NeveError, invalid
-from neve.domain.records import Category
+from neve.domain.records.memories import Category
 
 Choice = Literal["approve", "reject", "edit", "supersede"]
 _FIELDS = ("text", "category", "importance", "path", "target_id")

@@ -8,8 +8,8 @@ from itertools import islice
 
 from neve.domain.cursors import make_cursor, read_cursor
 from neve.domain.librarian.filing import Proposal
-from neve.domain.records import Memory, Status
-from neve.ports import Index, Key
+from neve.domain.records.memories import Memory, Status
+from neve.ports.table import Index, Key
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.filings import read_proposal

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from neve.ports import Queue, QueueName, StoreUnavailable
+from neve.domain.records.sessions import Span
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Queue, QueueName
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.indexing.index_events import EmbedAgain, OutOfTime
 from neve.usecases.indexing.indexed_collections import DOCUMENTS, MEMORIES, IndexedCollection
 from neve.usecases.jobs.again import again
-from neve.usecases.lag.indexed_row import Span, joined
+from neve.usecases.lag.indexed_row import joined
 
 BATCH_SIZE = 50
 """Rows of one user that are indexed together (docs/rules/indexing.md#embedding)."""

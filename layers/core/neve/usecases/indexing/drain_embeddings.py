@@ -6,9 +6,11 @@ from dataclasses import replace
 from itertools import islice
 
 from neve.domain.jobs.time_share import TimeShare
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
-from neve.ports import Clock, Conflict, Index
+from neve.ports.errors import Conflict
+from neve.ports.runtime import Clock
+from neve.ports.table import Index
 from neve.scope import TenantScope
 from neve.store import rows
 from neve.usecases.indexing.requeue import MAX_ROWS, WhoseRows, find_due, lagging_logs, requeue_all

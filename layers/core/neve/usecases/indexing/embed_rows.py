@@ -7,8 +7,11 @@ from typing import Any
 
 from neve.correlation import correlated
 from neve.domain.indexing.utterances import event_id
+from neve.domain.records.sessions import Span
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import IndexingPorts, Message, Ports, QueueName, StoreUnavailable
+from neve.ports.engines import IndexingPorts, Ports
+from neve.ports.errors import StoreUnavailable
+from neve.ports.queue import Message, QueueName
 from neve.scope import SessionData, TenantData, UserData
 from neve.store.keys import Keys, SessionKeys, UserKeys, tenant_row
 from neve.store.tenants.tenant_rows import read_tenant
@@ -21,7 +24,6 @@ from neve.usecases.indexing.late.encode_user import encode_user
 from neve.usecases.indexing.vectors.worker_time import WithinTime
 from neve.usecases.jobs.begin_encoding import begin_tenant
 from neve.usecases.jobs.messages.indexing import tokens_message
-from neve.usecases.lag.indexed_row import Span
 
 ROWS = ("memory", "document", "events")
 ENCODED = ("memory", "events")

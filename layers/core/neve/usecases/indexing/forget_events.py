@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import ROLES, event_id, utterance_of, utterance_passages
-from neve.domain.records import Retraction, Span, Spans
+from neve.domain.records.retractions import Retraction
+from neve.domain.records.sessions import Span, Spans
 from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import Item, Passage, Put, Table, Version, WordsPorts
+from neve.ports.engines import WordsPorts
+from neve.ports.table import Item, Put, Table, Version
 from neve.scope import SessionData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there

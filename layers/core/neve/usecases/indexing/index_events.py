@@ -12,10 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from neve.domain.indexing.passage import MAX_FOLLOWING, Passage
 from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
-from neve.domain.records import UserHead
+from neve.domain.records.sessions import Span
+from neve.domain.records.users import UserHead
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import MAX_FOLLOWING, IndexingPorts, IndexModel, Item, Passage, QueueName, Table, WordsPorts
+from neve.ports.engines import IndexingPorts, WordsPorts
+from neve.ports.queue import QueueName
+from neve.ports.search import IndexModel
+from neve.ports.table import Item, Table
 from neve.scope import SessionData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
@@ -25,7 +30,7 @@ from neve.store.transact import transact
 from neve.usecases.indexing.vectors.user_vectors import VectorsFound, known_vectors, passage_texts, vectors_for
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 from neve.usecases.jobs.messages.indexing import events_message
-from neve.usecases.lag.indexed_row import IndexedRow, Span, read_indexed
+from neve.usecases.lag.indexed_row import IndexedRow, read_indexed
 
 BATCH_SIZE = 50
 """Events of one step; what is indexed is noted after each."""

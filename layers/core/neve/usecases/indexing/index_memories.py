@@ -7,9 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic
 
-from neve.domain.records import EmbeddingState, Status, UserHead
+from neve.domain.indexing.passage import Passage
+from neve.domain.records.memories import EmbeddingState, Status
+from neve.domain.records.users import UserHead
 from neve.domain.times import iso
-from neve.ports import Conflict, Delete, IndexingPorts, Passage, WordsPorts
+from neve.ports.engines import IndexingPorts, WordsPorts
+from neve.ports.errors import Conflict
+from neve.ports.table import Delete
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import UserErased

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neve.correlation import correlated
+from neve.domain.records.sessions import Span
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import QueueName, WordsPorts
+from neve.ports.engines import WordsPorts
+from neve.ports.queue import QueueName
 from neve.scope import SessionData, UserData
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.indexing.by_kind import Failures, IndexMessage, Work, by_kind, put_off
@@ -18,7 +20,6 @@ from neve.usecases.indexing.index_memories import index_memory_words
 from neve.usecases.indexing.indexed_collections import IndexedCollection
 from neve.usecases.indexing.vectors.worker_time import RESERVE_S
 from neve.usecases.jobs.messages.indexing import memory_message
-from neve.usecases.lag.indexed_row import Span
 
 
 def index_rows(ports: WordsPorts, received: Sequence[IndexMessage], seconds_left: SecondsLeft = for_ever) -> Failures:

@@ -9,8 +9,11 @@ from typing import Literal, Protocol, TypeVar
 
 from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.memory_passages import memory_passages
-from neve.domain.records import Document, Memory
-from neve.ports import Item, Key, ObjectStore, Passage, Put, Table
+from neve.domain.indexing.passage import Passage
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Memory
+from neve.ports.objects import ObjectStore
+from neve.ports.table import Item, Key, Put, Table
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.documents import put_head, read_document, text_of

@@ -13,8 +13,16 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from neve.domain.records import Document, EmbeddingState, Memory, UserHead
-from neve.ports import Clock, Embedder, Ids, IndexingPorts, ObjectStore, SearchIndex, StoreUnavailable, Table
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import EmbeddingState, Memory
+from neve.domain.records.users import UserHead
+from neve.ports.engines import IndexingPorts
+from neve.ports.errors import StoreUnavailable
+from neve.ports.models import Embedder
+from neve.ports.objects import ObjectStore
+from neve.ports.runtime import Clock, Ids
+from neve.ports.search import SearchIndex
+from neve.ports.table import Table
 from neve.scope import SessionData, UserData
 from neve.store import rows
 from neve.store.keys import MEMORY, Keys, UserKeys
@@ -117,7 +125,7 @@ def _owners(table: Table) -> Iterator[UserKeys]:
 
 @dataclass(frozen=True)
 class Indexing:
-    """``ports.IndexingPorts``: the engines in use, with another index in place of theirs."""
+    """``ports.engines.IndexingPorts``: the engines in use, with another index in place of theirs."""
 
     table: Table
     objects: ObjectStore

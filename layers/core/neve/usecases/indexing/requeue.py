@@ -10,9 +10,12 @@ from itertools import islice
 from typing import Literal, TypeVar
 
 from neve.domain.jobs.time_share import TimeShare
-from neve.domain.records import Document, EmbeddingState, Memory, Priority
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import EmbeddingState, Memory, Priority
 from neve.domain.times import iso, parse
-from neve.ports import Index, Item, Message, Ports, QueueName, Table, key_of
+from neve.ports.engines import Ports
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Index, Item, Table, key_of
 from neve.store import rows
 from neve.store.documents import read_document
 from neve.store.keys import (

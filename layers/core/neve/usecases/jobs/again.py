@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from neve.ports import Message
+from neve.ports.queue import Message
 
 
 def again(body: Mapping[str, Any], group: str | None = None, dedup_id: str | None = None) -> Message:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from neve.ports import Index, Message, Ports, QueueName
+from neve.ports.engines import Ports
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Index
 from neve.scope import TenantData, TenantScope, UserData
 from neve.store.tenants.directory import users_of
 from neve.store.token_vectors import LateProgress, put_late_users, read_late_progress

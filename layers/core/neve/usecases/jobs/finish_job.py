@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.scope import SessionScope
 from neve.store import rows

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso, parse
-from neve.ports import Conflict
+from neve.ports.errors import Conflict
 from neve.scope import SessionScope
 from neve.store import rows
 

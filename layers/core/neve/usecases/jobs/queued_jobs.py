@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from neve.correlation import carried
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
-from neve.ports import Item, Message, Ports, Put, QueueName, key_of
+from neve.ports.engines import Ports
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Item, Put, key_of
 from neve.store import rows
 from neve.store.keys import UserKeys
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neve.domain.errors import not_found
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.scope import TenantScope, UserScope
 from neve.store import rows
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from neve.domain.errors import NeveError
-from neve.ports import Conflict, Delete, Expect, StoreUnavailable, Table, Version, WriteOp
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.table import Delete, Expect, Table, Version, WriteOp
 from neve.scope import TenantScope
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply

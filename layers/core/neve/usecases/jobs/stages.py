@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from neve.domain.records import EmbeddingState, Job
-from neve.ports import Item, Key
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import EmbeddingState
+from neve.ports.table import Item, Key
 from neve.scope import UserScope
 from neve.store import rows
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from neve.domain.records import Span as Span
+from neve.domain.records.sessions import Span
 from neve.domain.sessions.spans import joined as joined
 from neve.domain.sessions.spans import without
-from neve.ports import Item, Put
+from neve.ports.table import Item, Put
 from neve.store import rows
 from neve.store.keys import SessionKeys
 

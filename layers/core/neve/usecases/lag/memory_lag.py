@@ -11,10 +11,12 @@ from datetime import datetime
 from itertools import islice
 from typing import Protocol
 
-from neve.domain.records import SessionHead, SessionMarker
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.sessions import SessionHead
 from neve.domain.sessions.idle import looked_at_next
 from neve.domain.times import parse
-from neve.ports import Conflict, Index, Item, Key, Table
+from neve.ports.errors import Conflict
+from neve.ports.table import Index, Item, Key, Table
 from neve.scope import SessionData, UserScope
 from neve.store import rows
 from neve.store.filings import put_open_session

@@ -13,10 +13,13 @@ from neve.domain.errors import NeveError
 from neve.domain.librarian.answer import TOO_MANY
 from neve.domain.librarian.filing import Account, Action, Filed, Filing, Proposal, ProposalReason
 from neve.domain.librarian.routing import certainty_of, place_for, trust_of_action
-from neve.domain.records import Document, Event, Provenance, SessionMarker, Status, Trust
+from neve.domain.records.documents import Document
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.memories import Provenance, Status, Trust
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.spans import common
 from neve.domain.times import iso
-from neve.ports import MAX_WRITE_OPS, Check, Item, Key, Version, WriteOp
+from neve.ports.table import MAX_WRITE_OPS, Check, Item, Key, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import read_document

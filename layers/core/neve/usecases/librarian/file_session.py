@@ -14,9 +14,9 @@ from typing import Any
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Account, Filed, Filing
 from neve.domain.librarian.time_limits import MAX_ATTEMPTS
-from neve.domain.records import SessionHead
+from neve.domain.records.sessions import SessionHead
 from neve.observing import FilingInput, SecondsLeft, for_ever
-from neve.ports import ContentRefused, ModelRefused
+from neve.ports.errors import ContentRefused, ModelRefused
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.filings import read_filing

@@ -7,17 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.documents.paths import ARTIFACTS
+from neve.domain.indexing.passage import Source
 from neve.domain.librarian.filing import Filing, ShownDocument
 from neve.domain.librarian.looking import FOUND, known_paths, search_words
 from neve.domain.librarian.paths import CONVERSATIONS
 from neve.domain.librarian.prompt import shown_tokens
 from neve.domain.librarian.window import Cut, request_cap, within_window
 from neve.domain.recall.query import shape
-from neve.domain.records import Document, Event, SessionHead, SessionMarker, Spans, Status, UserHead
+from neve.domain.records.documents import Document
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.memories import Status
+from neve.domain.records.sessions import Event, SessionHead, Spans
+from neve.domain.records.users import UserHead
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import common, holds, joined
 from neve.domain.sessions.transcript import event_text, images_of
-from neve.ports import Item, Key, SearchFilter, Source
+from neve.ports.search import SearchFilter
+from neve.ports.table import Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.documents import read_document, text_of

@@ -19,20 +19,10 @@ from neve.domain.memories.passages import passages_of
 from neve.domain.memories.text import fingerprint, observed_date, time_of_day
 from neve.domain.observe.lines import ObservedLine
 from neve.domain.observe.trust import lowest, trust_of_lines
-from neve.domain.records import (
-    Document,
-    EmbeddingState,
-    Kind,
-    Memory,
-    Priority,
-    Provenance,
-    Scope,
-    Status,
-    Tier,
-    Trust,
-)
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import EmbeddingState, Kind, Memory, Priority, Provenance, Scope, Status, Tier, Trust
 from neve.domain.times import iso, parse
-from neve.ports import Delete, Item, Key, WriteOp
+from neve.ports.table import Delete, Item, Key, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import read_document

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from neve.domain.errors import not_found
 from neve.domain.memories.written_memory import SAID, WrittenMemory, record_of
-from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope
+from neve.domain.records.markers import LiveRow
+from neve.domain.records.memories import EmbeddingState, Kind, Memory, Provenance, Scope
 from neve.domain.times import iso
-from neve.ports import Item, Key, WriteOp
+from neve.ports.table import Item, Key, WriteOp
 from neve.scope import UserScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply

@@ -9,8 +9,9 @@ from datetime import datetime
 
 from neve.domain.errors import NeveError
 from neve.domain.ids import is_own_memory_id
-from neve.domain.records import Memory, PackEntry
-from neve.ports import Delete, Version, WriteOp
+from neve.domain.records.memories import Memory
+from neve.domain.records.packs import PackEntry
+from neve.ports.table import Delete, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact

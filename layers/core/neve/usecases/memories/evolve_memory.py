@@ -11,20 +11,10 @@ from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.memories.visibility import being_replaced
-from neve.domain.records import (
-    Category,
-    EmbeddingState,
-    Kind,
-    LiveRow,
-    Memory,
-    Priority,
-    Provenance,
-    Scope,
-    SessionMarker,
-    Status,
-)
+from neve.domain.records.markers import LiveRow, SessionMarker
+from neve.domain.records.memories import Category, EmbeddingState, Kind, Memory, Priority, Provenance, Scope, Status
 from neve.domain.times import iso
-from neve.ports import Key, WriteOp
+from neve.ports.table import Key, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact

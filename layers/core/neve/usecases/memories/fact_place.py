@@ -6,8 +6,8 @@ from __future__ import annotations
 from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.statements import statements
 from neve.domain.memories.visibility import being_replaced
-from neve.domain.records import Kind, Memory, Status
-from neve.ports import Delete, Item, Version, WriteOp
+from neve.domain.records.memories import Kind, Memory, Status
+from neve.ports.table import Delete, Item, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 

@@ -19,9 +19,10 @@ from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import being_replaced, born
 from neve.domain.memories.written_memory import WrittenMemory, record_of
-from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, Provenance, Scope, Status, Trust, Via
+from neve.domain.records.markers import LiveRow
+from neve.domain.records.memories import EmbeddingState, Kind, Memory, Provenance, Scope, Status, Trust, Via
 from neve.domain.times import iso
-from neve.ports import Item, Key, WriteOp
+from neve.ports.table import Item, Key, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import UserKeys

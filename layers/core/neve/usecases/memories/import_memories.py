@@ -10,10 +10,11 @@ from neve.domain.ids import is_own_memory_id
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.written_memory import SAID, WrittenMemory, record_of
 from neve.domain.observe.trust import lowest
-from neve.domain.records import Kind, LiveRow, Memory, MemoryPassage, Provenance, Scope, SessionMarker, Status, Trust
+from neve.domain.records.markers import LiveRow, SessionMarker
+from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Trust
 from neve.domain.times import iso
 from neve.domain.tokens import Counter
-from neve.ports import Item, Key
+from neve.ports.table import Item, Key
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import UserKeys

@@ -12,8 +12,9 @@ from operator import itemgetter
 from neve.domain.cursors import InvalidCursor, make_cursor, read_cursor
 from neve.domain.errors import not_found
 from neve.domain.memories.visibility import born, status_at, visible
-from neve.domain.records import Memory, Status, UserHead
-from neve.ports import Item, Key, key_of
+from neve.domain.records.memories import Memory, Status
+from neve.domain.records.users import UserHead
+from neve.ports.table import Item, Key, key_of
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import is_memory_key, memory_place, own_memory_at

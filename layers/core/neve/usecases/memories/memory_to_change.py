@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 from neve.domain.errors import NeveError, not_found
 from neve.domain.memories.visibility import born
-from neve.domain.records import Memory, UserHead
+from neve.domain.records.memories import Memory
+from neve.domain.records.users import UserHead
 from neve.scope import UserScope
 from neve.store import rows
 

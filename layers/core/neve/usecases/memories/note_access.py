@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from neve.ports import Conflict, Item, Key, Ports, Put, Table, Version
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict
+from neve.ports.table import Item, Key, Put, Table, Version
 from neve.store.transact import transact
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from neve.domain.errors import invalid, not_found
 from neve.domain.memories.statements import normalised, statements
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.records import Via
-from neve.ports import Item, Key, WriteOp
+from neve.domain.records.memories import Via
+from neve.ports.table import Item, Key, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact

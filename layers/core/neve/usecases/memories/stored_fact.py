@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neve.domain.memories.storage_decision import Decision, Verdict
-from neve.domain.records import Criteria, Memory
+from neve.domain.records.memories import Criteria, Memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neve.domain.memories.visibility import born
-from neve.domain.records import Memory
+from neve.domain.records.memories import Memory
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.memories.list_memories import as_seen, get_memory

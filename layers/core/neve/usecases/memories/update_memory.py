@@ -11,9 +11,10 @@ from typing import Any
 from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.text import fingerprint, referenced_date
 from neve.domain.memories.visibility import being_replaced
-from neve.domain.records import EmbeddingState, Kind, LiveRow, Memory, SessionMarker, Status
+from neve.domain.records.markers import LiveRow, SessionMarker
+from neve.domain.records.memories import EmbeddingState, Kind, Memory, Status
 from neve.domain.times import iso
-from neve.ports import Delete, WriteOp
+from neve.ports.table import Delete, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import TOO_MANY_WRITERS, transact

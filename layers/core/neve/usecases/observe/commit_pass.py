@@ -11,25 +11,13 @@ from neve.domain.memories.text import fingerprint, observed_date, priority_of, r
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.facts import SaidFact
 from neve.domain.observe.trust import lowest, trust_of_lines
-from neve.domain.records import (
-    Event,
-    EventType,
-    Kind,
-    LiveRow,
-    Memory,
-    MemoryPassage,
-    Provenance,
-    RefusedEvent,
-    Scope,
-    SessionMarker,
-    Span,
-    Status,
-    Tier,
-)
+from neve.domain.records.markers import LiveRow, RefusedEvent, SessionMarker
+from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Tier
+from neve.domain.records.sessions import Event, EventType, Span
 from neve.domain.sessions.spans import common, meets
 from neve.domain.times import iso, parse
 from neve.observing import Observed
-from neve.ports import MAX_WRITE_OPS, Item, Key, Put, Version, WriteOp
+from neve.ports.table import MAX_WRITE_OPS, Item, Key, Put, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there

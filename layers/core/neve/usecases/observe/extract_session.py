@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import ModelRefused
+from neve.ports.errors import ModelRefused
 from neve.scope import SessionScope
 from neve.store.incarnation import UserErased
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job

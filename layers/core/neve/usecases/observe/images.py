@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from neve.domain.records import Event
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import images_of
-from neve.ports import ObjectStore
+from neve.ports.objects import ObjectStore
 from neve.usecases.images.image_objects import read_image
 from neve.usecases.observe.refusals import IMAGE_LEFT_OUT
 

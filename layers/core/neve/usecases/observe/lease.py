@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from neve.domain.errors import not_found
 from neve.domain.observe.time_limits import LEASE_S as LEASE_S
-from neve.domain.records import SessionMarker
+from neve.domain.records.markers import SessionMarker
 from neve.domain.times import iso
 from neve.scope import SessionScope
 from neve.store import rows

@@ -8,9 +8,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from neve.domain.records import SessionMarker
+from neve.domain.records.markers import SessionMarker
 from neve.domain.times import iso, parse
-from neve.ports import Conflict, ModelUnavailable, Ports, StoreUnavailable
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict, ModelUnavailable, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.tenants.leg_health import OBSERVER, no_leg_trouble, put_leg_trouble

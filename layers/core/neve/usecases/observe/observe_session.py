@@ -12,12 +12,15 @@ from dataclasses import dataclass, field, replace
 
 from neve.domain.observe.facts import FactRoom, facts_up_to, facts_with_room, said_facts
 from neve.domain.observe.lines import earlier, room_for, up_to
-from neve.domain.records import Event, Memory, SessionHead, SessionMarker, Span, UserHead
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.memories import Memory
+from neve.domain.records.sessions import Event, SessionHead, Span
+from neve.domain.records.users import UserHead
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import Pass, images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft, for_ever
-from neve.ports import ContentRefused
+from neve.ports.errors import ContentRefused
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there

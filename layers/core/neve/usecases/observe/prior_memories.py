@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from neve.domain.records import Category, Event, Kind, LiveRow, Memory, PackEntry, Scope, SessionMarker, Span
+from neve.domain.records.markers import LiveRow, SessionMarker
+from neve.domain.records.memories import Category, Kind, Memory, Scope
+from neve.domain.records.packs import PackEntry
+from neve.domain.records.sessions import Event, Span
 from neve.domain.sessions.spans import meets
 from neve.domain.sessions.transcript import event_text
 from neve.domain.words import content_words
 from neve.observing import PriorMemory
-from neve.ports import Index, Item
+from neve.ports.table import Index, Item
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased

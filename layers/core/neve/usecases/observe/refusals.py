@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from neve.domain.records import Event, RefusedEvent, SessionMarker
+from neve.domain.records.markers import RefusedEvent, SessionMarker
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import event_text, images_of
-from neve.ports import ContentRefused
+from neve.ports.errors import ContentRefused
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased

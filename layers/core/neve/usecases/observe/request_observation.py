@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neve.domain.errors import not_found
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
-from neve.ports import Conflict, Message, QueueName
+from neve.ports.errors import Conflict
+from neve.ports.queue import Message, QueueName
 from neve.scope import SessionScope, TenantScope
 from neve.store import rows
 from neve.usecases.jobs.finish_job import NOTHING_NEW

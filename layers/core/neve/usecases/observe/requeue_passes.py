@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from neve.ports import Key, Ports, QueueName, Table
+from neve.ports.engines import Ports
+from neve.ports.queue import QueueName
+from neve.ports.table import Key, Table
 from neve.store import rows
 from neve.store.keys import SessionKeys
 from neve.usecases.jobs.messages.observation import observation_message

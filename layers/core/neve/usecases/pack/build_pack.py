@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from neve.domain.records import PackManifest, PackPointer, SessionEpoch, Trigger, UserHead
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.packs import PackManifest, PackPointer, Trigger
+from neve.domain.records.users import UserHead
 from neve.domain.times import iso
-from neve.ports import Conflict, StoreUnavailable
+from neve.ports.errors import Conflict, StoreUnavailable
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.transact import transact

@@ -19,10 +19,15 @@ from neve.domain.pack.fit import candidate_limit, fit_chronicle, greedy_fit
 from neve.domain.pack.newer_first import newer_first
 from neve.domain.pack.render import render
 from neve.domain.pack.said_once import said_already
-from neve.domain.records import Kind, Memory, PackEntry, Priority, SessionEpoch, SessionMarker, UserHead
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.memories import Kind, Memory, Priority
+from neve.domain.records.packs import PackEntry
+from neve.domain.records.users import UserHead
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
-from neve.ports import Conflict, Index, Item, Key
+from neve.ports.errors import Conflict
+from neve.ports.table import Index, Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.partitions import all_rows

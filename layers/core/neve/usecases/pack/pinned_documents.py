@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from neve.domain.documents.pins import Pin
 from neve.domain.pack.pinned import Chosen, choose
 from neve.domain.pack.render import PackLayers
-from neve.domain.records import PackEntry, UserHead
-from neve.ports import Item, Key, Task
+from neve.domain.records.packs import PackEntry
+from neve.domain.records.users import UserHead
+from neve.ports.runtime import Task
+from neve.ports.table import Item, Key
 from neve.scope import UserScope
 from neve.store.documents import read_document
 from neve.store.keys import UserKeys

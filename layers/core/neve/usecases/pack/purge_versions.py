@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from neve.domain.records import PackEntry, PackManifest
-from neve.ports import key_of
+from neve.domain.records.packs import PackEntry, PackManifest
+from neve.ports.table import key_of
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows

@@ -13,8 +13,10 @@ from typing import Literal
 from neve.caching import CacheSpec
 from neve.domain.errors import not_found
 from neve.domain.pack.render import render
-from neve.domain.records import PackEntry, PackManifest, SessionEpoch
-from neve.ports import Item, Key, StoreUnavailable
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.packs import PackEntry, PackManifest
+from neve.ports.errors import StoreUnavailable
+from neve.ports.table import Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import SessionKeys

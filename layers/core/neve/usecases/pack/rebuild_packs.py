@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.pack.build_pack import build_pack

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from neve.caching import CacheSpec
-from neve.domain.records import PackManifest, PackPointer
+from neve.domain.records.packs import PackManifest, PackPointer
 from neve.store.keys import SessionKeys
 
 EXCERPT = "excerpt"

@@ -6,8 +6,8 @@ import difflib
 from dataclasses import dataclass
 
 from neve.domain.errors import NeveError, not_found
-from neve.domain.records import PackEntry, PackManifest
-from neve.ports import StoreUnavailable
+from neve.domain.records.packs import PackEntry, PackManifest
+from neve.ports.errors import StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.pack.build_pack import BuiltPack, known_body

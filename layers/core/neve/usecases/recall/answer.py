@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from neve.domain.indexing.document_passages import heading_of
+from neve.domain.indexing.passage import Passage
 from neve.domain.memories.marks import REPLACED, WAITS, marked
 from neve.domain.memories.passages import passage_trust
 from neve.domain.pack.render import escape, indented
 from neve.domain.recall.query import TextQuery
-from neve.domain.records import DEFAULT_TRUST, Document, Provenance, Trust
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import DEFAULT_TRUST, Provenance, Trust
 from neve.domain.tokens import estimate, trim_to
-from neve.ports import Passage
 from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.recall.dropped import OVER_K, OVER_TOKENS, Dropped, History
 from neve.usecases.recall.stages.legs import LegReport

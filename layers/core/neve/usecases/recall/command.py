@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from neve.domain.errors import invalid
+from neve.domain.indexing.passage import Source
 from neve.domain.recall.query import ShapedQuery, shape
 from neve.domain.tenants.policy import Policy, Rerank
-from neve.ports import SearchFilter, Source
+from neve.ports.search import SearchFilter
 
 Leg = Literal["lexical", "vector"]
 Mode = Literal["prompt", "tool"]

@@ -10,7 +10,7 @@ from neve.domain.compile.history import is_hidden
 from neve.domain.documents.chunks import CONVERSATION
 from neve.domain.indexing.utterances import event_ids_of
 from neve.domain.recall.small_talk import has_content
-from neve.domain.records import HistoryCut
+from neve.domain.records.epochs import HistoryCut
 from neve.domain.words import chunks, fold, whole
 from neve.usecases.pack.served_pack import PackContents
 from neve.usecases.recall.recall_rows import CACHED_ROWS, RecallRow

@@ -3,7 +3,8 @@ there."""
 
 from __future__ import annotations
 
-from neve.ports import Passage, SearchFilter
+from neve.domain.indexing.passage import Passage
+from neve.ports.search import SearchFilter
 
 
 def allows(where: SearchFilter, passage: Passage) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from neve.ports import Conflict, Ports, StoreUnavailable
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict, StoreUnavailable
 from neve.store.tenants.leg_health import no_leg_trouble, put_leg_trouble
 from neve.usecases.recall.stages.legs import LegReport
 

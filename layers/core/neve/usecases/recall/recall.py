@@ -8,7 +8,8 @@ from typing import Any
 
 from neve.domain.errors import NeveError
 from neve.domain.times import iso
-from neve.ports import DeadlineExceeded, IndexModel, StoreUnavailable
+from neve.ports.errors import DeadlineExceeded, StoreUnavailable
+from neve.ports.search import IndexModel
 from neve.scope import UserScope
 from neve.usecases.recall.answer import (
     RecallAnswer,

@@ -11,10 +11,15 @@ from typing import NamedTuple
 from neve.domain.ids import is_document_id, is_memory_id
 from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.memory_passages import memory_passages
+from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import Utterance, event_place, utterance_of, utterance_passages
 from neve.domain.memories.visibility import born, status_at
-from neve.domain.records import Document, Event, EventType, Memory, Provenance, UserHead
-from neve.ports import Item, Key, Passage, SearchFilter
+from neve.domain.records.documents import Document
+from neve.domain.records.memories import Memory, Provenance
+from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.users import UserHead
+from neve.ports.search import SearchFilter
+from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.documents import HEAD, REVISION, read_document
 from neve.store.keys import UserKeys

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from neve.caching import CacheSpec
-from neve.domain.records import UserHead
-from neve.ports import Expect, Item, Put
+from neve.domain.records.users import UserHead
+from neve.ports.table import Expect, Item, Put
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import UserKeys

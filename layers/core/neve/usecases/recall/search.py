@@ -17,8 +17,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.pack.fit import candidate_limit
-from neve.domain.records import UserHead
-from neve.ports import Candidate, DeadlineExceeded, SearchFilter, StoreUnavailable, Task
+from neve.domain.records.users import UserHead
+from neve.ports.errors import DeadlineExceeded, StoreUnavailable
+from neve.ports.runtime import Task
+from neve.ports.search import Candidate, SearchFilter
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.lag.memory_lag import MemoryLag

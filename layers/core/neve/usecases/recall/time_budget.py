@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neve.ports import Clock
+from neve.ports.runtime import Clock
 
 RESERVE_SHARE = 0.2
 RESERVE_MS = 100.0

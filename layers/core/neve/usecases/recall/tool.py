@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from neve.domain.errors import invalid
-from neve.ports import Source
+from neve.domain.indexing.passage import Source
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters, RecallScope
 
 Schema = Mapping[str, Any]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from neve.domain.memories.visibility import visible
-from neve.domain.records import Memory
+from neve.domain.records.memories import Memory
 from neve.domain.reflect.nightly import is_candidate
-from neve.ports import Index
+from neve.ports.table import Index
 from neve.scope import UserScope
 from neve.store.memories import active_memories
 from neve.store.partitions import all_rows

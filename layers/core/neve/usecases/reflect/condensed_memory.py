@@ -8,7 +8,7 @@ from dataclasses import replace
 from neve.domain.memories.text import fingerprint, priority_of, referenced_date
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.trust import lowest
-from neve.domain.records import Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.times import iso
 from neve.observing import CondensedRow
 from neve.scope import UserScope

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal
 
-from neve.domain.records import Job, Memory, ReflectDue
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Memory
+from neve.domain.records.users import ReflectDue
 from neve.domain.reflect.night_limits import LEASE_S
 from neve.domain.reflect.nightly import due_again, worth_a_run
 from neve.domain.times import iso
-from neve.ports import Delete, Item, Key, Version, WriteOp
+from neve.ports.table import Delete, Item, Key, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact

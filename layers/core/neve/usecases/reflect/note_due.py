@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from neve.domain.records import Memory, ReflectDue, Status
+from neve.domain.records.memories import Memory, Status
+from neve.domain.records.users import ReflectDue
 from neve.domain.reflect.nightly import is_candidate
-from neve.ports import Item, Key, Ports
+from neve.ports.engines import Ports
+from neve.ports.table import Item, Key
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.reflect.night_limits import PLANNED_AGAIN
 from neve.domain.reflect.nightly import last_night, old_enough
 from neve.domain.times import iso, parse
-from neve.ports import Conflict, Item, Key, Ports, QueueName
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict
+from neve.ports.queue import QueueName
+from neve.ports.table import Item, Key
 from neve.scope import Tenant, TenantScope
 from neve.store import rows
 from neve.store.keys import TENANTS, Keys

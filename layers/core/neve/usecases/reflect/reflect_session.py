@@ -12,19 +12,12 @@ from typing import Protocol
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_IMPORTANCE
 from neve.domain.observe.trust import lowest
-from neve.domain.records import (
-    Kind,
-    LiveRow,
-    Memory,
-    Priority,
-    Provenance,
-    Scope,
-    Status,
-    Tier,
-)
+from neve.domain.records.markers import LiveRow
+from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.times import iso
 from neve.observing import Reflected, ReflectGroup, ReflectInput, SecondsLeft, for_ever
-from neve.ports import StoreUnavailable, WriteOp
+from neve.ports.errors import StoreUnavailable
+from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories

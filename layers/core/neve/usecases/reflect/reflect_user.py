@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from neve.domain.records import Memory
+from neve.domain.records.memories import Memory
 from neve.domain.reflect.night_limits import needed_s
 from neve.domain.reflect.nightly import eligible, kept_rows, place_of, runs_of, target_of, worth_a_run
 from neve.observing import CondenseInput, ReflectGroup, SecondsLeft, for_ever
-from neve.ports import ContentRefused, ModelRefused
+from neve.ports.errors import ContentRefused, ModelRefused
 from neve.scope import UserScope
 from neve.store.incarnation import UserErased
 from neve.usecases.jobs.messages.reflection import ReflectionRequest

@@ -16,9 +16,13 @@ from typing import Any, Literal
 
 from neve.domain.errors import not_found
 from neve.domain.memories.supersede import superseded
-from neve.domain.records import Job, Kind, LiveRow, Memory, Scope, Statement, Status, UserHead
+from neve.domain.records.jobs import Job
+from neve.domain.records.markers import LiveRow
+from neve.domain.records.memories import Kind, Memory, Scope, Statement, Status
+from neve.domain.records.users import UserHead
 from neve.domain.times import iso
-from neve.ports import Check, Conflict, Delete, Item, Version, WriteOp, key_of
+from neve.ports.errors import Conflict
+from neve.ports.table import Check, Delete, Item, Version, WriteOp, key_of
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.incarnation import still_there

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.reflect.nightly import eligible, old_enough, runs_of, worth_a_run
 from neve.domain.times import iso
-from neve.ports import Conflict, QueueName
+from neve.ports.errors import Conflict
+from neve.ports.queue import QueueName
 from neve.scope import TenantScope, UserScope
 from neve.store import rows
 from neve.store.tenants.directory import users_of

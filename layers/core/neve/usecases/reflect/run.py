@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from neve.domain.ids import ulid_named
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
-from neve.ports import Conflict, Index, QueueName
+from neve.ports.errors import Conflict
+from neve.ports.queue import QueueName
+from neve.ports.table import Index
 from neve.scope import TenantScope
 from neve.store import rows
 from neve.store.keys import Keys, reflect_due_until

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from neve.ports import Expect, Item, Key, Put, Version
+from neve.ports.table import Expect, Item, Key, Put, Version
 from neve.scope import TenantScope
 from neve.store.keys import DUE_SHARDS, UserKeys, due_shard
 from neve.store.rows import JOB_DAYS

@@ -10,8 +10,11 @@ from itertools import islice
 from typing import TypeVar
 
 from neve.domain.indexing.utterances import event_id
-from neve.domain.records import EventType, Kind, Memory, PackEntry, Retraction
-from neve.ports import Delete, Item, Put, Version, WriteOp, key_of
+from neve.domain.records.memories import Kind, Memory
+from neve.domain.records.packs import PackEntry
+from neve.domain.records.retractions import Retraction
+from neve.domain.records.sessions import EventType
+from neve.ports.table import Delete, Item, Put, Version, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from neve.domain.indexing.document_passages import indexed_texts
 from neve.domain.memories.text import fingerprint
-from neve.domain.records import Document, Retraction
-from neve.ports import Item, key_of
+from neve.domain.records.documents import Document
+from neve.domain.records.retractions import Retraction
+from neve.ports.table import Item, key_of
 from neve.scope import SessionScope, UserScope
 from neve.store.delete_rows import delete_rows
 from neve.store.documents import read_document, text_of

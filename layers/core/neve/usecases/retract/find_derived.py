@@ -8,7 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from neve.domain.memories.said_again import MAX_REPEATED_FACTS, first_statement, range_of, statements_of
-from neve.domain.records import Kind, Memory, Retraction, SessionHead, SessionMarker, Spans, Statement
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.memories import Kind, Memory, Statement
+from neve.domain.records.retractions import Retraction
+from neve.domain.records.sessions import SessionHead, Spans
 from neve.domain.retract.derived import Consequences, Elsewhere, consequences, is_touched, unknown_sources
 from neve.domain.sessions.transcript import event_text
 from neve.domain.times import parse

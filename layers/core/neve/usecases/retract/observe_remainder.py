@@ -10,12 +10,16 @@ from dataclasses import dataclass, field, replace
 
 from neve.domain.observe.facts import facts_with_room, said_facts
 from neve.domain.observe.lines import room_for
-from neve.domain.records import Event, Job, LiveRow, Memory, SessionMarker, Spans
+from neve.domain.records.jobs import Job
+from neve.domain.records.markers import LiveRow, SessionMarker
+from neve.domain.records.memories import Memory
+from neve.domain.records.sessions import Event, Spans
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds, meets, without
 from neve.domain.sessions.transcript import images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft
-from neve.ports import ContentRefused, WriteOp
+from neve.ports.errors import ContentRefused
+from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there

@@ -9,10 +9,12 @@ from functools import partial
 
 from neve.domain.memories.said_again import said_once_more, with_room_for, without_retracted
 from neve.domain.memories.text import observed_date, time_of_day
-from neve.domain.records import EmbeddingState, Job, Kind, Memory, Retraction, Scope, Status
+from neve.domain.records.jobs import Job
+from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, Status
+from neve.domain.records.retractions import Retraction
 from neve.domain.retract.derived import named_by
 from neve.domain.times import iso
-from neve.ports import Delete, WriteOp
+from neve.ports.table import Delete, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import still_there

@@ -10,19 +10,15 @@ from datetime import datetime
 
 from neve.domain.errors import invalid, not_found
 from neve.domain.ids import ulid_named
-from neve.domain.records import (
-    Job,
-    Retraction,
-    RetractReason,
-    SessionEpoch,
-    SessionHead,
-    SessionMarker,
-    Spans,
-    UserHead,
-)
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.jobs import Job
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.retractions import Retraction, RetractReason
+from neve.domain.records.sessions import SessionHead, Spans
+from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import joined, meets, without
 from neve.domain.times import iso
-from neve.ports import Item, Key, WriteOp
+from neve.ports.table import Item, Key, WriteOp
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased

@@ -14,12 +14,16 @@ from typing import Any
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
 from neve.domain.librarian.filing import Filing
-from neve.domain.records import Document, Job, Retraction, Spans
+from neve.domain.records.documents import Document
+from neve.domain.records.jobs import Job
+from neve.domain.records.retractions import Retraction
+from neve.domain.records.sessions import Spans
 from neve.domain.retract.derived import is_touched
 from neve.domain.retract.revisions import lost_with, newest_untouched, put_back, touched_revisions
 from neve.domain.sessions.spans import holds
 from neve.domain.times import iso
-from neve.ports import Delete, Item, Key, QueueName, WriteOp, key_of
+from neve.ports.queue import QueueName
+from neve.ports.table import Delete, Item, Key, WriteOp, key_of
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows

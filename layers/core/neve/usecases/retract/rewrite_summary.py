@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from neve.domain.records import Event, EventType, SessionEpoch, Spans, Summary
+from neve.domain.records.epochs import SessionEpoch, Summary
+from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.observing import SecondsLeft
-from neve.ports import WriteOp
+from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there

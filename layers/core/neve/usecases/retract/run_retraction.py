@@ -9,9 +9,11 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neve.domain.records import Job, Retraction
+from neve.domain.records.jobs import Job
+from neve.domain.records.retractions import Retraction
 from neve.observing import SecondsLeft, for_ever
-from neve.ports import ModelRefused, QueueName, StoreUnavailable
+from neve.ports.errors import ModelRefused, StoreUnavailable
+from neve.ports.queue import QueueName
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased

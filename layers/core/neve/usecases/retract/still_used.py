@@ -10,7 +10,8 @@ from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.utterances import utterance_of
 from neve.domain.memories.passages import passages_of
 from neve.domain.memories.text import fingerprint
-from neve.domain.records import Event, Memory
+from neve.domain.records.memories import Memory
+from neve.domain.records.sessions import Event
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.documents import read_document, text_of

@@ -12,14 +12,17 @@ from typing import Literal
 from neve.domain.compact.due import after_horizon, boundary_reason, outgrows
 from neve.domain.errors import NeveError, invalid, not_found
 from neve.domain.privacy.screen import Found
-from neve.domain.records import Event, Job, SessionEpoch, SessionHead, UserHead
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.jobs import Job
+from neve.domain.records.sessions import Event, SessionHead
+from neve.domain.records.users import UserHead
 from neve.domain.sessions.checkpoints import appended
 from neve.domain.sessions.new_event import NewEvent as NewEvent
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import completed_to, completes_turn
 from neve.domain.times import iso
 from neve.domain.tokens import event_tokens
-from neve.ports import Expect, Item, Key, Put, WriteOp
+from neve.ports.table import Expect, Item, Key, Put, WriteOp
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neve.domain.errors import not_found
-from neve.domain.records import Event, Spans
+from neve.domain.records.sessions import Event, Spans
 from neve.scope import SessionScope
 from neve.store import rows
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neve.domain.sessions.idle import IDLE_AFTER
-from neve.ports import Item, Ports
+from neve.ports.engines import Ports
+from neve.ports.table import Item
 from neve.store.filings import put_open_session
 from neve.store.keys import UserKeys
 from neve.store.stream_records import Change

@@ -6,9 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from neve.domain.privacy.structured import Walk
-from neve.domain.records import PackEntry, SessionEpoch, SessionHead, SessionMarker
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.packs import PackEntry
+from neve.domain.records.sessions import SessionHead
 from neve.domain.times import iso
-from neve.ports import DeadlineExceeded, Item
+from neve.ports.errors import DeadlineExceeded
+from neve.ports.table import Item
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.transact import transact

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from neve.domain.errors import not_found
-from neve.domain.records import SessionEpoch, SessionHead, SessionMarker
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.markers import SessionMarker
+from neve.domain.records.sessions import SessionHead
 from neve.domain.tenants.prompt_cache import SessionPrompts
-from neve.ports import Item, Key
+from neve.ports.table import Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import SESSION, SessionKeys

@@ -13,10 +13,12 @@ from neve.domain.indexing.utterances import utterance_of
 from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.jobs.time_share import TimeShare
 from neve.domain.memories.text import fingerprint
-from neve.domain.records import Event, EventType
+from neve.domain.records.sessions import Event, EventType
 from neve.domain.times import iso
 from neve.observing import SecondsLeft
-from neve.ports import Check, Delete, Index, Item, Key, Message, Ports, QueueName, Version, WriteOp
+from neve.ports.engines import Ports
+from neve.ports.queue import Message, QueueName
+from neve.ports.table import Check, Delete, Index, Item, Key, Version, WriteOp
 from neve.scope import SessionScope, Tenant, TenantScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows

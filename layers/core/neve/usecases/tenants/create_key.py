@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from neve.domain.errors import NeveError
 from neve.domain.times import iso
-from neve.ports import Ids, Ports
+from neve.ports.engines import Ports
+from neve.ports.runtime import Ids
 from neve.scope import TenantScope
 from neve.store.keys import tenant_row
 from neve.store.tenants import tenant_rows

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from neve.domain.errors import NeveError
 from neve.domain.times import iso
-from neve.ports import Conflict, Ports
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict
 from neve.store.tenants.tenant_rows import SCOPES, TenantRow
 from neve.usecases.tenants.create_key import CreatedKey, add_key
 

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from neve.caching import CacheSpec
 from neve.domain.tenants.policy import Policy
-from neve.ports import Ports, StoreUnavailable
+from neve.ports.engines import Ports
+from neve.ports.errors import StoreUnavailable
 from neve.scope import Tenant, TenantScope
 from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import existing

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from neve.domain.tenants.prompt_cache import PromptTotals
 from neve.domain.times import iso
-from neve.ports import Index, Table
+from neve.ports.table import Index, Table
 from neve.scope import TenantScope, UserScope
 from neve.store.partitions import all_rows, named_rows
 from neve.store.tenants.prompt_usage import read_totals

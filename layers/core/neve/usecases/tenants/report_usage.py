@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from neve.domain.errors import not_found
-from neve.domain.records import SessionEpoch, Trigger
+from neve.domain.records.epochs import SessionEpoch
+from neve.domain.records.packs import Trigger
 from neve.domain.tenants.prices import price_of
 from neve.domain.tenants.prompt_cache import (
     Counted,
@@ -17,7 +18,7 @@ from neve.domain.tenants.prompt_cache import (
     count_report,
 )
 from neve.domain.times import iso
-from neve.ports import Item, Key, WriteOp
+from neve.ports.table import Item, Key, WriteOp
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply

@@ -7,7 +7,10 @@ from typing import Literal
 
 import neve
 from neve.domain.words import STEMMED_LANGUAGES
-from neve.ports import IndexModel, Item, Key, Ports, StoreUnavailable
+from neve.ports.engines import Ports
+from neve.ports.errors import StoreUnavailable
+from neve.ports.search import IndexModel
+from neve.ports.table import Item, Key
 from neve.store.keys import EMBEDDER_HEALTH, leg_health
 from neve.store.tenants.embedder_health import read_embedder_health
 from neve.store.tenants.leg_health import TOLD, read_leg_troubles

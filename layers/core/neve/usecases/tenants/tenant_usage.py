@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 
 from neve.domain.tenants.prompt_cache import PromptTotals
-from neve.ports import Index, Item
+from neve.ports.table import Index, Item
 from neve.scope import TenantScope
 from neve.store.partitions import named_rows
 from neve.usecases.tenants.prompt_usage import ByDay, tenant_days, tenant_prompts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from neve.ports import Expect, Item, Put, Version
+from neve.ports.table import Expect, Item, Put, Version
 from neve.store.keys import UserKeys
 from neve.store.stream_records import Change
 

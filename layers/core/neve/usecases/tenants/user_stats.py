@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from neve.domain.memories.visibility import status_at, visible
-from neve.domain.records import Status
+from neve.domain.records.memories import Status
 from neve.domain.tenants.prompt_cache import PromptTotals
 from neve.scope import UserScope
 from neve.store import rows

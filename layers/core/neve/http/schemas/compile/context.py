@@ -9,7 +9,8 @@ from pydantic import Field, JsonValue, field_validator
 
 from neve.domain.compile.cacheable import DEFAULT_FAMILY, cacheable_from
 from neve.domain.compile.last_turn import TaskState, ToolOutput
-from neve.domain.records import Kind, PackManifest
+from neve.domain.records.memories import Kind
+from neve.domain.records.packs import PackManifest
 from neve.domain.tenants.policy import Policy, Profile
 from neve.http.operations import Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled, Identifier

@@ -12,7 +12,8 @@ from neve.domain.documents.change import BY_PEOPLE, DocumentChange
 from neve.domain.documents.chunks import document_chunks
 from neve.domain.documents.description import MAX_NAME, MAX_SUMMARY
 from neve.domain.errors import invalid
-from neve.domain.records import Document, IncludePriority, Provenance, Status
+from neve.domain.records.documents import Document, IncludePriority
+from neve.domain.records.memories import Provenance, Status
 from neve.domain.tokens import estimate
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from neve.domain.librarian.filing import Proposal
-from neve.domain.records import Category, Memory, Status
+from neve.domain.records.memories import Category, Memory, Status
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Filled, Limit

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Identifier
 from neve.usecases.jobs.read_jobs import MAX_WAIT_S, WAIT_S

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, RootModel
 
-from neve.domain.records import Category, Memory, Priority
+from neve.domain.records.memories import Category, Memory, Priority
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Filled
 from neve.http.schemas.memories.memories import (

@@ -14,14 +14,13 @@ from neve.domain.memories.copies import Because, Copy, Place
 from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.memories.text import TimeOfDay, relative_date
-from neve.domain.records import (
+from neve.domain.records.memories import (
     Category,
     Criteria,
     Judged,
     Kind,
     Memory,
     MemoryPassage,
-    Outcome,
     Pii,
     Priority,
     Provenance,
@@ -32,6 +31,7 @@ from neve.domain.records import (
     Trust,
     Via,
 )
+from neve.domain.records.sessions import Outcome
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Day, Filled, Identifier, Limit, Seq, Time, Unset, kept, refuse_null

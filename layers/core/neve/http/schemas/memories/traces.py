@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from neve.domain.records import Memory
+from neve.domain.records.memories import Memory
 from neve.http.operations import Nothing, Operation, Response, View
 from neve.usecases.memories.trace_memory import Trace
 

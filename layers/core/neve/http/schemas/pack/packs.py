@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from neve.domain.errors import invalid
-from neve.domain.records import PackEntry, PackManifest
+from neve.domain.records.packs import PackEntry, PackManifest
 from neve.http.operations import Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.fields import Cursor, Identifier, Limit, whole_number

@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from neve.domain.records import Category, Provenance, Trust
+from neve.domain.indexing.passage import Source
+from neve.domain.records.memories import Category, Provenance, Trust
 from neve.domain.tenants.policy import Rerank
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
 from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.fields import Cursor, Identifier, Limit, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
-from neve.ports import Source
 from neve.usecases.recall.answer import Hit, RecallAnswer
 from neve.usecases.recall.command import MAX_K, RecallCommand, RecallFilters
 from neve.usecases.recall.record_recall import RecallRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from neve.domain.records import RetractReason
+from neve.domain.records.retractions import RetractReason
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.fields import Seq
 from neve.http.schemas.sessions.events import EVENTS

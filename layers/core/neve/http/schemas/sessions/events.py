@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_val
 
 from neve.domain.errors import FieldError, NeveError
 from neve.domain.images.image_types import MAX_IMAGE_BYTES
-from neve.domain.records import Event, EventType, Spans
+from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page

@@ -7,22 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from neve.domain.indexing.memory_passages import memory_passages
+from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import event_place, utterance_of, utterance_passages
-from neve.domain.records import Status, UserHead
-from neve.ports import (
-    Check,
-    Conflict,
-    EmbeddingRetryable,
-    EmbeddingUnavailable,
-    Item,
-    Key,
-    Passage,
-    Ports,
-    StoreUnavailable,
-    TokenEncoder,
-    Version,
-    WriteOp,
-)
+from neve.domain.records.memories import Status
+from neve.domain.records.users import UserHead
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict, EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.ports.models import TokenEncoder
+from neve.ports.table import Check, Item, Key, Version, WriteOp
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from neve.domain.indexing.utterances import event_id
-from neve.ports import Conflict, Message, Ports, Table
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict
+from neve.ports.queue import Message
+from neve.ports.table import Table
 from neve.scope import UserData
 from neve.store.keys import UserKeys, said_at, said_place
 from neve.store.partitions import pages

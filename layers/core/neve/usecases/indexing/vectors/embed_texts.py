@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from neve.ports import Clock, Embedder, EmbeddingRetryable, EmbeddingUnavailable
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
+from neve.ports.models import Embedder
+from neve.ports.runtime import Clock
 from neve.usecases.indexing.vectors.worker_time import NoTimeLeft
 
 BATCH = 16

@@ -6,9 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from neve.domain.indexing.passage import Passage
 from neve.domain.memories.text import fingerprint
-from neve.domain.records import UserHead
-from neve.ports import IndexingPorts, IndexModel, Passage, Put, StoreUnavailable, Table, WordsPorts
+from neve.domain.records.users import UserHead
+from neve.ports.engines import IndexingPorts, WordsPorts
+from neve.ports.errors import StoreUnavailable
+from neve.ports.search import IndexModel
+from neve.ports.table import Put, Table
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import still_there

@@ -11,7 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from neve.observing import SecondsLeft
-from neve.ports import Calibration, Clock, Embedder, Ids, IndexingPorts, IndexModel, ObjectStore, SearchIndex, Table
+from neve.ports.engines import IndexingPorts
+from neve.ports.models import Calibration, Embedder
+from neve.ports.objects import ObjectStore
+from neve.ports.runtime import Clock, Ids
+from neve.ports.search import IndexModel, SearchIndex
+from neve.ports.table import Table
 
 RESERVE_S = 20.0
 """With less left no text is begun (*chosen*: one call of the encoder takes 3 s for 16 passages of 500 tokens on 1,769

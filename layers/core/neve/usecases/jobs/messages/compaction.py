@@ -6,9 +6,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from neve.correlation import carried
-from neve.domain.records import Job, Verbosity
+from neve.domain.records.epochs import Verbosity
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
-from neve.ports import Item, Message, Ports
+from neve.ports.engines import Ports
+from neve.ports.queue import Message
+from neve.ports.table import Item
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import SessionKeys

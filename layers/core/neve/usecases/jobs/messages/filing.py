@@ -8,9 +8,9 @@ from typing import Any
 
 from neve.correlation import carried
 from neve.domain.ids import ulid_named
-from neve.domain.records import Job
+from neve.domain.records.jobs import Job
 from neve.domain.times import iso
-from neve.ports import Message
+from neve.ports.queue import Message
 from neve.scope import SessionScope
 from neve.store.keys import SessionKeys
 

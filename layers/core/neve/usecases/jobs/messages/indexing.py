@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from neve.correlation import carried
-from neve.ports import Message
+from neve.ports.queue import Message
 from neve.store.keys import Keys, SessionKeys, UserKeys
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from neve.correlation import carried
 from neve.domain.ids import ulid_named
-from neve.ports import Message
+from neve.ports.queue import Message
 from neve.store.keys import SessionKeys
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from neve.correlation import carried
 from neve.domain.ids import ulid_named
-from neve.domain.records import Job
-from neve.ports import Message
+from neve.domain.records.jobs import Job
+from neve.ports.queue import Message
 from neve.store.keys import Keys, UserKeys
 
 KIND = "reflect"

@@ -12,9 +12,10 @@ from neve.domain.ids import is_own_memory_id, ulid_time
 from neve.domain.librarian.filing import Filing
 from neve.domain.memories.copies import Copy, document_copy, in_order, log_copies, made_of_any, nearest, spoken_of
 from neve.domain.memories.visibility import born, status_at
-from neve.domain.records import Kind, Memory, Spans
+from neve.domain.records.memories import Kind, Memory
+from neve.domain.records.sessions import Spans
 from neve.domain.times import parse
-from neve.ports import Index, Item, Key
+from neve.ports.table import Index, Item, Key
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.filings import read_filing

@@ -4,7 +4,7 @@ and its copies (docs/rules/memories.md#delete)."""
 from __future__ import annotations
 
 from neve.domain.ids import is_own_memory_id, ulid_time
-from neve.domain.records import Kind, Memory
+from neve.domain.records.memories import Kind, Memory
 from neve.domain.times import parse
 from neve.scope import UserScope
 from neve.store import rows

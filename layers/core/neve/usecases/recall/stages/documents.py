@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from neve.domain.ids import is_document_id
-from neve.domain.records import Document
-from neve.ports import Item, Key, Ports, StoreUnavailable, Table, Task
+from neve.domain.records.documents import Document
+from neve.ports.engines import Ports
+from neve.ports.errors import StoreUnavailable
+from neve.ports.runtime import Task
+from neve.ports.table import Item, Key, Table
 from neve.store.documents import HEAD, read_document, text_of
 from neve.store.keys import UserKeys
 from neve.usecases.recall.command import ResolvedRequest

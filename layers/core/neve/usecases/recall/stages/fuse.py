@@ -8,9 +8,10 @@ from datetime import datetime
 
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
 from neve.domain.recall.query_terms import REFUSALS, QueryTerms, query_terms
-from neve.domain.records import UserHead
+from neve.domain.records.users import UserHead
 from neve.domain.terms import count_of_terms
-from neve.ports import Candidate, Item
+from neve.ports.search import Candidate
+from neve.ports.table import Item
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import CHANGED, LENT, OFF_TOPIC, REPEATS, Dropped, LeftOut
 from neve.usecases.recall.recall_rows import Hidden, RecallRow, read_row

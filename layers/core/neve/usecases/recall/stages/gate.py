@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from neve.ports import Candidate
+from neve.ports.search import Candidate
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import BELOW_THRESHOLD, Dropped, LeftOut
 from neve.usecases.recall.stages.legs import Reading

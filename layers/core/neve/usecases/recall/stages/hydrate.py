@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from neve.domain.ids import is_document_id
 from neve.domain.indexing.utterances import event_place
-from neve.domain.records import Spans, UserHead
+from neve.domain.records.sessions import Spans
+from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
-from neve.ports import Item, Key, Task
+from neve.ports.runtime import Task
+from neve.ports.table import Item, Key
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.recall.command import ResolvedRequest

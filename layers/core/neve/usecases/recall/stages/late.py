@@ -7,16 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from neve.caching import CacheSpec
-from neve.ports import (
-    DeadlineExceeded,
-    EmbeddingRetryable,
-    EmbeddingUnavailable,
-    Item,
-    Key,
-    StoreUnavailable,
-    Task,
-    TokenEncoder,
-)
+from neve.ports.errors import DeadlineExceeded, EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.ports.models import TokenEncoder
+from neve.ports.runtime import Task
+from neve.ports.table import Item, Key
 from neve.scope import UserScope
 from neve.store.token_vectors import TokenVectors, read_token_vectors
 from neve.usecases.recall.command import ResolvedRequest

@@ -9,18 +9,11 @@ from typing import Literal
 
 from neve.caching import CacheSpec
 from neve.domain.recall.fusion import calibrate
-from neve.ports import (
-    Calibration,
-    Candidate,
-    DeadlineExceeded,
-    EmbeddingRetryable,
-    EmbeddingUnavailable,
-    Owner,
-    Ports,
-    SearchFilter,
-    StoreUnavailable,
-    Task,
-)
+from neve.ports.engines import Ports
+from neve.ports.errors import DeadlineExceeded, EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.ports.models import Calibration
+from neve.ports.runtime import Task
+from neve.ports.search import Candidate, Owner, SearchFilter
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.time_budget import TimeBudget
 

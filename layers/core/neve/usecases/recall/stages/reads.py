@@ -9,9 +9,14 @@ from datetime import datetime
 
 from neve.domain.compile.history import hidden
 from neve.domain.errors import not_found
-from neve.domain.records import PackPointer, Spans, UserHead
+from neve.domain.indexing.passage import Source
+from neve.domain.records.packs import PackPointer
+from neve.domain.records.sessions import Spans
+from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
-from neve.ports import DeadlineExceeded, Index, Item, Page, Source, StoreUnavailable, Task
+from neve.ports.errors import DeadlineExceeded, StoreUnavailable
+from neve.ports.runtime import Task
+from neve.ports.table import Index, Item, Page
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import EVENT, NO_WORDS

@@ -1,0 +1,209 @@
+"""Memories, and where they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from neve.domain.records.sessions import Outcome, Spans
+
+
+class Kind(StrEnum):
+    OBSERVATION = "observation"
+    REFLECTION = "reflection"
+    FACT = "fact"
+    SESSION_SUMMARY = "session_summary"
+    NOTE = "note"
+    MANUAL = "manual"
+
+
+class Priority(StrEnum):
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Status(StrEnum):
+    ACTIVE = "active"
+    RESOLVED = "resolved"
+    INBOX = "inbox"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+
+
+class Scope(StrEnum):
+    SESSION = "session"
+    GLOBAL = "global"
+
+
+class Tier(StrEnum):
+    SEMANTIC = "semantic"
+    EPISODIC = "episodic"
+
+
+class EmbeddingState(StrEnum):
+    PENDING = "pending"
+    READY = "ready"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+Trust = Literal["user", "assistant", "import", "tool"]
+
+
+TRUST: tuple[Trust, ...] = ("user", "assistant", "import", "tool")
+"""From the word that counts most to the one that counts least."""
+
+
+DEFAULT_TRUST: Trust = "assistant"
+"""Of what was written before trust was noted."""
+
+
+Category = Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"]
+"""What a fact is about."""
+
+
+By = Literal["user_stated", "user_confirmed", "assistant", "tool", "import", "human_edit"]
+"""Who said what a memory says."""
+
+
+Relation = Literal["not_checked", "new", "reinforces", "updates", "contradicts"]
+"""How a fact stands to what was known: nobody looked; nothing; says the same; the state has changed; both cannot be
+true."""
+
+
+Pii = Literal["clear", "redacted", "blocked"]
+"""What the gate did to a text."""
+
+
+Route = Literal["high", "medium", "low"]
+"""How plainly a fact was said (docs/rules/facts.md#routing)."""
+
+
+Via = Literal["api", "observer", "librarian"]
+"""Who proposed a fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """``trust``: the lowest of the passages' or, for a reflection, of its sources'; ``trusted`` reads it.
+    ``left_out``: parts of the range that had been taken back before this was made of the others."""
+
+    by: By
+    session_id: str | None = None
+    seq_from: int | None = None
+    seq_to: int | None = None
+    model: str | None = None
+    trust: Trust | None = None
+    left_out: Spans = ()
+
+    @property
+    def trusted(self) -> Trust:
+        return self.trust or DEFAULT_TRUST
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPassage:
+    """One part of a memory's text with the range of the log it speaks of, and whose word it is."""
+
+    text: str
+    seq_from: int | None = None
+    seq_to: int | None = None
+    trust: Trust | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Somebody said a fact: who, where, and when. Without a range it was said in a call, and is in no log. ``text``: in
+    which words, None = in those of the row."""
+
+    by: By
+    session_id: str | None = None
+    seq_from: int | None = None
+    seq_to: int | None = None
+    trust: Trust | None = None
+    observed_at: str = ""
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What the storage decision looked at (docs/rules/facts.md#decision). ``provenance``: the source may state facts.
+    ``importance``: it reaches the policy's minimum, or somebody asked to remember it. ``novelty``: nothing that is kept
+    says the same."""
+
+    pii: Pii
+    provenance: bool
+    importance: bool
+    novelty: bool
+    contradiction: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Why a fact is kept as it is. ``target_id``: the memory that ``criteria.contradiction`` is about."""
+
+    criteria: Criteria
+    route: Route
+    reason: str
+    via: Via
+    target_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One durable row. ``passages`` joined by a newline are ``text``; a single-passage row may leave them empty.
+    ``version`` is the storage version (0 = not stored yet) and never leaves the service; ``rev`` does.
+    ``category`` and ``judged``: of a fact; ``outcome``, ``emotional_tone``, ``key_topics``: of a session's summary.
+    ``said_again``: statements of a fact beside the one of ``provenance`` (``domain/memories/said_again.py``).
+    ``superseded_by``: what replaced it, ``supersedes``: what it replaced, ``superseded_reason``: in whose words ever.
+    ``embed_queued_at``: when the sweep last queued its embedding again. ``rev_at``: when its rev moved, until the
+    search index has its words and its vectors; ``words_at``: since when it has the words, meanwhile. ``write_id``: of
+    the last call that changed it (ADR 4)."""
+
+    id: str
+    kind: Kind
+    tier: Tier
+    scope: Scope
+    text: str
+    priority: Priority
+    importance: int
+    fingerprint: str
+    status: Status
+    provenance: Provenance
+    created_at: str
+    observed_at: str
+    last_used_at: str
+    tokens: int
+    rev: int
+    born_gen: int
+    session_id: str | None = None
+    passages: tuple[MemoryPassage, ...] = ()
+    occurrences: int = 1
+    said_again: tuple[Statement, ...] = ()
+    confidence: float = 1.0
+    category: Category | None = None
+    outcome: Outcome | None = None
+    emotional_tone: str | None = None
+    key_topics: tuple[str, ...] = ()
+    judged: Judged | None = None
+    label: str | None = None
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    superseded_at: str | None = None
+    superseded_reason: str | None = None
+    observed_date: str | None = None
+    time_of_day: str | None = None
+    referenced_date: str | None = None
+    last_accessed_at: str | None = None
+    embedding_state: EmbeddingState = EmbeddingState.PENDING
+    embedding_model: str | None = None
+    embed_queued_at: str | None = None
+    died_gen: int | None = None
+    rev_at: str | None = None
+    words_at: str | None = None
+    write_id: str | None = None
+    version: int = 0

@@ -1,0 +1,42 @@
+"""What was taken back of a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from neve.domain.records.sessions import Span, Spans
+
+RetractReason = Literal["edited", "deleted", "branched"]
+
+
+@dataclass(frozen=True, slots=True)
+class Retraction:
+    """That events ``seq_from`` to ``seq_to`` of a session were taken back (row ``RET#``), in which ``epoch`` its
+    history goes on, and the job that sees to what was made of them. ``to_end``: the call named no end, so that it meant
+    what there was. ``fresh``: those of the events that no earlier retraction had taken back. ``forgotten_to``: up to
+    here they are out of the search index. ``raised``: seqs of those beside them that got another rev for it.
+    ``forgotten``: the passages of these are written, too."""
+
+    id: str
+    session_id: str
+    seq_from: int
+    seq_to: int
+    reason: RetractReason
+    epoch: int
+    job_id: str
+    created_at: str
+    to_end: bool = False
+    fresh: Spans = ()
+    forgotten_to: int = 0
+    raised: tuple[int, ...] = ()
+    forgotten: bool = False
+    version: int = 0
+
+    @property
+    def span(self) -> Span:
+        return self.seq_from, self.seq_to
+
+    @property
+    def erases(self) -> bool:
+        return self.reason == "deleted"

@@ -1,0 +1,82 @@
+"""Sessions and their log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+
+class EventType(StrEnum):
+    USER_MESSAGE = "user_message"
+    ASSISTANT_RESPONSE = "assistant_response"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    TASK_BOUNDARY = "task_boundary"
+
+
+Outcome = Literal["SUCCESS", "PARTIAL", "INTERRUPTED"]
+"""How a session ended."""
+
+
+Span = tuple[int, int]
+"""First and last seq."""
+
+
+Spans = tuple[Span, ...]
+"""Ascending and apart (``domain/sessions/spans.py``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of a session's log. ``content`` is text or a list of blocks ``text | image``; image blocks hold
+    ``{"type": "image", "media_type", "object" | "url"}``, never bytes. ``unobservable``: ``{"reason"}`` why no observer
+    would read it. ``taken_back``: its passages have left the search index, or are about to; whether it is retracted,
+    its session says. ``erased``: what it said is gone for good. ``rev``: of its passages; moves when the words beside
+    it change, which is when a neighbour is taken back."""
+
+    seq: int
+    event_type: EventType
+    content: str | list[dict[str, Any]]
+    original_tokens: int
+    created_at: str
+    client_id: str | None = None
+    name: str | None = None
+    event_data: dict[str, Any] = field(default_factory=dict)
+    pruned: bool = False
+    artifact_path: str | None = None
+    unobservable: dict[str, str] | None = None
+    taken_back: bool = False
+    erased: bool = False
+    rev: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHead:
+    """The append head of a session (row ``SES#``): every append moves it. ``outcome``: what the caller said of it when
+    it was ended; ``corrected``: how often another one was said while it was filed, or behind that. ``complete_seq``:
+    the last event of the last complete turn. ``behind``: the appends since index, vectors and marker were last up to
+    the log, as (last seq, epoch second); empty while they are (``usecases/lag/memory_lag.py``). ``previous_at``:
+    when the user's session that was opened before this one had its last event. ``retracted``: what was taken back (also
+    on the two rows below), ``erased``: the part of it that was deleted. ``unwatched``: it was opened, or goes on after
+    its end, and nobody has seen since then that somebody will look whether it is idle."""
+
+    session_id: str
+    status: Literal["open", "closed", "extracted"]
+    started_at: str
+    last_event_at: str | None = None
+    title: str | None = None
+    user_meta: dict[str, str] = field(default_factory=dict)
+    outcome: Outcome | None = None
+    corrected: int | None = None
+    last_seq: int = 0
+    last_event_type: EventType | None = None
+    complete_seq: int = 0
+    total_tokens: int = 0
+    behind: tuple[tuple[int, int], ...] = ()
+    previous_at: str | None = None
+    retracted: Spans = ()
+    erased: Spans = ()
+    unwatched: bool = False
+    write_id: str = ""
+    version: int = 0

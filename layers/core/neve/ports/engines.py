@@ -1,0 +1,83 @@
+"""All of them together, and the parts of them that some work needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from neve.caching import Caches
+from neve.domain.tokens import Counter, CounterName
+from neve.observing import Observer
+from neve.ports.models import Embedder, TokenEncoder
+from neve.ports.objects import ObjectStore
+from neve.ports.queue import Queue
+from neve.ports.runtime import Clock, Ids, Tasks
+from neve.ports.search import SearchIndex
+from neve.ports.table import Table
+
+
+class Ports(Protocol):
+    """Everything a use case may ask for. One object a process, made by the composition root."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def objects(self) -> ObjectStore: ...
+    @property
+    def queue(self) -> Queue: ...
+    @property
+    def search(self) -> SearchIndex: ...
+    @property
+    def embedder(self) -> Embedder: ...
+    @property
+    def token_encoder(self) -> TokenEncoder | None:
+        """None: nothing is ranked by late interaction."""
+
+    @property
+    def observer(self) -> Observer: ...
+    @property
+    def counter(self) -> Callable[[CounterName], Counter]:
+        """The token counter of a name. Raises NeveError ``invalid_policy`` when its data is not installed."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def ids(self) -> Ids: ...
+    @property
+    def tasks(self) -> Tasks: ...
+    @property
+    def caches(self) -> Caches: ...
+
+
+class WordsPorts(Protocol):
+    """What it takes to bring the words of rows into a search index."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def objects(self) -> ObjectStore: ...
+    @property
+    def search(self) -> SearchIndex: ...
+    @property
+    def queue(self) -> Queue: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def ids(self) -> Ids: ...
+
+
+class IndexingPorts(Protocol):
+    """What it takes to bring rows with their vectors into a search index."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def objects(self) -> ObjectStore: ...
+    @property
+    def search(self) -> SearchIndex: ...
+    @property
+    def embedder(self) -> Embedder: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def ids(self) -> Ids: ...

@@ -1,0 +1,54 @@
+"""What goes wrong outside: adapters translate vendor errors into these, and nobody else catches a vendor error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class StoreUnavailable(Exception):
+    """A store did not answer, or answered that it cannot. Never raised for "no such row"."""
+
+    def __init__(self, store: str, reason: str) -> None:
+        super().__init__(f"{store}: {reason}")
+        self.store = store
+        self.reason = reason
+
+
+class Conflict(Exception):
+    """A conditional write lost. ``failed`` holds the positions of the operations whose condition did not hold
+    (empty when the engine only knows that a concurrent writer won)."""
+
+    def __init__(self, failed: Sequence[int] = ()) -> None:
+        super().__init__(f"conflict on operations {list(failed)}")
+        self.failed = tuple(failed)
+
+
+class EmbeddingUnavailable(Exception):
+    """The embedder cannot work until somebody changes something (no credentials, a 4xx other than 429). Not retried."""
+
+
+class EmbeddingRetryable(Exception):
+    """The embedder failed in a way that a later attempt may not (429, 5xx, transport)."""
+
+
+class ModelUnavailable(Exception):
+    """The language model gave no usable answer (transport, 429, 5xx, timeout, malformed tool call). Retried from the
+    queue. The text says why without quoting anybody."""
+
+    text_is_logged = True
+
+
+class ModelRefused(Exception):
+    """The language model's API rejected the request itself, whatever it is about (the key, the model, a parameter): no
+    such request can succeed until somebody changes something. The text says why without quoting anybody."""
+
+    text_is_logged = True
+
+
+class ContentRefused(ModelRefused):
+    """It rejected what the request holds (a message, an image, its size, the provider's safeguards): the same request
+    without it may succeed. The text says why without quoting it, in at most 200 characters."""
+
+
+class DeadlineExceeded(Exception):
+    """A task had not finished when its time budget ended."""

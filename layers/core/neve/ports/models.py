@@ -1,0 +1,81 @@
+"""What makes vectors, and the language model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from neve.ports.search import IndexModel
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Raw cosine medians of random pairs and of known paraphrases for one model: they map to 0.3 and 0.9."""
+
+    random_median: float
+    paraphrase_median: float
+
+
+class Embedder(Protocol):
+    """Vectors are L2-normalised float32 little-endian bytes. Raises EmbeddingUnavailable or EmbeddingRetryable."""
+
+    @property
+    def model(self) -> IndexModel: ...
+
+    @property
+    def calibration(self) -> Calibration: ...
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those whose meaning it knows, as ISO 639-1 codes; ``*`` for a model of many, nothing for none."""
+
+    def embed_query(self, text: str) -> bytes: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> list[bytes]: ...
+
+
+class TokenEncoder(Protocol):
+    """Late interaction: a vector for each token of a text, and how well the tokens of a query are met by those of a
+    message. What is encoded is opaque, and good for this model only. Raises EmbeddingUnavailable or
+    EmbeddingRetryable."""
+
+    @property
+    def model(self) -> str: ...
+
+    def encode_query(self, text: str) -> bytes: ...
+
+    def encode_passages(self, texts: Sequence[str]) -> list[bytes]: ...
+
+    def similarities(self, query: bytes, messages: Sequence[Sequence[bytes]]) -> list[float]:
+        """MaxSim of each message, which is its encoded passages. Larger is better; there is no scale to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One forced tool call. ``content``: blocks ``{"type": "text", "text"}`` or
+    ``{"type": "image", "media_type", "data": base64 | "url"}`` in order. ``within_s``: seconds that the call may take
+    with all its attempts; later nobody is there to take the answer."""
+
+    system: str
+    content: tuple[Mapping[str, Any], ...]
+    tool_name: str
+    tool_description: str
+    tool_schema: Mapping[str, Any]
+    max_tokens: int
+    purpose: str
+    within_s: float = field(default=math.inf, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    tool_input: Mapping[str, Any]
+    model: str
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """``input, cache_read, cache_write, output`` tokens."""
+
+
+class LanguageModel(Protocol):
+    def call_tool(self, request: ModelRequest) -> ModelAnswer:
+        """Raises ModelUnavailable, ModelRefused or ContentRefused."""

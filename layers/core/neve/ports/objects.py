@@ -1,0 +1,44 @@
+"""Whole small objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStart:
+    """An object as its first bytes tell it. ``size``: of the whole, in bytes."""
+
+    size: int
+    content_type: str
+    start: bytes
+
+
+class ObjectStore(Protocol):
+    """Whole small objects by key. All methods raise StoreUnavailable."""
+
+    def put(self, key: str, body: bytes, *, content_type: str) -> None: ...
+
+    def put_new(self, key: str, body: bytes, *, content_type: str) -> bool:
+        """False, and nothing written, when the key exists already. One winner among concurrent callers."""
+
+    def get(self, key: str) -> bytes | None: ...
+
+    def peek(self, key: str, length: int) -> ObjectStart | None:
+        """The first ``length`` bytes, at most; None when there is no such object."""
+
+    def copy(self, source: str, target: str) -> bool:
+        """With its content type, in place of what was there. False when there is no ``source``."""
+
+    def delete(self, key: str) -> None:
+        """Idempotent."""
+
+    def list(self, prefix: str) -> list[str]: ...
+
+    def presign_put(self, key: str, *, content_type: str, expires_s: int, size: int | None = None) -> str:
+        """A URL to which one HTTP PUT of the bytes, with that Content-Type and ``If-None-Match: *``, stores the object
+        unless it is there already. ``size``: exactly how many bytes; any number when None."""
+
+    def presign_get(self, key: str, *, expires_s: int) -> str:
+        """A URL from which HTTP GET loads the object, whether or not it is there by now."""

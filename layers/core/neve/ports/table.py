@@ -1,0 +1,128 @@
+"""The table: rows, keys and indexes, and transactions over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol
+
+Item = dict[str, Any]
+"""A row: ``pk``, ``sk``, ``type``, ``version`` and attributes of str, int, float, bool, bytes, list, dict. No None."""
+
+
+class Key(NamedTuple):
+    pk: str
+    sk: str
+
+
+def key_of(item: Item) -> Key:
+    """Of a row, or of what an index says of one."""
+    return Key(item["pk"], item["sk"])
+
+
+class Index(StrEnum):
+    """MAIN is the table. The others are sparse and eventually consistent: a row is in ``rank`` iff it has both
+    ``rank_pk`` and ``rank_sk``, and so on. RANK and DUE project only ``INDEX_PROJECTION``; RECENT projects the whole
+    row."""
+
+    MAIN = "main"
+    RANK = "rank"
+    DUE = "due"
+    RECENT = "recent"
+
+
+INDEX_PROJECTION: Mapping[Index, frozenset[str]] = {
+    Index.RANK: frozenset(
+        {"type", "id", "tokens", "session_id", "scope", "kind", "rev", "status", "fingerprint", "born_gen", "died_gen"}
+    ),
+    Index.DUE: frozenset({"type", "id", "tenant_id", "user_id", "session_id"}),
+}
+"""What a RANK or DUE query returns beside ``pk``, ``sk`` and the index's own two keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Expect the row to exist with exactly this version."""
+
+    n: int
+
+
+class Expect(StrEnum):
+    ABSENT = "absent"
+    ANY = "any"
+
+
+Expectation = Version | Expect
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Write a whole row. The engine sets ``version``: ``first`` for ABSENT, n + 1 for Version(n), 0 for ANY (such rows
+    are never updated optimistically). An incoming ``version`` attribute is ignored.
+
+    ``first``, at least 1: another number each time for a row that comes back after it was deleted, so that nobody takes
+    it for the one that was read before.
+
+    ``durable`` False: a row that nobody was promised. A write of nothing else may answer before the disk has it, where
+    an engine would wait for that: it survives the end of the process, and maybe not a power cut."""
+
+    item: Item
+    expect: Expectation = Expect.ANY
+    durable: bool = True
+    first: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    key: Key
+    expect: Expectation = Expect.ANY
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Write nothing, but fail the transaction unless the expectation (ABSENT or Version) holds."""
+
+    key: Key
+    expect: Expectation
+
+
+WriteOp = Put | Delete | Check
+
+
+MAX_WRITE_OPS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    items: list[Item]
+    cursor: str | None
+
+
+class Table(Protocol):
+    """An ordered key-value table with optimistic transactions. All methods raise StoreUnavailable."""
+
+    def get(self, key: Key) -> Item | None:
+        """Strongly consistent."""
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+        """Strongly consistent, one round trip as far as the caller is concerned; missing rows are missing keys."""
+
+    def query(
+        self,
+        partition: str,
+        *,
+        index: Index = Index.MAIN,
+        prefix: str | None = None,
+        between: tuple[str, str] | None = None,
+        reverse: bool = False,
+        limit: int,
+        cursor: str | None = None,
+    ) -> Page:
+        """Rows of one partition in sort-key order (UTF-8 byte order). ``between`` is inclusive on both ends and
+        excludes ``prefix``. ``cursor`` is the opaque one of the previous page; raises BadCursor for one it did not
+        make."""
+
+    def write(self, ops: Sequence[WriteOp]) -> None:
+        """All or nothing, at most 100 operations on distinct keys; raises Conflict, and ValueError for a malformed
+        call."""
