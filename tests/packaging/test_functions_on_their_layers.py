@@ -53,7 +53,6 @@ ENCODED = """ports.token_encoder.similarities(
 COUNTED = "ports.counter('o200k_base')('a telescope, 8 May 2023')"
 ASKED = """
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
-from neve.ports import ModelRequest, ModelUnavailable
 model = AnthropicWhenAsked(lambda: "key")._model("key")
 model.close()
 print(json.dumps(type(model._client).__module__.partition(".")[0]))

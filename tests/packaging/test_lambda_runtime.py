@@ -14,7 +14,7 @@ from infra.packaging.functions import DeployedFunction, deployed_functions
 
 PROGRAM = """
 import os
-from neve.ports import StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 
 def handler(event, context):
     if event == "end":

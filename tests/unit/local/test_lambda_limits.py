@@ -24,7 +24,7 @@ from tests.unit.world import World
 
 CODE = """
 from neve import wiring
-from neve.ports import Message, QueueName
+from neve.ports.queue import Message, QueueName
 
 def handler(event, context):
     said = event.get("said")
