@@ -113,14 +113,17 @@ def settle(client: ApiClient, chat: Chat) -> None:
 
 
 def encode(client: ApiClient) -> None:
-    """Have everything encoded token by token, and leave the policy as it was. Raises TimeoutError."""
+    """Have everything encoded token by token, and leave the policy as it was: a folder that is kept is measured with it
+    by the next run. Raises TimeoutError."""
     end = time.monotonic() + SETTLE_S
     before = client.expect(200, "GET", "/v1/policy")["policy"]
     client.expect(200, "PUT", "/v1/policy", before | {"rerank": "late"})
-    job = client.call("POST", "/v1/admin/embeddings/drain", {"wait_s": 1}).json()["id"]
-    while client.expect(200, "GET", f"/v1/admin/jobs/{job}")["status"] == "running":
-        _wait(end, f"job {job}", 1.0)
-    client.expect(200, "PUT", "/v1/policy", before)
+    try:
+        job = client.call("POST", "/v1/admin/embeddings/drain", {"wait_s": 1}).json()["id"]
+        while client.expect(200, "GET", f"/v1/admin/jobs/{job}")["status"] == "running":
+            _wait(end, f"job {job}", 1.0)
+    finally:
+        client.expect(200, "PUT", "/v1/policy", before)
 
 
 def _wait(end: float, what: str, pause_s: float = 0.05) -> None:
