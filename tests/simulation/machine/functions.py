@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from neve import observability
@@ -93,8 +94,12 @@ def listening(
     """Within, nothing is logged or measured; ``failed`` hears where a worker failed and why, ``postponed`` by what a
     message was held up. And the index of due work has ``DUE_SHARDS``."""
 
-    def hear(where: str, _: str, error: BaseException) -> None:
-        failed(where, error)
+    parameters = signature(observability.failed)
+
+    def hear(*given: object, **named: object) -> None:
+        # bound as the product would: a call that fits no more would end in the worker, as one more failure of it
+        told = parameters.bind(*given, **named).arguments
+        failed(told["where"], told["error"])
 
     swaps: list[Swap] = [(observability, name, _unheard) for name in SILENT]
     swaps += [(observability, "failed", hear), (observability, "message_postponed", lambda *told: postponed(told[-1]))]
