@@ -576,10 +576,13 @@ ABLATIONS = _by_name(
         ),
         Ablation(
             "waiting filing",
-            "noting which jobs wait for a retraction",
+            "noting which jobs wait for a retraction, and sending again ten minutes later what has not ended",
             "recanted",
-            1_000,
-            lambda: [(file_session, "wait_for_retraction", lambda *_: True)],
+            300,
+            lambda: [
+                (file_session, "wait_for_retraction", lambda *_: True),
+                (sweep_due, "send_lost", lambda *_, **__: False),
+            ],
         ),
         Ablation(
             "rebuilt packs",
@@ -708,7 +711,7 @@ ABLATIONS = _by_name(
             "telling the search index of deletions whose batch the outbox has given up",
             "outbox",
             100,
-            lambda: [(sweep_due, "tell_leaving", lambda *_: False)],
+            lambda: [(sweep_due, "resend_deletion", lambda *_: False)],
         ),
         Ablation(
             "lost retractions",
