@@ -15,6 +15,7 @@ from neve.domain.records.sessions import EventType
 from neve.ports.table import Expect, Put, WriteOp
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
+from neve.usecases.images import image_objects
 from neve.usecases.images.image_objects import read_image, remove_images
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
@@ -87,6 +88,38 @@ def test_who_shows_it_between_the_look_and_the_removal_keeps_it(world: World) ->
     before_deletion(world, lambda: show(world.user().of_session("s2")))
     assert remove_images(world.user(), {name}, sent=False) == frozenset()
     assert stored(world) == [name]
+
+
+def test_who_shows_it_behind_one_that_ended_a_removal_that_stands_still_keeps_it(world: World) -> None:
+    """Another worker has taken away the copy of this one as well, when it deletes what an event has stored anew."""
+    [name] = stored(world)
+    hide(world.user().of_session("s1"))
+
+    def ended_and_shown() -> None:
+        assert remove_images(world.user(), {name}, sent=False) == {name}
+        assert stored(world) == []
+        show(world.user().of_session("s2"))
+
+    before_deletion(world, ended_and_shown)
+    assert remove_images(world.user(), {name}, sent=False) == frozenset()
+    assert stored(world) == [name]
+    assert read_image(world.objects, name) == PNG
+    started = world.objects.peek(name, 1)
+    assert started is not None
+    assert started.content_type == "image/png"
+
+
+def test_more_than_may_be_held_at_once_is_removed_in_rounds(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = PNG + b"another"
+    block = {**BLOCK, "data": base64.b64encode(other).decode()}
+    append_events(world.user().of_session("s2"), [NewEvent(EventType.USER_MESSAGE, [block])])
+    hide(world.user().of_session("s1"))
+    hide(world.user().of_session("s2"))
+    monkeypatch.setattr(image_objects, "HELD_BYTES", 1)
+    both = set(stored(world))
+    assert len(both) == 2
+    assert remove_images(world.user(), both, sent=False) == both
+    assert stored(world) == []
 
 
 def test_but_not_who_is_deleted_by_then(world: World) -> None:

@@ -1,7 +1,8 @@
 """The objects of images: named by their content, so that several events may show one of them.
 
 No store deletes an object on condition that no row names it. So whoever deletes one looks again behind it, and keeps a
-copy aside until then: should it die in between, the next one to look for the image finds it there. An event says
+copy aside until then: should it die in between, the next one to look for the image finds it there. It keeps the bytes,
+too: another one that ends the same removal takes every copy away, also of somebody who only stood still. An event says
 nothing any more before its images are looked for: of several that show one, the last to be blanked finds nobody
 (docs/rules/sessions.md#images)."""
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from functools import partial
 
+from neve.domain.images.image_types import START_BYTES, image_type
 from neve.domain.records.sessions import Event
 from neve.domain.sessions.transcript import images_of
 from neve.ports.objects import ObjectStore
@@ -19,6 +21,11 @@ from neve.store import rows
 from neve.store.keys import EVENT, SESSION, image_name, images_aside, session_of
 from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
+
+HELD_BYTES = 32 * 1024 * 1024
+"""Of images that are being removed, until the second look (*chosen*): the workers have 512 MB."""
+UNKNOWN_TYPE = "application/octet-stream"
+"""Of what another version took for an image."""
 
 
 def read_image(objects: ObjectStore, name: str) -> bytes | None:
@@ -69,7 +76,7 @@ def remove_images(scope: UserScope, images: Set[str], *, sent: bool) -> Set[str]
 
 
 def _remove_once(scope: UserScope, images: Set[str]) -> tuple[Set[str], Set[str]]:
-    """What was removed, and what was put back for an event that was gone by then."""
+    """What was removed; and what was put back for an event that was gone by then, with what was not looked at yet."""
     objects, keys = scope.ports.objects, scope.keys
     others = _laid_aside(objects, images)
     for copy in others:
@@ -77,21 +84,28 @@ def _remove_once(scope: UserScope, images: Set[str]) -> tuple[Set[str], Set[str]
         if objects.peek(name, 1) is None:
             objects.copy(copy, name)
     going = images - shown_images(scope, images)
-    aside = dict[str, str]()
+    aside, bodies = dict[str, str](), dict[str, bytes]()
+    later = set[str]()
     for name in sorted(going):
-        copy = keys.image_aside(name, scope.ports.ids.token())
+        if sum(map(len, bodies.values())) >= HELD_BYTES:
+            later.add(name)
+            continue
+        body, copy = objects.get(name), keys.image_aside(name, scope.ports.ids.token())
         # without a copy of its own nobody deletes: what is gone already may come back for an event
-        if objects.copy(name, copy):
-            aside[name] = copy
+        if body is not None and objects.copy(name, copy):
+            aside[name], bodies[name] = copy, body
             objects.delete(name)
+    going -= later
     again = shown_images(scope, going)
     for name in sorted(again & aside.keys()):
-        objects.copy(aside[name], name)
+        if not objects.copy(aside[name], name):
+            kind = image_type(bodies[name][:START_BYTES]) or UNKNOWN_TYPE
+            objects.put_new(name, bodies[name], content_type=kind)
     put_back = again - shown_images(scope, again)
     removed = {image_name(name) for name in going - again}
     for copy in (*(copy for copy in others if image_name(copy) in removed), *aside.values()):
         objects.delete(copy)
-    return going - again, put_back
+    return going - again, put_back | later
 
 
 def note_removed(scope: SessionScope, items: Iterable[Item], gone: Collection[str]) -> None:

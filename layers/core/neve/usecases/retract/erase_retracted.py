@@ -37,7 +37,7 @@ BATCH = 40
 DELETED = 16
 """Memories of one transaction: each takes up to five actions."""
 IMAGE_BATCH_SIZE = 50
-"""*Chosen*: each takes five calls of the object store one after the other, some ten seconds together, and each part two
+"""*Chosen*: each takes six calls of the object store one after the other, some ten seconds together, and each part two
 readings of all the user's events."""
 
 
