@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 MAX_BODY = 10 * 1024 * 1024
 """API Gateway's own limit."""
-MOST_READ = 64 * 1024
+MAX_HEAD_READ = 64 * 1024
 """Of request line and headers, with their names: a head that is larger than it may be (``local/limits/payloads.py``) is
 read up to here, so that it is told so."""
 IDLE_S = 75
@@ -83,7 +83,7 @@ class HttpServer:
             access_log=False,
             proxy_headers=False,
             timeout_keep_alive=IDLE_S,
-            h11_max_incomplete_event_size=MOST_READ,
+            h11_max_incomplete_event_size=MAX_HEAD_READ,
         )
         config.load()
         threading.Thread(target=self._accept, args=(config,), name="http", daemon=True).start()

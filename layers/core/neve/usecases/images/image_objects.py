@@ -85,15 +85,16 @@ def _remove_once(scope: UserScope, images: Set[str]) -> tuple[Set[str], Set[str]
             objects.copy(copy, name)
     going = images - shown_images(scope, images)
     aside, bodies = dict[str, str](), dict[str, bytes]()
-    later = set[str]()
+    held, later = 0, set[str]()
     for name in sorted(going):
-        if sum(map(len, bodies.values())) >= HELD_BYTES:
+        if held >= HELD_BYTES:
             later.add(name)
             continue
         body, copy = objects.get(name), keys.image_aside(name, scope.ports.ids.token())
         # without a copy of its own nobody deletes: what is gone already may come back for an event
         if body is not None and objects.copy(name, copy):
             aside[name], bodies[name] = copy, body
+            held += len(body)
             objects.delete(name)
     going -= later
     again = shown_images(scope, going)

@@ -132,24 +132,27 @@ def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
     text = item["content"]
     if item.get("taken_back") or item.get("blocks") or len(text) > CACHED_CHARACTERS:
         return _said(item["session_id"], rows.read_event(item))
-    words = _Words(item["session_id"], item["seq"], item["event_type"], text, item["created_at"], item.get("name"))
-    return _row_of(words, item.get("rev", 1))
+    name, rev = item.get("name"), item.get("rev", 1)
+    return _row_of(_Words(item["session_id"], item["seq"], item["event_type"], text, item["created_at"], name, rev))
 
 
 class _Words(NamedTuple):
+    """All that an utterance takes from its row."""
+
     session: str
     seq: int
     event_type: str
     text: str
     created_at: str
     name: str | None
+    rev: int
 
 
 @lru_cache(maxsize=CACHED_ROWS)
-def _row_of(words: _Words, rev: int) -> RecallRow | None:
-    """By all that an utterance takes from its row: each row is read again, and none is answered as it was."""
-    event = Event(words.seq, EventType(words.event_type), words.text, 0, words.created_at, name=words.name, rev=rev)
-    return _said(words.session, event)
+def _row_of(words: _Words) -> RecallRow | None:
+    """Each row is read again, and none is answered as it was."""
+    session, seq, kind, text, created_at, name, rev = words
+    return _said(session, Event(seq, EventType(kind), text, 0, created_at, name=name, rev=rev))
 
 
 def _said(session: str, event: Event) -> RecallRow | None:
