@@ -30,8 +30,8 @@ from evals.retrieval.sets import SETS, load_sets
 from local.backend import ENCODER, Choices, EmbeddedPorts
 from local.bootstrap import TENANT
 from local.template import read_template
+from neve.domain.ids import event_id
 from neve.domain.indexing.passage import Source
-from neve.domain.indexing.utterances import event_id
 from neve.domain.recall.rerank import LINEAR, features
 from neve.domain.tenants.policy import Policy
 from neve.scope import Tenant, UserScope

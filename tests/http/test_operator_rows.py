@@ -15,7 +15,7 @@ import pytest
 from local.api_client import ApiClient
 from local.running import StackName
 from local.template import ROOT
-from neve.domain.indexing.utterances import event_id
+from neve.domain.ids import event_id
 from tests.http.conftest import StartedWith
 from tests.http.driving.people import Json, new_user
 from tests.servers import servers_for

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from neve.domain.ids import event_id, event_place
 from neve.domain.indexing.passage import Passage
-from neve.domain.indexing.utterances import event_id, event_place, utterance_of, utterance_passages
+from neve.domain.indexing.utterances import utterance_of, utterance_passages
 from neve.domain.memories.passages import PASSAGE_TOKENS
 from neve.domain.records.sessions import EventType
 from neve.domain.tokens import estimate

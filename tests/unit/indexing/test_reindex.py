@@ -20,8 +20,8 @@ from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import OpenSearchIndex
 from neve.adapters.opensearch.places import create_index, switch_alias
+from neve.domain.ids import event_id
 from neve.domain.indexing.passage import Passage
-from neve.domain.indexing.utterances import event_id
 from neve.domain.records.memories import EmbeddingState
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
 from neve.ports.search import IndexModel, Owner, SearchIndex

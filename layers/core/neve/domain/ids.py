@@ -38,6 +38,22 @@ def is_document_id(identifier: str) -> bool:
     return _DOCUMENT.fullmatch(identifier) is not None
 
 
+def event_ids_of(session: str) -> str:
+    """What the ids of a session's events start with."""
+    return f"evt:{session}:"
+
+
+def event_id(session: str, seq: int) -> str:
+    return f"{event_ids_of(session)}{seq}"
+
+
+def event_place(identifier: str) -> tuple[str, int] | None:
+    """Session and seq of an ``event_id``; None for any other id."""
+    prefix, _, rest = identifier.partition(":")
+    session, _, seq = rest.rpartition(":")
+    return (session, int(seq)) if prefix == "evt" and session and seq.isdecimal() else None
+
+
 def ulid_named(name: str) -> str:
     """The ULID whose 128 bits are the first of the name's sha256: the same name, the same id. It holds no time."""
     return str(ULID.from_bytes(hashlib.sha256(name.encode()).digest()[:16]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from neve.domain.ids import event_id
 from neve.domain.indexing.memory_passages import date_text
 from neve.domain.indexing.passage import MAX_FOLLOWING, Neighbour, Passage, Source
 from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of
@@ -44,22 +45,6 @@ class Utterance:
     def texts(self) -> list[str]:
         """What is searched: names carry much of what people ask for, so the speaker stands in front."""
         return [f"{self.speaker}: {part}" for part in self.parts]
-
-
-def event_ids_of(session: str) -> str:
-    """What the ids of a session's events start with."""
-    return f"evt:{session}:"
-
-
-def event_id(session: str, seq: int) -> str:
-    return f"{event_ids_of(session)}{seq}"
-
-
-def event_place(identifier: str) -> tuple[str, int] | None:
-    """Session and seq of an ``event_id``; None for any other id."""
-    prefix, _, rest = identifier.partition(":")
-    session, _, seq = rest.rpartition(":")
-    return (session, int(seq)) if prefix == "evt" and session and seq.isdecimal() else None
 
 
 def utterance_of(session: str, event: Event) -> Utterance | None:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from neve.correlation import correlated
-from neve.domain.ids import is_document_id
-from neve.domain.indexing.utterances import event_place
+from neve.domain.ids import event_place, is_document_id
 from neve.domain.records.sessions import EventType
 from neve.domain.sessions.transcript import completes_turn
 from neve.ports.engines import Ports

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neve.correlation import correlated
-from neve.domain.indexing.utterances import event_id
+from neve.domain.ids import event_id
 from neve.domain.records.sessions import Span
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.engines import IndexingPorts, Ports

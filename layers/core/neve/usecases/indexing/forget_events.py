@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from neve.domain.ids import event_id
 from neve.domain.indexing.passage import Passage
-from neve.domain.indexing.utterances import ROLES, event_id, utterance_of, utterance_passages
+from neve.domain.indexing.utterances import ROLES, utterance_of, utterance_passages
 from neve.domain.records.retractions import Retraction
 from neve.domain.records.sessions import Span, Spans
 from neve.domain.sessions.spans import holds

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from neve.domain.compile.history import is_hidden
 from neve.domain.documents.chunks import CONVERSATION
-from neve.domain.indexing.utterances import event_ids_of
+from neve.domain.ids import event_ids_of
 from neve.domain.recall.small_talk import has_content
 from neve.domain.records.epochs import HistoryCut
 from neve.domain.words import chunks, fold, whole

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from neve.domain.ids import is_document_id, is_memory_id
+from neve.domain.ids import event_place, is_document_id, is_memory_id
 from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.indexing.passage import Passage
-from neve.domain.indexing.utterances import Utterance, event_place, utterance_of, utterance_passages
+from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.domain.memories.visibility import born, status_at
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Provenance

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from neve.domain.indexing.utterances import event_id
+from neve.domain.ids import event_id
 from neve.domain.records.memories import Kind, Memory
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.retractions import Retraction

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from neve.domain.ids import event_place
 from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.indexing.passage import Passage
-from neve.domain.indexing.utterances import event_place, utterance_of, utterance_passages
+from neve.domain.indexing.utterances import utterance_of, utterance_passages
 from neve.domain.records.memories import Status
 from neve.domain.records.users import UserHead
 from neve.ports.engines import Ports

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from neve.domain.indexing.utterances import event_id
+from neve.domain.ids import event_id
 from neve.ports.engines import Ports
 from neve.ports.errors import Conflict
 from neve.ports.queue import Message

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from neve.domain.ids import is_document_id
-from neve.domain.indexing.utterances import event_place
+from neve.domain.ids import event_place, is_document_id
 from neve.domain.records.sessions import Spans
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
