@@ -108,7 +108,7 @@ def test_a_pack_that_is_larger_than_foreseen_makes_the_legs_read_again(world: Re
     """The session's own rows are in its pack without any limit of number."""
     world.tenant = Tenant(world.tenant.id, Policy(global_budget=500))
     world.open()
-    for n in range(120):
+    for n in range(250):
         world.remember(f"tea time {n}", session_id="s1")
     freeze_pack(world)
     rest = [world.remember(f"tea and something else {n}") for n in range(6)]
@@ -118,7 +118,7 @@ def test_a_pack_that_is_larger_than_foreseen_makes_the_legs_read_again(world: Re
     assert len(found) == 5 and set(found) < set(rest)
     first, again = seen
     assert first.exclude_ids == frozenset()
-    assert len(again.exclude_ids) == len(again.exclude_fingerprints) == 120
+    assert len(again.exclude_ids) == len(again.exclude_fingerprints) == 250
 
 
 def remember_filters(world: RecallWorld) -> list[SearchFilter]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from neve.domain.recall.lending import Range, best_lent, lenders
+import pytest
+
+from neve.domain.recall.lending import RRF_TERMS, Range, Terms, best_lent, lenders
 
 SAID = {"u1": ("s1", 1), "u2": ("s1", 2), "u9": ("s1", 9), "v2": ("s2", 2)}
 
@@ -17,6 +19,18 @@ def test_another_session_is_another_range() -> None:
     assert lenders({"m": Range("s3", 1, 9)}, SAID) == {}
 
 
-def test_an_utterance_borrows_a_quarter_of_the_best() -> None:
+def test_an_utterance_borrows_of_what_its_memory_matches_better_and_of_what_it_matches() -> None:
+    scores = {"m": 2.0, "u1": 1.0, "u2": 5.0, "other": 9.0}
+    assert best_lent({"m": ["u1", "u2"]}, scores, Terms(of_lead=0.5, of_score=0.25)) == {"u1": 1.0, "u2": 0.5}
+
+
+def test_of_several_memories_the_one_that_lends_most_counts() -> None:
     lending = {"m": ["u1", "u2"], "n": ["u2"]}
-    assert best_lent(lending, {"m": -0.4, "n": 2.0, "other": 9.0}) == {"u1": -0.1, "u2": 0.5}
+    scores = {"m": -0.4, "n": 2.0, "u1": 0.0, "u2": 0.0}
+    assert best_lent(lending, scores, Terms(of_lead=0.0, of_score=0.25)) == {"u1": -0.1, "u2": 0.5}
+
+
+def test_by_rrf_an_utterance_comes_to_stand_where_its_memory_would() -> None:
+    scores = {"m": 1 / 61, "u1": 1 / 90, "u2": 1 / 61}
+    lent = best_lent({"m": ["u1"]}, scores, RRF_TERMS)
+    assert scores["u1"] + lent["u1"] == pytest.approx(scores["m"] * 1.01)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
+from neve.domain.recall.leg_places import places_of
 from neve.domain.times import parse
 
 RRF_K = 60
@@ -49,10 +50,10 @@ class Fused(NamedTuple):
 
 def rrf(legs: Mapping[str, Sequence[str]], k: int = RRF_K) -> list[Fused]:
     """Reciprocal rank fusion of item ids, best first: ``Σ 1/(k + rank)`` summed exactly, ties by best single rank, then
-    id. An id that a leg names twice counts where it stands first."""
+    id. ``leg_places.places_of`` says which rank an id has in a leg."""
     ranks: dict[str, dict[str, int]] = {}
     for leg, ids in legs.items():
-        for rank, identifier in enumerate(dict.fromkeys(ids), start=1):
+        for identifier, rank in places_of(ids).items():
             ranks.setdefault(identifier, {})[leg] = rank
     fused = [Fused(identifier, found, reciprocal_sum(k, *found.values())) for identifier, found in ranks.items()]
     return sorted(fused, key=lambda item: (-item.score, min(item.ranks.values()), item.id))

@@ -1,16 +1,29 @@
 """Memories lend what they are worth to what they were made from.
 
 A memory and its utterances say the same. Side by side they take places from other answers, so a memory stands among the
-hits only where nothing of its range of the log does; otherwise each utterance of the range gets a part of its score."""
+hits only where nothing of its range of the log does; otherwise each utterance of the range borrows from its score."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-SHARE = 0.25
-"""Of a memory's score, to each utterance of its range. Of several memories the best counts (docs/retrieval.md)."""
+
+class Terms(NamedTuple):
+    """What of a memory's score each utterance of its range gets. ``of_lead``: of what the memory matches better than
+    the utterance: both say the same, and one may say it in the question's words. ``of_score``: of the score itself,
+    whichever matches better: what a memory was made from was worth keeping, a reply to it was not."""
+
+    of_lead: float
+    of_score: float
+
+
+RRF_TERMS = Terms(of_lead=1.0, of_score=0.01)
+"""The sums of two ranks lie close: a hundredth of the first is half a place (docs/retrieval.md)."""
+RERANK_TERMS = Terms(of_lead=0.5, of_score=0.1)
+"""Both of these were chosen on chats 1-5 of two sets (docs/retrieval.md)."""
 
 Place = tuple[str, int]
 """Session and seq."""
@@ -43,10 +56,13 @@ def lenders(memories: Mapping[str, Range | None], utterances: Mapping[str, Place
     return found
 
 
-def best_lent(lending: Mapping[str, Iterable[str]], scores: Mapping[str, float]) -> dict[str, float]:
-    """What each utterance borrows: ``SHARE`` of the best score of a memory that lends to it."""
+def best_lent(lending: Mapping[str, Iterable[str]], scores: Mapping[str, float], terms: Terms) -> dict[str, float]:
+    """What each utterance borrows, of the memory that lends it most. ``scores``: of memories and utterances, on one
+    scale."""
     best: dict[str, float] = {}
     for memory, borrowers in lending.items():
+        score = scores[memory]
         for borrower in borrowers:
-            best[borrower] = max(SHARE * scores[memory], best.get(borrower, float("-inf")))
+            lent = terms.of_lead * max(0.0, score - scores[borrower]) + terms.of_score * score
+            best[borrower] = max(lent, best.get(borrower, float("-inf")))
     return best

@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from neve.domain.recall.lending import Place, Range, best_lent, lenders
+from neve.domain.recall.lending import RERANK_TERMS, Place, Range, best_lent, lenders
 from neve.domain.recall.weighted_counts import gate
 
 Weights = Mapping[str, float]
@@ -96,7 +96,8 @@ def rerank_scores(question: str, candidates: Sequence[Considered], floor: float)
         {one.id: one.made_from for one in candidates if one.place is None},
         {one.id: one.place for one in candidates if one.place is not None},
     )
-    lent = best_lent(lending, {memory: _weighed(found[memory], weights, MATCHES) for memory in lending})
+    matching = {one.id: _weighed(found[one.id], weights, MATCHES) for one in candidates}
+    lent = best_lent(lending, matching, RERANK_TERMS)
     return {
         one.id: round(_weighed(found[one.id], weights) + lent.get(one.id, 0.0) + math.log(one.prior), 6)
         for one in candidates

@@ -18,7 +18,7 @@ RecallScope = Literal["all", "session", "global"]
 BOTH_LEGS: tuple[Leg, ...] = ("lexical", "vector")
 MAX_K = 50
 MIN_DEPTH = 30
-"""Items of a leg: max(30, 2k) (docs/rules/recall.md#legs)."""
+"""Items of a leg: max(30, 2k), utterances counted by themselves (docs/rules/recall.md#legs)."""
 RERANK_DEPTH = 60
 """The same where utterances are searched, which the rerank stage re-orders (docs/rules/recall.md#legs)."""
 
@@ -80,6 +80,13 @@ class ResolvedRequest:
     shaped: ShapedQuery
     vector_text: str
     where: SearchFilter
+
+    @property
+    def index_depth(self) -> int:
+        """How many items of a leg are asked of the index: as a rule ``depth`` utterances are among them, whatever stands
+        beside these."""
+        beside = Source.EVENT in self.command.sources and len(set(self.command.sources)) > 1
+        return 2 * self.depth if beside else self.depth
 
     @property
     def small_talk(self) -> bool:

@@ -119,7 +119,7 @@ class _Search:
     last: bool
 
     def run(self) -> Found:
-        depth = self.request.depth + self._pack_allowance()
+        depth = self.request.index_depth + self._pack_allowance()
         self.legs.start()
         reads = start_reads(self.scope, self.request)
         self.late.start()
@@ -221,13 +221,13 @@ def _left_out(user_state: UserState, pack: PackContents | None, request: Resolve
 
 
 def _starved(request: ResolvedRequest, reading: Reading, dropped: Iterable[Dropped]) -> bool:
-    """Whether what was hidden may have kept other candidates out of a leg that was read to its full depth and, if it is
-    the vector leg, did not end below the threshold."""
-    lexical, vector = reading.lexical, reading.vector
-    more_words = lexical is not None and len(lexical) >= reading.depth
-    more_near = vector is not None and len(vector) >= reading.depth
+    """Whether what was hidden may have kept other candidates out of a leg that found as many as its depth and, if it is
+    the vector leg, was not below the threshold there."""
+    lexical, vector, depth = reading.lexical, reading.vector, request.depth
+    more_words = lexical is not None and len(lexical) >= depth
+    more_near = vector is not None and len(vector) >= depth
     if more_near and vector:
-        more_near = reading.similarity(vector[-1]) >= request.threshold
+        more_near = reading.similarity(vector[depth - 1]) >= request.threshold
     return (more_words or more_near) and bool(hidden(dropped))
 
 

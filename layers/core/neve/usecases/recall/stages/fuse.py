@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
+from neve.domain.recall.leg_places import within_depth
 from neve.domain.recall.query_terms import REFUSALS, QueryTerms, query_terms
 from neve.domain.records.users import UserHead
 from neve.domain.terms import count_of_terms
@@ -34,7 +35,7 @@ class Ranking:
 def new_candidates(
     request: ResolvedRequest, seen: UserHead, out: LeftOut, items: Iterable[Item]
 ) -> tuple[list[str], list[Dropped]]:
-    """Of the rows that are too new for the index, the ``depth`` that match most: more cannot be in the ranking."""
+    """Of the rows that are too new for the index, those that match most: more cannot be in the ranking."""
     placed: list[Placed] = []
     dropped: list[Dropped] = []
     asked = query_terms(request.shaped.text_query)
@@ -47,7 +48,7 @@ def new_candidates(
             dropped.append(Dropped(row.id, reason))
         elif share:
             placed.append(Placed(row.id, share, row.written_at))
-    return keyword_ranking((), placed)[: request.depth], dropped
+    return within_depth(keyword_ranking((), placed), request.depth), dropped
 
 
 def fuse(
@@ -126,7 +127,7 @@ def _keyword_leg(request: ResolvedRequest, asked: _Asked, gated: Gated, rows: Hy
         if share > 0:
             matches[identifier] = Match(n, share, _length(row, n))
             placed.append(Placed(identifier, share, row.written_at))
-    ranking = keyword_ranking(indexed, placed)[: request.depth]
+    ranking = within_depth(keyword_ranking(indexed, placed), request.depth)
     return {identifier: matches[identifier] for identifier in ranking}, dropped
 
 

@@ -1,11 +1,12 @@
-"""Which candidates of the legs go on: not left out, among the first ``depth`` of their leg, and, in the vector leg,
-similar enough (docs/rules/recall.md#gate)."""
+"""Which candidates of the legs go on: not left out, within the depth of their leg, and, in the vector leg, similar
+enough (docs/rules/recall.md#gate)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from neve.domain.recall.leg_places import within_depth
 from neve.ports.search import Candidate
 from neve.usecases.recall.command import ResolvedRequest
 from neve.usecases.recall.dropped import BELOW_THRESHOLD, Dropped, LeftOut
@@ -51,18 +52,21 @@ def gate(request: ResolvedRequest, out: LeftOut, reading: Reading) -> Gated:
 def _kept(
     leg: str, candidates: Sequence[Candidate] | None, request: ResolvedRequest, out: LeftOut
 ) -> tuple[list[Candidate] | None, list[Dropped]]:
-    """The best ``depth`` that are not left out; and those left out within the first ``depth`` places: they are what the
-    caller would have got."""
+    """Those within the leg's depth that are not left out, whose places others take; and those left out which the caller
+    would have got."""
     if candidates is None:
         return None, []
-    kept: list[Candidate] = []
-    dropped: list[Dropped] = []
-    for place, candidate in enumerate(candidates):
-        if len(kept) == request.depth:
-            break
-        reason = out.reason(candidate.item_id, candidate.fingerprint, candidate.version)
+    admitted: dict[str, Candidate] = {}
+    dropped: dict[str, Dropped] = {}
+    for candidate in candidates:
+        identifier = candidate.item_id
+        reason = out.reason(identifier, candidate.fingerprint, candidate.version)
         if reason is None:
-            kept.append(candidate)
-        elif place < request.depth:
-            dropped.append(Dropped(candidate.item_id, reason, {leg: candidate.score}))
-    return kept, dropped
+            admitted[identifier] = candidate
+        else:
+            dropped[identifier] = Dropped(identifier, reason, {leg: candidate.score})
+    asked_for = within_depth((candidate.item_id for candidate in candidates), request.depth)
+    return (
+        [admitted[identifier] for identifier in within_depth(admitted, request.depth)],
+        [dropped[identifier] for identifier in asked_for if identifier in dropped],
+    )

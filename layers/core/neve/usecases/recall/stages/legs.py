@@ -139,7 +139,7 @@ class Legs:
 
     def read_again(self, before: Reading, where: SearchFilter) -> Reading | None:
         """The completed legs once more, with more left out. None when one does not complete."""
-        depth, tasks = self.request.depth, self.ports.tasks
+        depth, tasks = self.request.index_depth, self.ports.tasks
         text = None if before.lexical is None else tasks.start(lambda: self._search_text(where, depth))
         neighbours = None if before.vector is None else tasks.start(lambda: self._search_vector(where, depth))
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from neve.domain.recall.fusion import SCORE_DIGITS
-from neve.domain.recall.lending import Place, Range, best_lent, lenders
+from neve.domain.recall.lending import RRF_TERMS, Place, Range, best_lent, lenders
 from neve.domain.recall.rerank import Considered, rerank_scores
 from neve.usecases.recall.stages.rank_candidates import Ranked
 
@@ -28,16 +28,16 @@ def reranked(
 
 
 def with_what_memories_lend(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """By RRF: an utterance gets a part of the RRF of a memory that was made from it, before the priors. A memory that
-    stands among utterances does so by the legs that found the passage that it is shown by: two legs that found two
-    statements of one memory agree on neither. Ties keep their order."""
+    """By RRF: an utterance gets as much RRF as a memory that was made from it, before the priors. A memory lends, and
+    stands among utterances, by the legs that found the passage that it is shown by: two legs that found two statements
+    of one memory agree on neither. Ties keep their order."""
     if not any(one.row.utterance for one in ranked):
         return list(ranked)
     lending = lenders(
         {one.row.id: _made_from(one) for one in ranked if one.row.utterance is None},
         {one.row.id: place for one in ranked if (place := _place(one))},
     )
-    lent = best_lent(lending, {one.row.id: one.components["rrf"] for one in ranked})
+    lent = best_lent(lending, {one.row.id: _found_by(one) for one in ranked}, RRF_TERMS)
     standing = (one for one in ranked if one.row.id not in lending)
     raised = [_raised(one, lent[one.row.id]) if one.row.id in lent else _by_its_passage(one) for one in standing]
     return sorted(raised, key=lambda one: -one.final)
@@ -46,6 +46,11 @@ def with_what_memories_lend(ranked: Sequence[Ranked]) -> list[Ranked]:
 def _raised(one: Ranked, lent: float) -> Ranked:
     final = round((one.components["rrf"] + lent) * one.components["prior"], SCORE_DIGITS)
     return one.placed(final, {"lent": round(lent, SCORE_DIGITS), "final": final})
+
+
+def _found_by(one: Ranked) -> float:
+    """The parts of a message are one utterance, the statements of a memory are not."""
+    return one.components["rrf"] if one.row.utterance else one.shown_rrf
 
 
 def _by_its_passage(one: Ranked) -> Ranked:
