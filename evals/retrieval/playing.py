@@ -54,7 +54,7 @@ SYSTEMS = (
     System("RRF", memories=False, fields=_UTTERANCES | {"rerank": "off"}),
     System("event", memories=False, fields=_UTTERANCES),
     System("memory", memories=True, fields=_MEMORIES),
-    System("both, RRF", memories=True, fields=_BOTH | {"rerank": "off"}),
+    System("both RRF", memories=True, fields=_BOTH | {"rerank": "off"}),
     System("both", memories=True, fields=_BOTH),
     System("event late", memories=False, fields=_UTTERANCES | {"rerank": "late"}),
     System("both late", memories=True, fields=_BOTH | {"rerank": "late"}),
@@ -104,7 +104,7 @@ def settle(client: ApiClient, chat: Chat) -> None:
     """Wait until everything that was said is observed, indexed and embedded. Raises TimeoutError."""
     end = time.monotonic() + SETTLE_S
     user = f"/v1/users/{chat.id}"
-    jobs = [client.call("POST", f"{user}/sessions/{s}/observe", {}).json()["id"] for s, _ in _sessions(chat)]
+    jobs = [client.expect(202, "POST", f"{user}/sessions/{s}/observe", {})["id"] for s, _ in _sessions(chat)]
     for job in jobs:
         while client.expect(200, "GET", f"{user}/jobs/{job}")["status"] in ("queued", "running"):
             _wait(end, f"{chat.id}: job {job}")
