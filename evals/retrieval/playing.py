@@ -11,7 +11,7 @@ from typing import Any
 
 from evals.retrieval.chats import Chat, Message
 from evals.retrieval.scoring import WIDEST_RANGE, Ranking
-from local.api_client import ApiClient
+from local.api_client import ApiClient, ApiError
 from neve.domain.times import iso
 
 BATCH = 48
@@ -104,12 +104,19 @@ def settle(client: ApiClient, chat: Chat) -> None:
     """Wait until everything that was said is observed, indexed and embedded. Raises TimeoutError."""
     end = time.monotonic() + SETTLE_S
     user = f"/v1/users/{chat.id}"
-    jobs = [client.expect(202, "POST", f"{user}/sessions/{s}/observe", {})["id"] for s, _ in _sessions(chat)]
-    for job in jobs:
+    for job in [_observe(client, f"{user}/sessions/{session}/observe") for session, _ in _sessions(chat)]:
         while client.expect(200, "GET", f"{user}/jobs/{job}")["status"] in ("queued", "running"):
             _wait(end, f"{chat.id}: job {job}")
     while any((lag := client.expect(200, "GET", f"{user}/stats")["memory_lag"]).values()):
         _wait(end, f"{chat.id} is behind: {lag}")
+
+
+def _observe(client: ApiClient, path: str) -> str:
+    """The id of the job: 202, or 200 where it has nothing to do any more. Raises ApiError."""
+    reply = client.call("POST", path, {})
+    if reply.status not in (200, 202):
+        raise ApiError("POST", path, reply)
+    return str(reply.json()["id"])
 
 
 def encode(client: ApiClient) -> None:
