@@ -16,14 +16,14 @@ def within_depth(ids: Iterable[str], depth: int) -> list[str]:
     """Of a leg, best first: the best ``depth`` utterances, and of anything else what is among the first ``depth``."""
     utterances = 0
     within: list[str] = []
-    for place, identifier in enumerate(ids):
+    for place, identifier in enumerate(ids, start=1):
         if event_place(identifier) is None:
-            if place < depth:
+            if place <= depth:
                 within.append(identifier)
         elif utterances < depth:
             utterances += 1
             within.append(identifier)
-        elif place >= depth:
+        if utterances == depth and place >= depth:
             break
     return within
 

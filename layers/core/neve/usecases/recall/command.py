@@ -83,8 +83,8 @@ class ResolvedRequest:
 
     @property
     def index_depth(self) -> int:
-        """How many items of a leg are asked of the index: as a rule ``depth`` utterances are among them, whatever stands
-        beside these."""
+        """How many items of a leg are asked of the index: as a rule ``depth`` utterances are among them, whatever
+        stands beside these."""
         beside = Source.EVENT in self.command.sources and len(set(self.command.sources)) > 1
         return 2 * self.depth if beside else self.depth
 

@@ -3,7 +3,7 @@ enough (docs/rules/recall.md#gate)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from neve.domain.recall.leg_places import within_depth
@@ -58,15 +58,20 @@ def _kept(
         return None, []
     admitted: dict[str, Candidate] = {}
     dropped: dict[str, Dropped] = {}
-    for candidate in candidates:
-        identifier = candidate.item_id
-        reason = out.reason(identifier, candidate.fingerprint, candidate.version)
-        if reason is None:
-            admitted[identifier] = candidate
-        else:
-            dropped[identifier] = Dropped(identifier, reason, {leg: candidate.score})
+
+    def judged() -> Iterator[str]:
+        """As far as somebody reads: what lies beyond the depth is not looked at."""
+        for candidate in candidates:
+            identifier = candidate.item_id
+            reason = out.reason(identifier, candidate.fingerprint, candidate.version)
+            if reason is None:
+                admitted[identifier] = candidate
+                yield identifier
+            else:
+                dropped[identifier] = Dropped(identifier, reason, {leg: candidate.score})
+
+    kept = [admitted[identifier] for identifier in within_depth(judged(), request.depth)]
+    if not dropped:
+        return kept, []
     asked_for = within_depth((candidate.item_id for candidate in candidates), request.depth)
-    return (
-        [admitted[identifier] for identifier in within_depth(admitted, request.depth)],
-        [dropped[identifier] for identifier in asked_for if identifier in dropped],
-    )
+    return kept, [dropped[identifier] for identifier in asked_for if identifier in dropped]
