@@ -6,10 +6,9 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from datetime import UTC, datetime
-from functools import partial
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -82,7 +81,7 @@ class ThreadTask(Generic[T]):
         self._started_ms = clock.monotonic_ms()
         self._ended_ms: float | None = None
         self._future: Future[T] = Future()
-        self._work = partial(copy_context().run, work)
+        self._context, self._work = copy_context(), work
         self._begun = Lock()
         pool.submit(self._run)
 
@@ -91,7 +90,7 @@ class ThreadTask(Generic[T]):
         if not self._begun.acquire(blocking=False) or not self._future.set_running_or_notify_cancel():
             return
         try:
-            found = self._work()
+            found = self._context.run(self._work)
         except BaseException as error:
             self._ended_ms = self._clock.monotonic_ms()
             self._future.set_exception(error)
@@ -110,7 +109,10 @@ class ThreadTask(Generic[T]):
             if not wait((self._future,), timeout=left_s).done:
                 self._future.cancel()
                 raise DeadlineExceeded(f"not finished after {self.elapsed_ms:.0f} ms")
-        return self._future.result()
+        try:
+            return self._future.result()
+        except CancelledError:
+            raise DeadlineExceeded("not begun: the time of somebody who waited for it was over") from None
 
     @property
     def elapsed_ms(self) -> float:
