@@ -83,8 +83,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """None for what could not be read in time; ``degraded`` says what that is. ``took``: milliseconds of each part from
-    the beginning."""
+    """None for what could not be read in time; ``degraded`` says what that is."""
 
     session_state: SessionState | None
     pack: PackView | None
