@@ -341,7 +341,7 @@ REQUESTS = (
     ),
     Request(
         "session, opened again",
-        "both heads, three rows of its state, which session is newest; for its pack user head and epoch",
+        "both heads, which session is newest; its state in one query. The pack is the one that its epoch names",
         lambda metered, _: metered.open_again(),
         ("",),
     ),

@@ -14,6 +14,8 @@ from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.memories import Kind, Memory, Provenance
 from neve.domain.times import iso
 from neve.store.filings import put_proposal
+from neve.usecases.compile.command import CompileCommand
+from neve.usecases.compile.compile_context import compile_context
 from neve.usecases.documents.get_document import get_document
 from neve.usecases.documents.list_documents import page_of_documents
 from neve.usecases.documents.write_document import write_document
@@ -98,24 +100,42 @@ def search(metered: Metered) -> None:
     world.index.close()
 
 
-def ask(metered: Metered, behind: int = 0) -> None:
-    """A message of s1, whose two utterances the index has, as it has five memories. ``behind``: other sessions with
-    words that it has not. The first recall of a process reads the pack of the session, too."""
+def with_memories(metered: Metered) -> RecallWorld:
+    """The index has the two utterances of s1, and five memories."""
     world = RecallWorld.make(metered.world.folder / "recall")
     world.rows.close()
     world.rows = world.table = cast("Any", metered.world.table)
+    world.objects = cast("Any", metered.world.objects)
     user = world.user("ann")
     for number in range(5):
         made = create_memory(user, NewMemory(f"Takes train {number} to Lyon on Friday", kind=Kind.NOTE))
         index_memories(user.data, {made.id: made.rev})
     assert world.words([events_message(user.keys.of_session("s1"), 1, 1, 2)]) == {}
+    return world
+
+
+def ask(metered: Metered, behind: int = 0) -> None:
+    """A message of s1. ``behind``: other sessions with words that the index has not. The first recall of a process
+    reads the pack of the session, too."""
+    world = with_memories(metered)
     for number in range(behind):
         metered.world.open(session=f"other{number}")
         metered.world.say("hello", "hi", session=f"other{number}")
     for query in ("Which train on Friday?", "Which train to Lyon?"):
         metered.meter.reset()
-        answer = recall(user, RecallCommand(query, session_id="s1"))
+        answer = recall(world.user("ann"), RecallCommand(query, session_id="s1"))
     assert (len(answer.hits), answer.degraded) == (5, ["index:behind"] if behind else [])
+    world.index.close()
+
+
+def ask_for_prompt(metered: Metered) -> None:
+    """For a message of s1. The first prompt of a session keeps what its prefix is."""
+    world = with_memories(metered)
+    for message in ("Which train on Friday?", "Which train to Lyon?"):
+        metered.meter.reset()
+        made = compile_context(world.user("ann").of_session("s1"), CompileCommand(message=message))
+    assert made.recalled is not None
+    assert (len(made.recalled.hits), made.degraded) == (5, [])
     world.index.close()
 
 
@@ -224,6 +244,12 @@ KNOWLEDGE = (
         "… while words of two others are missing",
         "two rows of each, then three; the memories that lack something",
         lambda metered, _: ask(metered, behind=2),
+        ("",),
+    ),
+    Request(
+        "prompt of a session, its recall included, 5 memories",
+        "what the recall takes; both heads, the session's state in one query, the log, new memories",
+        lambda metered, _: ask_for_prompt(metered),
         ("",),
     ),
     Request(

@@ -6,11 +6,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from ulid import ULID
 
-from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
+from neve.adapters.clock import WORKERS, SystemClock, SystemIds, ThreadTasks
 from neve.ports.errors import DeadlineExceeded
 from neve.ports.runtime import Clock, Ids, Tasks
 
@@ -118,6 +119,57 @@ def test_a_finished_task_answers_also_after_the_deadline() -> None:
     task = ThreadTasks(clock).start(lambda: 7)
     assert task.result() == 7
     assert task.result(clock.monotonic_ms() - 1000) == 7
+
+
+def test_tasks_that_wait_for_tasks_of_their_own_never_run_out_of_threads() -> None:
+    clock = SystemClock()
+    tasks, all_of_them = ThreadTasks(clock), threading.Barrier(WORKERS, timeout=30)
+
+    def work(n: int) -> int:
+        all_of_them.wait()  # no thread of the pool is left
+        return tasks.start(lambda: n).result()
+
+    started = [tasks.start(partial(work, n)) for n in range(WORKERS)]
+    deadline_ms = clock.monotonic_ms() + 10_000
+    assert [task.result(deadline_ms) for task in started] == list(range(WORKERS))
+
+
+def test_many_that_wait_for_one_have_its_work_done_once() -> None:
+    clock = SystemClock()
+    tasks, done = ThreadTasks(clock), threading.Event()
+    busy = [tasks.start(lambda: done.wait(30)) for _ in range(WORKERS)]
+    ran: list[str] = []
+
+    def work() -> str:
+        ran.append(caller.get())
+        threading.Event().wait(0.02)
+        return "made"
+
+    token = caller.set("the request")
+    task = tasks.start(work)
+    caller.reset(token)
+    with ThreadPoolExecutor(8) as waiting:
+        results = [waiting.submit(task.result) for _ in range(8)]
+        assert [one.result(10) for one in results] == ["made"] * 8
+    assert ran == ["the request"]
+    done.set()
+    assert all(one.result() for one in busy)
+
+
+def test_work_that_is_late_before_it_began_is_never_done() -> None:
+    clock = SystemClock()
+    tasks, done = ThreadTasks(clock), threading.Event()
+    busy = [tasks.start(lambda: done.wait(30)) for _ in range(WORKERS)]
+    ran: list[bool] = []
+    late = tasks.start(lambda: ran.append(True))
+    with pytest.raises(DeadlineExceeded):
+        late.result(clock.monotonic_ms() + 5)
+    done.set()
+    assert all(one.result() for one in busy)
+    for deadline_ms in (None, clock.monotonic_ms()):
+        with pytest.raises(DeadlineExceeded):
+            late.result(deadline_ms)
+    assert ran == []
 
 
 def test_elapsed_time_stops_with_the_work() -> None:

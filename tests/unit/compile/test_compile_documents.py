@@ -148,6 +148,6 @@ def test_port_calls_with_documents(world: RecallWorld) -> None:
     put(world, IDENTITY, "Ana, doctor.")
     world.rows.calls.clear()
     compiled(world)
-    # the rows of the session; new memories and pins; then the texts that are not what they were
-    assert quiet == {"get_many": 1, "query": 2}
-    assert dict(world.rows.calls) == {"get_many": 2, "query": 2}
+    # both heads and the session's state; new memories and pins; then the texts that are not what they were
+    assert quiet == {"get_many": 1, "query": 3}
+    assert dict(world.rows.calls) == {"get_many": 2, "query": 3}

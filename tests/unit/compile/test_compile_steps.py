@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from local.controls.virtual_time import spend
+from neve.domain.compile.plan import Limits, Plan, PromptInput, make_plan
+from neve.domain.errors import NeveError
+from neve.usecases.compile import compile_context as compile_context_module
 from neve.usecases.compile.command import CompileCommand
 from neve.usecases.compile.compile_context import Compiled, compile_context
 from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.recall.read_recalls import get_recall
 from tests.unit.recall_world import RecallWorld
 
 STEP_MS = 10
@@ -46,14 +51,15 @@ def test_three_steps_its_recall_included(world: RecallWorld) -> None:
     assert made.elapsed_ms == (3 + 1) * STEP_MS
     calls = dict(world.rows.calls)
     # recall: rows, recent rows, tail, sessions behind, what BM25 found, the other candidates, ledger;
-    # own: rows, summary and stand-in, three parts of the log and the events before, new memories, stated rows
-    assert calls == {"get_many": 6, "query": 7, "write": 1}
+    # own: both heads, the session's state, summary and stand-in, three parts of the log and the events before, new
+    # memories, stated rows
+    assert calls == {"get_many": 6, "query": 8, "write": 1}
 
 
 def test_without_a_recall_two_steps_and_a_comparison(world: RecallWorld) -> None:
     made = compiled(world, message="some tea?", retrieval="none")
     assert made.elapsed_ms == 3 * STEP_MS
-    assert dict(world.rows.calls) == {"get_many": 3, "query": 4}
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 5}
 
 
 def test_a_longer_log_costs_no_more_calls(world: RecallWorld) -> None:
@@ -65,7 +71,7 @@ def test_a_longer_log_costs_no_more_calls(world: RecallWorld) -> None:
     world.rows.calls.clear()
     made = compiled(world, message="some tea?", retrieval="none")
     assert made.elapsed_ms == 3 * STEP_MS
-    assert dict(world.rows.calls) == {"get_many": 3, "query": 4}
+    assert dict(world.rows.calls) == {"get_many": 3, "query": 5}
 
 
 def test_a_cut_is_one_step_more(world: RecallWorld) -> None:
@@ -84,3 +90,48 @@ def test_a_message_that_is_only_in_the_log_is_recalled_behind_the_reading(world:
     made = compiled(world)
     assert made.plan.shown_hits != ()
     assert made.elapsed_ms <= (3 + 3 + 1) * STEP_MS
+
+
+# --- the ledger row of the recall -----------------------------------------------------------------
+
+
+def test_the_ledger_row_is_written_beside_a_cut(world: RecallWorld) -> None:
+    for n in range(3):
+        world.say(f"again {n}", "Noted.")
+    made = compiled(world, message="some tea now?", history_window=2)
+    assert made.plan.cut is not None and made.degraded == []
+    assert made.elapsed_ms == (3 + 1) * STEP_MS
+    assert made.recalled is not None
+    assert get_recall(world.user(), str(made.recalled.recall_id)).result_state == "found"
+
+
+def test_the_prompt_is_planned_while_the_ledger_row_is_written(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(prompt_input: PromptInput, limits: Limits) -> Plan:
+        spend(STEP_MS / 2)
+        return make_plan(prompt_input, limits)
+
+    monkeypatch.setattr(compile_context_module, "make_plan", slow)
+    made = compiled(world, message="some tea now?")
+    assert made.recalled is not None and made.recalled.recall_id is not None
+    assert made.elapsed_ms == (3 + 1) * STEP_MS
+
+
+@pytest.mark.parametrize("fault", ["ledger=error", "ledger=slow:900"])
+def test_a_ledger_that_fails_behind_the_recall_is_told(world: RecallWorld, fault: str) -> None:
+    world.broken(fault)
+    made = compiled(world, message="some tea now?")
+    assert made.plan.shown_hits != () and made.recalled is not None
+    assert (made.recalled.recall_id, made.degraded) == (None, ["ledger:error"])
+    assert made.transparency[-1].startswith("ledger:error")
+    assert made.recalled.metrics()["RecallDegraded"] and made.metrics()["CompileDegraded"]
+
+
+def test_a_prompt_that_is_refused_behind_its_recall_waits_for_the_ledger_row(world: RecallWorld) -> None:
+    began = world.clock.monotonic_ms()
+    with pytest.raises(NeveError) as refused:
+        compiled(world, message="some tea now? " * 9_000, profile="compact_8k")
+    assert refused.value.code == "budget_infeasible"
+    assert world.clock.monotonic_ms() - began == (3 + 1) * STEP_MS
+    assert world.rows.calls["write"] == 1

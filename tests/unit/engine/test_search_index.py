@@ -389,11 +389,13 @@ def test_sorted_runs_are_merged_so_that_they_stay_few(monkeypatch: MonkeyPatch) 
     monkeypatch.setattr(postings, "TAIL_POSTINGS", 10)
     analyzer, held = Analyzer(), postings.Postings()
     [kayak] = analyzer.terms("kayak")
+    most = 0
     for doc in range(500):
         held.append(doc, [analyzer.analyse(passage("a", f"kayak number{doc} of five hundred")).terms])
         held.settle()
+        most = max(most, len(held.view().runs))
     view = held.view()
-    assert len(view.runs) <= 8
+    assert most == 3
     assert sorted(row for held in view.of_terms([kayak]) for row in held.docs.tolist()) == list(range(500))
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier, current_thread
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neve.adapters.clock import WORKERS
 from neve.domain.documents.change import DocumentChange
 from neve.domain.documents.pins import EXCERPT, Pin, pin_of
 from neve.domain.pack.pinned import choose, shown_tokens
@@ -62,6 +65,27 @@ def paths(entries: tuple[PackEntry, ...]) -> list[str | None]:
 def layer(view: PackView, name: str) -> list[str | None]:
     assert view.manifest is not None
     return paths(view.manifest.layers[name])
+
+
+def test_as_many_first_packs_at_once_as_there_are_threads(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(world, "/always-load/tone", "Be brief.")
+    for n in range(WORKERS):
+        world.open(session=f"s{n}")
+    real, all_of_them, met = world.table.get_many, Barrier(WORKERS, timeout=30), set[str]()
+
+    def get_many(keys: Any) -> Any:
+        thread = current_thread().name
+        if thread.startswith("neve-task") and thread not in met:
+            met.add(thread)
+            all_of_them.wait()  # every thread of the pool is about to wait for the pins
+        return real(keys)
+
+    monkeypatch.setattr(world.table, "get_many", get_many)
+    with ThreadPoolExecutor(WORKERS) as clients:
+        ids = [f"s{n}" for n in range(WORKERS)]
+        opened = clients.map(lambda i: open_session(world.user(), OpenSession(i, budget_ms=20_000)), ids)
+        assert [(one.pack.state, one.degraded) for one in opened] == [("ready", [])] * WORKERS
+    assert len(met) == WORKERS
 
 
 # --- which, and in which order --------------------------------------------------------------------

@@ -6,9 +6,10 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from datetime import UTC, datetime
+from threading import Lock
 from typing import Generic, TypeVar
 
 from ulid import RandomnessSource, ULIDGenerator
@@ -72,28 +73,46 @@ class _NextOfItsMillisecond:
 
 
 class ThreadTask(Generic[T]):
-    """Work that was handed to the pool."""
+    """Work that was handed to the pool. The first thread that comes to it does it: one of the pool's, or one that has
+    to wait for it."""
 
     def __init__(self, clock: Clock, pool: ThreadPoolExecutor, work: Callable[[], T]) -> None:
         self._clock = clock
         self._started_ms = clock.monotonic_ms()
         self._ended_ms: float | None = None
-        self._future: Future[T] = pool.submit(copy_context().run, self._run, work)
+        self._future: Future[T] = Future()
+        self._context, self._work = copy_context(), work
+        self._begun = Lock()
+        pool.submit(self._run)
 
-    def _run(self, work: Callable[[], T]) -> T:
+    def _run(self) -> None:
+        """Nothing where another thread has begun it, or nobody waits for it any more."""
+        if not self._begun.acquire(blocking=False) or not self._future.set_running_or_notify_cancel():
+            return
         try:
-            return work()
-        finally:
+            found = self._context.run(self._work)
+        except BaseException as error:
             self._ended_ms = self._clock.monotonic_ms()
+            self._future.set_exception(error)
+        else:
+            self._ended_ms = self._clock.monotonic_ms()
+            self._future.set_result(found)
 
     def result(self, deadline_ms: float | None = None) -> T:
-        """See ``ports.Task``. Work that nobody waits for any more is not started, but never interrupted."""
-        if deadline_ms is not None:
+        """See ``ports.Task``. Work that nobody waits for any more is not started, but never interrupted. Without a
+        deadline the caller does what no thread has begun: so a task may wait for one that it has started, though every
+        thread of the pool does the same."""
+        if deadline_ms is None:
+            self._run()
+        else:
             left_s = max(0.0, deadline_ms - self._clock.monotonic_ms()) / 1000.0
             if not wait((self._future,), timeout=left_s).done:
                 self._future.cancel()
                 raise DeadlineExceeded(f"not finished after {self.elapsed_ms:.0f} ms")
-        return self._future.result()
+        try:
+            return self._future.result()
+        except CancelledError:
+            raise DeadlineExceeded("not begun: the time of somebody who waited for it was over") from None
 
     @property
     def elapsed_ms(self) -> float:
@@ -103,8 +122,8 @@ class ThreadTask(Generic[T]):
 
 
 class ThreadTasks:
-    """A pool of threads shared by the whole process. Work must not start tasks of its own and wait for them: with every
-    thread waiting, none would be left to run them."""
+    """A pool of threads shared by the whole process. Work that starts tasks of its own waits for them without a
+    deadline: with every thread waiting, none is left to run them, and they would be late."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -38,8 +38,7 @@ class Prompt:
         where so few blocks follow that nobody has to look for that place."""
         if sum(len(message.blocks) for message in self.history) <= MAX_BLOCKS_APART:
             return None
-        spoken = [n for n, message in enumerate(self.history) if _speaks(message)]
-        return spoken[-1] if spoken and spoken[-1] > 0 else None
+        return next((n for n in range(len(self.history) - 1, 0, -1) if _speaks(self.history[n])), None)
 
     def breakpoints(self) -> list[Breakpoint]:
         """In the order of the prompt, at most 4."""

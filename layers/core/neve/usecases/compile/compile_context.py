@@ -1,7 +1,8 @@
 """E8: the whole prompt of one turn, ready for a provider (docs/rules/compile.md).
 
 On the chat path: what cannot be read is left out and said, and nothing waits for a model. Three steps of port calls,
-those of the recall included, and one write where something is to be kept."""
+those of the recall included. The recall's ledger row is written beside the planning and the rendering, and beside the
+one write where something is to be kept; it is waited for at the end."""
 
 from __future__ import annotations
 
@@ -33,11 +34,10 @@ from neve.store.keys import image_name
 from neve.usecases.compile.command import CompileCommand, Content
 from neve.usecases.compile.keep_epoch import keep_epoch
 from neve.usecases.compile.reads import Material, start_reads
+from neve.usecases.compile.recalls import Recalls
 from neve.usecases.images.event_images import name_images
 from neve.usecases.observe.model_down import QUEUED
 from neve.usecases.recall.answer import RecallAnswer, injected, transparency
-from neve.usecases.recall.command import RecallCommand
-from neve.usecases.recall.recall import recall
 from neve.usecases.recall.tool import tools
 
 EPOCH_ERROR = "epoch:error"
@@ -92,15 +92,24 @@ def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
     """Raises session_not_found, user_closed; 422 ``validation_failed`` where nothing is to be answered,
     ``budget_infeasible`` and ``profile_mismatch``."""
     _check(scope, command)
+    recalls = Recalls(scope, command)
+    try:
+        return _compiled(scope, command, recalls)
+    finally:
+        recalls.wait()
+
+
+def _compiled(scope: SessionScope, command: CompileCommand, recalls: Recalls) -> Compiled:
     began = scope.ports.clock.monotonic_ms()
     reads = start_reads(scope, read_only=command.dry_run, beside=command.bytes)
-    recalled = _recalled(scope, command, command.text) if command.text.strip() else None
+    if command.text.strip():
+        recalls.ask(command.text)
     material = reads.collect()
     for attempt in range(READINGS):
-        work = _Compilation.of(scope, command, material, recalled)
+        work = _Compilation.of(scope, command, material, recalls.answer)
         if work.recalls_now:
-            recalled = _recalled(scope, command, work.asked_text)
-            work = replace(work, recalled=recalled)
+            recalls.ask(work.asked_text)
+            work = replace(work, recalled=recalls.answer)
         made = work.plan()
         try:
             kept = None if command.dry_run else keep_epoch(scope, material, made, work.prefix)
@@ -111,7 +120,8 @@ def compile_context(scope: SessionScope, command: CompileCommand) -> Compiled:
             work, kept = work.flagged(EPOCH_ERROR), None
         except StoreUnavailable:
             work, kept = work.flagged(EPOCH_ERROR), None
-        return work.compiled(made, kept, scope.ports.clock.monotonic_ms() - began)
+        rendered = work.rendered(made)
+        return replace(work, recalled=recalls.recorded()).compiled(made, rendered, kept, began)
     raise AssertionError("the last attempt returns")
 
 
@@ -123,17 +133,6 @@ def _check(scope: SessionScope, command: CompileCommand) -> None:
     problems = budget_of(command.profile, scope.policy.effective_window).problems("budget_profile")
     if problems:
         raise NeveError("validation_failed", f"budget_profile: {problems[0].message}", errors=problems)
-
-
-def _recalled(scope: SessionScope, command: CompileCommand, query: str) -> RecallAnswer | None:
-    """Never an error: the reads say whether there is such a session."""
-    if not command.recalls:
-        return None
-    asked = RecallCommand(query, session_id=scope.session, beside_history=True, recorded=not command.dry_run)
-    try:
-        return recall(scope, asked)
-    except NeveError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +239,17 @@ class _Compilation:
         before = session_state.session.previous_at if session_state else None
         return session_text(self.scope.ports.clock.now(), meta, parse(before) if before else None)
 
-    def compiled(self, plan: Plan, kept: SessionEpoch | None, elapsed_ms: float) -> Compiled:
+    def rendered(self, plan: Plan) -> Mapping[str, Any] | None:
+        """None of a dry run."""
+        render = for_anthropic if self.command.format == "anthropic" else for_openai
+        return None if self.command.dry_run else render(plan.prompt)
+
+    def compiled(
+        self, plan: Plan, request: Mapping[str, Any] | None, kept: SessionEpoch | None, began_ms: float
+    ) -> Compiled:
         session_state = self.material.session_state
         before = session_state.epoch.prefix if session_state else None
         recall_flags = self.recalled.degraded if self.recalled else []
-        render = for_anthropic if self.command.format == "anthropic" else for_openai
         return Compiled(
             command=self.command,
             budget=self.budget,
@@ -253,9 +258,9 @@ class _Compilation:
             epoch=kept or (session_state.epoch if session_state else None),
             prefix_changed=before is not None and before != self.prefix,
             recalled=self.recalled,
-            request=None if self.command.dry_run else render(plan.prompt),
+            request=request,
             degraded=list(dict.fromkeys((*self.material.degraded, *recall_flags, *self.flags))),
-            elapsed_ms=round(elapsed_ms, 3),
+            elapsed_ms=round(self.scope.ports.clock.monotonic_ms() - began_ms, 3),
             prefix_sha=self.shas,
         )
 

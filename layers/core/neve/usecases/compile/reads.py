@@ -1,8 +1,7 @@
-"""What a prompt is made of, read beside the recall (docs/rules/compile.md#reads): one batch of rows, then the pack, the
-log and what changed, all at once, then images.
+"""What a prompt is made of, read beside the recall (docs/rules/compile.md#reads): the rows that say how far everything
+is, then the pack, the log and what changed, all at once, then images.
 
-The tasks of the second step wait for that of the first, which was started before them and waits for none: with every
-thread waiting it would be running."""
+The tasks of the second step wait for those of the first, which were started before them."""
 
 from __future__ import annotations
 
@@ -23,13 +22,14 @@ from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.runtime import Task
-from neve.ports.table import Item
+from neve.ports.table import Item, Key
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
+from neve.store.session_state import read_state
 from neve.usecases.compile.images import Images, load_images
 from neve.usecases.compile.updates import updates_since
-from neve.usecases.lag.memory_lag import MemoryLag, progress_rows, read_progress
+from neve.usecases.lag.memory_lag import MemoryLag, read_progress
 from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.pack.read_pack import PackView, pack_of
@@ -83,8 +83,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """None for what could not be read in time; ``degraded`` says what that is. ``took``: milliseconds of each part from
-    the beginning."""
+    """None for what could not be read in time; ``degraded`` says what that is."""
 
     session_state: SessionState | None
     pack: PackView | None
@@ -159,7 +158,8 @@ def start_reads(scope: SessionScope, *, read_only: bool = False, beside: int = 0
     answer."""
     start = scope.ports.tasks.start
     began = scope.ports.clock.monotonic_ms()
-    session_state = start(lambda: _session_state(scope))
+    state = start(lambda: read_state(scope.ports.table, scope.keys))
+    session_state = start(lambda: _session_state(scope, state))
     pack = start(lambda: _pack(scope, session_state.result(), read_only))
     parts = [start(partial(_part, scope, session_state, n)) for n in range(PARTS)]
     parts.append(start(lambda: _before(scope, session_state.result())))
@@ -179,10 +179,10 @@ def _all_of(aside: Task[Log], parts: Sequence[Task[list[Event]]]) -> list[Event]
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def _session_state(scope: SessionScope) -> SessionState:
-    """One batch read. Raises session_not_found and user_closed."""
+def _session_state(scope: SessionScope, state: Task[dict[Key, Item]]) -> SessionState:
+    """One batch read beside the query of ``state``. Raises session_not_found and user_closed."""
     keys = scope.keys
-    found = scope.ports.table.get_many([keys.head, keys.epoch, *progress_rows(keys)])
+    found = {**scope.ports.table.get_many([keys.head, keys.session_head]), **state.result()}
     progress, epoch = read_progress(keys, found), found.get(keys.epoch)
     head, now = rows.read_head(found.get(keys.head)), scope.ports.clock.now()
     rows_closed(head)  # nothing is left of a closed user's sessions

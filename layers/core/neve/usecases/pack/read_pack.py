@@ -78,16 +78,6 @@ def read_pack(
     return replace(view, lag=progress.lag(scope.ports.clock.now()) if progress else None)
 
 
-def current_pack(scope: SessionScope) -> PackView:
-    """The same of the current version, without the lag: a batch read of two rows, and no task beside it. Raises
-    session_not_found."""
-    try:
-        found = scope.ports.table.get_many([scope.keys.head, scope.keys.epoch])
-    except StoreUnavailable:
-        return PackView("unavailable", degraded=(UNAVAILABLE,))
-    return _view(scope, found, None, _holds_nothing)
-
-
 def _view(scope: SessionScope, found: Mapping[Key, Item], version: int | None, holds: Holds) -> PackView:
     """Raises session_not_found, pack_version_not_found."""
     keys = scope.keys

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from neve.domain.errors import NeveError
 from neve.domain.times import iso
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
+from neve.ports.runtime import Task
 from neve.ports.search import IndexModel
 from neve.scope import UserScope
 from neve.usecases.recall.answer import (
@@ -32,9 +33,36 @@ LEDGER_MS = 100.0
 somebody will want to look up."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """An answer, while its ledger row is being written. ``row``: its id; None of a user who is being erased. No task
+    for a recall that is not recorded."""
+
+    answer: RecallAnswer
+    row: Task[str | None] | None = None
+    deadline_ms: float | None = None
+
+    def recorded(self) -> RecallAnswer:
+        """With the id of its ledger row, or with the flag that there is none. A user who is being erased has
+        neither."""
+        answer = self.answer
+        if self.row is None:
+            return answer
+        try:
+            return replace(answer, recall_id=self.row.result(self.deadline_ms))
+        except (StoreUnavailable, NeveError, DeadlineExceeded):
+            degraded, told = [*answer.degraded, LEDGER_ERROR], [*answer.transparency, degradation_line(LEDGER_ERROR)]
+            return replace(answer, degraded=degraded, transparency=told)
+
+
 def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
     """Three steps of port calls and the ledger write. Raises 422 (the scope ``session`` without a session),
     session_not_found, user_closed."""
+    return recall_and_record(scope, command).recorded()
+
+
+def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
+    """The same for a caller that has something to do with the answer, and waits for ``recorded`` behind that."""
     request = resolve(scope.policy, command)
     was_warm = len(scope.ports.caches.of(QUERY_VECTORS)) > 0
     budget = TimeBudget(scope.ports.clock, request.budget_ms, scope.ports.clock.monotonic_ms())
@@ -61,7 +89,7 @@ def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
     found = replace(found, dropped=[*found.dropped, *unfit])
     if command.debug:
         answer = replace(answer, debug=_debug(scope.ports.embedder.model, request, found, was_warm=was_warm))
-    return _recorded(scope, request, found, answer) if command.recorded else answer
+    return _recording(scope, request, found, answer) if command.recorded else Recording(answer)
 
 
 def _state(found: Found, any_hit: bool) -> ResultState:
@@ -70,12 +98,11 @@ def _state(found: Found, any_hit: bool) -> ResultState:
     return "none" if found.searched else "not_searched"
 
 
-def _recorded(scope: UserScope, request: ResolvedRequest, found: Found, answer: RecallAnswer) -> RecallAnswer:
-    """With the id of its ledger row, or with the flag that there is none. A user who is being erased has neither."""
+def _recording(scope: UserScope, request: ResolvedRequest, found: Found, answer: RecallAnswer) -> Recording:
     now = scope.ports.clock.now()
     recall_id = f"rcl_{scope.ports.ids.ulid(now)}"
 
-    def write() -> bool:
+    def write() -> str | None:
         record = RecallRecord(
             id=recall_id,
             at=iso(now),
@@ -91,15 +118,10 @@ def _recorded(scope: UserScope, request: ResolvedRequest, found: Found, answer: 
             hits=recorded_hits(answer.hits, found.dropped),
             degraded=answer.degraded,
         )
-        return record_recall(scope, found.head, record)
+        return recall_id if record_recall(scope, found.head, record) else None
 
     deadline_ms = max(answer.budget_ms - answer.elapsed_ms, 0.0) + LEDGER_MS + scope.ports.clock.monotonic_ms()
-    try:
-        recorded = scope.ports.tasks.start(write).result(deadline_ms)
-    except (StoreUnavailable, NeveError, DeadlineExceeded):
-        degraded, told = [*answer.degraded, LEDGER_ERROR], [*answer.transparency, degradation_line(LEDGER_ERROR)]
-        return replace(answer, degraded=degraded, transparency=told)
-    return replace(answer, recall_id=recall_id) if recorded else answer
+    return Recording(answer, scope.ports.tasks.start(write), deadline_ms)
 
 
 def _debug(model: IndexModel, request: ResolvedRequest, found: Found, *, was_warm: bool) -> Mapping[str, Any]:

@@ -15,12 +15,13 @@ from neve.ports.errors import DeadlineExceeded
 from neve.ports.table import Item
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
+from neve.store.session_state import read_state
 from neve.store.transact import transact
 from neve.usecases.lag.memory_lag import MemoryLag
 from neve.usecases.observe.model_down import queued
 from neve.usecases.pack.build_pack import pointer_to
-from neve.usecases.pack.read_pack import PackView, current_pack
-from neve.usecases.sessions.read_sessions import SessionView, session_rows, view_of
+from neve.usecases.pack.read_pack import PackView, pack_of
+from neve.usecases.sessions.read_sessions import SessionView, view_of
 
 DEADLINE = "deadline"
 
@@ -56,7 +57,7 @@ def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     wanted = _screened(scope, wanted)
     budget = wanted.budget_ms if wanted.budget_ms is not None else scope.policy.session_start_budget_ms
     view, created = _ensure(scope, wanted)
-    pack = _pack_within(scope.of_session(view.head.session_id), start, budget)
+    pack = _pack_within(scope.of_session(view.head.session_id), view.epoch, start, budget)
     if pack.manifest:  # this very call may have built it
         view = replace(view, epoch=replace(view.epoch, pack=pointer_to(pack.manifest)))
     degraded = [*pack.degraded, *queued(view.marker, view.head.complete_seq)]
@@ -88,10 +89,10 @@ def _screened(scope: UserScope, wanted: OpenSession) -> OpenSession:
     return replace(wanted, title=title, user_meta=walk.value(wanted.user_meta))
 
 
-def _pack_within(scope: SessionScope, start: float, budget: int) -> PackView:
+def _pack_within(scope: SessionScope, epoch: SessionEpoch, start: float, budget: int) -> PackView:
     if budget <= 0:
         return PackView("unavailable", degraded=(DEADLINE,))
-    task = scope.ports.tasks.start(lambda: current_pack(scope))
+    task = scope.ports.tasks.start(lambda: pack_of(scope, epoch))
     try:
         return task.result(start + budget)
     except DeadlineExceeded:
@@ -106,7 +107,8 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool]:
 
     def attempt() -> tuple[SessionView, bool]:
         now = ports.clock.now()
-        found = ports.table.get_many([keys.head, *session_rows(keys), keys.newest_session])
+        state = ports.tasks.start(lambda: read_state(ports.table, keys))
+        found = {**ports.table.get_many([keys.head, keys.session_head, keys.newest_session]), **state.result()}
         head = rows.read_head(found.get(keys.head))
         rows.writable(head)
         view = view_of(keys, found, now)

@@ -1,0 +1,49 @@
+"""The recalls of one prompt. What they found is worked with while their ledger rows are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from neve.domain.errors import NeveError
+from neve.scope import SessionScope
+from neve.usecases.compile.command import CompileCommand
+from neve.usecases.recall.answer import RecallAnswer
+from neve.usecases.recall.command import RecallCommand
+from neve.usecases.recall.recall import Recording, recall_and_record
+
+
+@dataclass(slots=True)
+class Recalls:
+    """Of one call; the last one counts."""
+
+    scope: SessionScope
+    command: CompileCommand
+    made: list[Recording] = field(default_factory=list)
+    last: Recording | None = None
+
+    def ask(self, query: str) -> None:
+        """Never an error: the reads say whether there is such a session."""
+        if not self.command.recalls:
+            return
+        recorded = not self.command.dry_run
+        asked = RecallCommand(query, session_id=self.scope.session, beside_history=True, recorded=recorded)
+        try:
+            self.last = recall_and_record(self.scope, asked)
+        except NeveError:
+            self.last = None
+        else:
+            self.made.append(self.last)
+
+    @property
+    def answer(self) -> RecallAnswer | None:
+        """Without the id of its ledger row."""
+        return self.last.answer if self.last else None
+
+    def recorded(self) -> RecallAnswer | None:
+        return self.last.recorded() if self.last else None
+
+    def wait(self) -> None:
+        """For the row of each, also behind an error: who is answered finds all of them in the ledger, and a function
+        that has answered may stand still in the middle of a write."""
+        for one in self.made:
+            one.recorded()

@@ -1,0 +1,48 @@
+"""How many port calls it takes to open a session again, and how many of them one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neve.usecases.pack.build_pack import build_pack
+from neve.usecases.sessions.open_session import OpenedSession, OpenSession, open_session
+from tests.unit.recall_world import RecallWorld
+
+STEP_MS = 10
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[RecallWorld]:
+    made = RecallWorld.make(tmp_path)
+    made.remember("likes tea")
+    opened(made)
+    made.say("hello", "hi")
+    yield made
+    made.close()
+
+
+def opened(world: RecallWorld) -> OpenedSession:
+    return open_session(world.user(), OpenSession("s1"))
+
+
+def test_a_session_that_is_there_is_one_step(world: RecallWorld) -> None:
+    world.rows.calls.clear()
+    world.broken(f"table=slow:{STEP_MS}")
+    again = opened(world)
+    assert not again.created and again.pack.state == "ready" and again.view.head.last_seq == 2
+    assert dict(world.rows.calls) == {"get_many": 1, "query": 1}
+    assert again.elapsed_ms == STEP_MS
+
+
+def test_its_pack_is_the_one_that_its_epoch_names(world: RecallWorld) -> None:
+    before = opened(world)
+    world.remember("likes milk")
+    assert opened(world).pack.text == before.pack.text
+    built = build_pack(world.session, "horizon").manifest
+    again = opened(world)
+    assert again.pack.manifest is not None and again.view.epoch.pack is not None
+    assert again.pack.manifest.pack_version == again.view.epoch.pack.pack_version == built.pack_version
+    assert "likes milk" in str(again.pack.text)
