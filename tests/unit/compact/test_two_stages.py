@@ -335,8 +335,10 @@ def test_while_the_model_is_down_nothing_moves(world: World) -> None:
     assert (view.covers, get_session(scope_of(world)).epoch.epoch) == (None, 0)
     assert view.events[seq - 1].content == OUTPUT
     assert world.table.get(scope_of(world).keys.summary(1)) is None
+    assert world.model_is_down
     compact_session(scope_of(world), body)
     assert get_session(scope_of(world)).epoch.epoch == 1
+    assert not world.model_is_down
 
 
 def test_a_model_that_refuses_the_request_fails_the_job(world: World) -> None:

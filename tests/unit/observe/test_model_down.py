@@ -14,7 +14,8 @@ from neve.ports.errors import ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compile.reads import start_reads
-from neve.usecases.observe.model_down import NOTED_EVERY, QUEUED, queued_of
+from neve.usecases.lag.note_model import NOTED_EVERY
+from neve.usecases.observe.model_down import QUEUED, queued_of
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.sessions.open_session import OpenSession, open_session
 from tests.unit.world import World

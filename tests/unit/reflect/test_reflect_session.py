@@ -13,7 +13,7 @@ import pytest
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Priority, Status
 from neve.observing import Reflected, ReflectedRow
-from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.errors import Conflict, ModelUnavailable, StoreUnavailable
 from neve.ports.table import Index, Page, WriteOp
 from neve.store import rows
 from neve.store.memories import active_memories
@@ -24,6 +24,7 @@ from neve.usecases.memories.create_memory import NewMemory, create_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.observe.extract_session import extract_session
+from neve.usecases.observe.model_down import QUEUED, queued_of
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.gather_pack import gather_pack
@@ -101,6 +102,20 @@ def test_below_the_trigger_nothing_happens(world: World) -> None:
     fill(world, passes=6)
     assert reflect(world) == []
     assert world.observer.reflected == []
+
+
+def test_what_comes_while_the_model_gives_a_reflection_no_answer_is_said_to_wait(world: World) -> None:
+    """Its message is hidden until it comes again, and with it the passes over what the session says next."""
+    fill(world)
+    scope = world.user("ann").of_session("s1")
+    world.observer.reflections = [ModelUnavailable("529")]
+    with pytest.raises(ModelUnavailable):
+        reflect(world)
+    assert (world.model_is_down, queued_of(scope)) == (True, ())
+    world.say("and then", "yes")
+    assert queued_of(scope) == (QUEUED,)
+    assert len(reflect(world)) == 1
+    assert (world.model_is_down, queued_of(scope)) == (False, ())
 
 
 def test_sources_that_another_worker_has_folded_meanwhile_are_not_replaced_again(world: World) -> None:

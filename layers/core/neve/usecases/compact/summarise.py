@@ -20,6 +20,7 @@ from neve.domain.tokens import trim_to
 from neve.observing import SecondsLeft, Summarised, SummaryInput
 from neve.ports.errors import ContentRefused
 from neve.scope import SessionScope
+from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.privacy.screen_answers import screen_summary
 
 MAX_REQUEST = 150_000
@@ -106,7 +107,8 @@ def summarise(
         if seconds_left() < scope.ports.observer.longest_s:
             raise NoTimeToSummarise
         try:
-            answer = scope.ports.observer.summarise(given)
+            with noting_the_model(scope.ports):
+                answer = scope.ports.observer.summarise(given)
             done = replace(answer, summary=screen_summary(scope, answer.summary))
         except ContentRefused:
             reason = REFUSED

@@ -21,6 +21,7 @@ from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.memories import active_memories
+from neve.usecases.lag.note_model import noting_what_waits, waits_no_longer
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.privacy.screen_answers import screen_reflected
 from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
@@ -81,7 +82,10 @@ def fold_session(
         raise NoTimeToReflect
     groups = [ReflectGroup(m.id, m.text, m.provenance.seq_from, m.provenance.seq_to, m.observed_at) for m in sources]
     given = ReflectInput(scope.session, groups, policy.reflection_target, seconds_left)
-    reflected = screen_reflected(scope, scope.ports.observer.reflect(given))
+    with noting_what_waits(scope):
+        answer = scope.ports.observer.reflect(given)
+    waits_no_longer(scope, marker)
+    reflected = screen_reflected(scope, answer)
     timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
     new = _new_rows(scope, reflected, sources, timezone)
     if heard is not None:
