@@ -346,10 +346,12 @@ def test_a_model_that_refuses_the_request_fails_the_job(world: World) -> None:
     body = ask(world)
     world.observer.summaries = [ModelRefused("401")]
 
-    compact_session(scope_of(world), body)
+    report = compact_session(scope_of(world), body)
 
     job = get_job(world.user("ann"), body["job_id"])
     assert job.status == "failed"
+    assert report is not None and str(report.failure) == "401"
+    assert world.model_is_down
     assert "401" in job.result["reason"]
     assert get_session(scope_of(world)).epoch.epoch == 0
 

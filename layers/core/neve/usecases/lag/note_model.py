@@ -11,7 +11,7 @@ from datetime import timedelta
 from neve.domain.records.markers import SessionMarker
 from neve.domain.times import iso, parse
 from neve.ports.engines import Ports
-from neve.ports.errors import Conflict, ModelUnavailable, StoreUnavailable
+from neve.ports.errors import Conflict, ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.tenants.leg_health import OBSERVER, no_leg_trouble, put_leg_trouble
@@ -22,11 +22,13 @@ NOTED_EVERY = timedelta(minutes=5)
 
 @contextmanager
 def noting_the_model(ports: Ports) -> Iterator[None]:
-    """Around a question to the observer: whether it answered is said by health, and once in the log. Raises what is
-    raised inside."""
+    """Around a question to the observer: whether it answered is said by health, and once in the log. That it will not
+    read what it was shown is an answer. Raises what is raised inside."""
     try:
         yield
-    except ModelUnavailable as error:
+    except ContentRefused:
+        raise
+    except (ModelUnavailable, ModelRefused) as error:
         _note(ports, str(error))
         raise
     if ports.caches.troubles.worked(OBSERVER):
@@ -40,7 +42,9 @@ def noting_what_waits(scope: SessionScope) -> Iterator[None]:
     try:
         with noting_the_model(scope.ports):
             yield
-    except ModelUnavailable:
+    except ContentRefused:
+        raise
+    except (ModelUnavailable, ModelRefused):
         with suppress(StoreUnavailable, Conflict):
             _note_marker(scope)
         raise
