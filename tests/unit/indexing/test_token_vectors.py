@@ -248,6 +248,23 @@ def test_what_a_tenant_has_is_encoded_when_its_policy_becomes_late(full: RecallW
     assert read_policy(full.scope).encoding_users == 0
 
 
+def test_what_could_not_be_encoded_is_not_said_to_be(full: RecallWorld) -> None:
+    """Nor is a drain done that waits for it."""
+    full.with_policy(rerank="late")
+    full.broken("late=status:403")
+    full.pump()
+    assert encoded(full) == set()
+    assert read_policy(full.scope).encoding_users == 2
+    job = drain_embeddings(full.scope, None, wait_s=0)
+    full.pump()
+    assert read_drain(full.scope, job.id).result["pending"] == 2
+    full.broken()
+    again = drain_embeddings(full.scope, None, wait_s=0)
+    full.pump()
+    assert len(encoded(full)) == EVERYTHING
+    assert [read_drain(full.scope, one.id).status for one in (job, again)] == ["done", "done"]
+
+
 def test_how_far_it_is_can_be_read(full: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_policy(full.scope).encoding_users is None
     full.with_policy(rerank="late")
