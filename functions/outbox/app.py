@@ -16,13 +16,15 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG
     """A batch of a stream. A stream is repeated from the first record that is named as failed, so should the batch fail
     as one, each record is tried by itself, in order, and the first that fails is named."""
     changes = [read_change(record) for record in event["Records"]]
-    if _dispatched(changes):
-        observability.emit_metrics("outbox", model_metrics(changes))
-        return {"batchItemFailures": []}
-    for change in changes:
-        if not _dispatched([change]):
-            return {"batchItemFailures": [{"itemIdentifier": change.sequence_number}]}
-    return {"batchItemFailures": []}
+    failed = None if _dispatched(changes) else _first_failed(changes)
+    done = changes if failed is None else changes[:failed]
+    observability.emit_metrics("outbox", model_metrics(done))
+    return {"batchItemFailures": [{"itemIdentifier": change.sequence_number} for change in changes[len(done) :][:1]]}
+
+
+def _first_failed(changes: list[Change]) -> int | None:
+    """Its place; None where each succeeds by itself."""
+    return next((n for n, change in enumerate(changes) if not _dispatched([change])), None)
 
 
 def _dispatched(changes: list[Change]) -> bool:

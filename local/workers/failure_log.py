@@ -20,3 +20,8 @@ def report(what: str, error: BaseException) -> None:
         because = f" (from {type(cause).__qualname__})" if cause is not None else ""
         shown = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__ + because + "\n"
     print(f"{what}:\n{shown}", end="", file=sys.stderr, flush=True)
+
+
+def report_given_up(function: str, changes: int, attempts: int) -> None:
+    """Once for each part of a stream that is not tried any more; each attempt has said why."""
+    print(f"{function}: {changes} changes were given up after {attempts} attempts", file=sys.stderr, flush=True)

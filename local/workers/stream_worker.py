@@ -13,7 +13,7 @@ from local.engine.sqlite_table import Change
 from local.engines import ChangeFeed
 from local.template import StreamSource
 from local.workers.event_filter import attributes_of, lets_through
-from local.workers.failure_log import report
+from local.workers.failure_log import report, report_given_up
 from local.workers.worker_events import failed_items, outline, sequence_number, stream_event
 
 FIRST_RETRY_S, MAX_RETRY_S = 0.2, 10.0
@@ -121,6 +121,7 @@ class StreamWorker:
             self._segments.appendleft(_Segment(changes[middle:], attempts))
             self._segments.appendleft(_Segment(changes[:middle], attempts))
         elif 0 <= self._source.max_retries <= attempts:
+            report_given_up(self._source.function, len(changes), attempts + 1)
             self._give_up(changes, attempts + 1)
             self._advance(changes[-1])
         else:

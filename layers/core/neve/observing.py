@@ -136,13 +136,15 @@ class SummaryInput:
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """``summary`` is empty when nothing was worth a word. ``prompt_version`` None: no model was asked."""
+    """``summary`` is empty when nothing was worth a word. ``prompt_version`` None: no model was asked. ``left_out``:
+    how many items of the answer had no room as a whole."""
 
     summary: SummaryText
     model: str
     prompt_version: str | None = None
     usage: Mapping[str, int] = field(default_factory=dict)
     calls: int = 1
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
             return
         if report.left_off_at is not None:
             _send_again(ports, queue, record, _with_progress(ports, body, report.left_off_at))
-        _report(queue, body.get(FIELD, record.message_id), report)
+        _report(queue, body.get(FIELD, record.message_id), report, body.get("job_id"))
 
     # one processor a call: it holds the state of its batch
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)
@@ -102,8 +102,10 @@ def _send_again(ports: Ports, queue: QueueName, record: SQSRecord, body: dict[st
     ports.queue.send(queue, [again(body, group, f"{record.message_id}.again")])
 
 
-def _report(queue: QueueName, correlation_id: str, report: ObservationReport) -> None:
+def _report(queue: QueueName, correlation_id: str, report: ObservationReport, job_id: str | None) -> None:
     """Log and count what this worker could not observe or have summarised."""
+    if report.failure is not None:
+        observability.failed(queue, correlation_id, report.failure, job_id)
     unobservable, images = report.unreported()
     for one in unobservable:
         observability.event_unobservable(queue, correlation_id, one["seq"], one["reason"])
@@ -121,6 +123,7 @@ def _report(queue: QueueName, correlation_id: str, report: ObservationReport) ->
     if facts["not_read"]:
         observability.malformed_facts_dropped(queue, correlation_id, facts["not_read"])
     counts = {
+        "PassesFailed": int(report.failure is not None),
         "EventsUnobservable": len(unobservable),
         "ImagesLeftOut": len(images),
         "SummariesRefused": int(report.summary_refused),

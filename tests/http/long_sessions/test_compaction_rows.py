@@ -323,7 +323,7 @@ def test_d35_originals_are_archived_and_stay_readable(small: Person) -> None:
 
 
 @pytest.mark.controls
-def test_d35_while_the_model_is_down_nothing_is_archived(small: Person, controls: Controls) -> None:
+def test_d35_while_the_model_is_down_nothing_is_archived(small: Person, api: ApiClient, controls: Controls) -> None:
     """It fails in the middle: what is covered was observed, the summary cannot be had."""
     small.open("s1")
     small.append("s1", *tool_turn("a" * 6_000, "t1")[:2])
@@ -341,12 +341,15 @@ def test_d35_while_the_model_is_down_nothing_is_archived(small: Person, controls
     events = small.events("s1")
     assert not any(event["archived"] or event["pruned"] for event in events)
     assert small.expect(200, "GET", f"/jobs/{job['id']}")["status"] in ("queued", "running")
+    health = api.expect(200, "GET", "/v1/health")
+    assert [(trouble["what"], trouble["kind"]) for trouble in health["troubles"]] == [("observer", "failing")]
 
     controls.faults()
     done = small.compact("s1")
     assert done["result"]["outcome"] == "covered"
     assert small.session("s1")["epoch"] == 1
     assert small.events("s1")[2]["pruned"]
+    assert api.expect(200, "GET", "/v1/health")["troubles"] == []
 
 
 # --- long sessions ----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 from functions.embed import app as embed_app
 from functions.outbox import app as outbox_app
 from local.workers.worker_events import sequence_number, stream_event
-from neve import wiring
+from neve import observability, wiring
 from neve.domain.records.memories import Status
 from neve.domain.records.sessions import EventType
 from neve.ports.queue import QueueName
@@ -22,6 +22,7 @@ from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.jobs.messages.observation import observation_job_id
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.sessions.append_events import NewEvent, append_events
+from neve.usecases.tenants.usage import usage_put
 from tests.unit.recall_world import RecallWorld
 
 USER, ASSISTANT = EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE
@@ -239,6 +240,33 @@ def test_a_batch_that_fails_is_named_from_its_first_failure_on(
     assert failed["itemIdentifier"] == sequence_number(first)
     assert outbox([change for change in changes if change.seq >= first.seq]) == []
     assert [message.body["id"] for _, message in installed.queue.sent] == [tea]
+
+
+@pytest.mark.parametrize("broken_for", [1, 2])
+def test_what_a_model_cost_is_counted_also_of_a_batch_that_failed_as_one(
+    installed: RecallWorld, monkeypatch: pytest.MonkeyPatch, broken_for: int
+) -> None:
+    """Once: what is named as failed comes again, and is counted then."""
+    keys = installed.tenant.keys.of_user("ann")
+    installed.rows.write([usage_put(keys, None, {"model_calls": 1, "model_input_tokens": 7})])
+    installed.remember("tea")
+    counted: list[float] = []
+    monkeypatch.setattr(
+        observability, "emit_metrics", lambda _, values: counted.append(values.get("ModelInputTokens", 0))
+    )
+    send, calls = installed.queue.send, iter(range(10))
+
+    def fails_at_first(queue: Any, messages: Any) -> None:
+        if next(calls) < broken_for:
+            raise RuntimeError("no queue")
+        send(queue, messages)
+
+    monkeypatch.setattr(installed.queue, "send", fails_at_first)
+    changes = installed.rows.read_changes(0, 100)
+    failed = [one["itemIdentifier"] for one in outbox(changes)]
+    assert len(failed) == broken_for - 1
+    outbox([change for change in changes if sequence_number(change) in failed])
+    assert sum(counted) == 7
 
 
 def test_the_embed_function_names_the_messages_that_failed(

@@ -13,6 +13,7 @@ from neve.store.stream_records import Change
 from neve.usecases.background.dispatch_changes import dispatch_changes
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.lag.memory_lag import leave_if_caught_up
+from neve.usecases.memories.trace_memory import trace_memory
 from tests.unit.recall_world import RecallWorld
 
 
@@ -60,3 +61,18 @@ def test_a_session_that_is_up_to_date_is_looked_at_when_it_may_be_idle(world: Re
     assert (world.rows.get(keys.open_session) or {})["due_sk"] > "2026"
     world.clock.move(minutes=61)
     assert sweep_due(world)["orphans"] == 1
+
+
+def test_when_a_memory_was_last_answered_with_is_said_by_its_next_recall(world: RecallWorld) -> None:
+    """Not made up for. Its trace knows all the same."""
+    memory_id = world.remember("Ann likes trains.")
+    world.pump()
+    world.ask("trains")
+    world.rows.discard_changes(world.rows.read_changes(0, 1_000)[-1].seq)
+    world.clock.move(minutes=25)
+    sweep_due(world)
+    assert world.memory(memory_id).last_accessed_at is None
+    assert len(trace_memory(world.user(), memory_id).surfaced) == 1
+    world.ask("trains")
+    world.pump()
+    assert world.memory(memory_id).last_accessed_at is not None

@@ -85,13 +85,15 @@ def test_a_summary_over_its_target_is_asked_for_once_more_and_then_cut() -> None
     actual = estimate(render_summary(prompt.read_summary_answer(too_long))) - HEADINGS_TOKENS
     assert f"was {actual} tokens long; at most {250 - HEADINGS_TOKENS} tokens" in model.asked(1)
     assert done.summary.insights == (LONG.strip(),)
+    assert done.left_out == 8
     assert estimate(render_summary(done.summary)) <= 250
 
 
 def test_a_shorter_second_answer_is_taken() -> None:
     model = Model({"insights": [LONG] * 9}, {"decisions": ["Go by train."]})
 
-    assert PromptedObserver(model, "m").summarise(given_input()).summary == SummaryText(decisions=("Go by train.",))
+    done = PromptedObserver(model, "m").summarise(given_input())
+    assert (done.summary, done.left_out) == (SummaryText(decisions=("Go by train.",)), 0)
 
 
 def test_without_time_for_another_call_it_is_cut_at_once() -> None:

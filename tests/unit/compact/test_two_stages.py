@@ -322,6 +322,17 @@ def test_events_that_a_request_has_no_room_for_are_told(world: World, cap: int) 
     assert ("summary_events_not_shown" in job.result) is (cap == 100)
 
 
+@pytest.mark.parametrize(("items", "left_out"), [(1, None), (9, 11)])
+def test_items_that_a_summary_has_no_room_for_are_told(world: World, items: int, left_out: int | None) -> None:
+    """Those that the observer has left out, and those that give way to the request under way."""
+    turns(world, 12)
+    answer = SummaryText(insights=tuple(f"{n} " + "x" * 300 for n in range(items)))
+    world.observer.summaries = [Summarised(answer, "m-1", prompt_version="1", left_out=3 if items > 1 else 0)]
+    job = compact(world)
+    assert len(summary(world, 1).insights) == (1 if left_out is None else items + 3 - left_out)
+    assert job.result.get("summary_items_left_out") == left_out
+
+
 def test_while_the_model_is_down_nothing_moves(world: World) -> None:
     seq = tool_turn(world)
     turns(world, 12)
@@ -335,8 +346,10 @@ def test_while_the_model_is_down_nothing_moves(world: World) -> None:
     assert (view.covers, get_session(scope_of(world)).epoch.epoch) == (None, 0)
     assert view.events[seq - 1].content == OUTPUT
     assert world.table.get(scope_of(world).keys.summary(1)) is None
+    assert world.model_is_down
     compact_session(scope_of(world), body)
     assert get_session(scope_of(world)).epoch.epoch == 1
+    assert not world.model_is_down
 
 
 def test_a_model_that_refuses_the_request_fails_the_job(world: World) -> None:
@@ -344,10 +357,12 @@ def test_a_model_that_refuses_the_request_fails_the_job(world: World) -> None:
     body = ask(world)
     world.observer.summaries = [ModelRefused("401")]
 
-    compact_session(scope_of(world), body)
+    report = compact_session(scope_of(world), body)
 
     job = get_job(world.user("ann"), body["job_id"])
     assert job.status == "failed"
+    assert report is not None and str(report.failure) == "401"
+    assert world.model_is_down
     assert "401" in job.result["reason"]
     assert get_session(scope_of(world)).epoch.epoch == 0
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from local.controls.fixture_token_encoder import FixtureTokenEncoder
 from neve.domain.records.memories import Status
+from neve.domain.tenants.policy import Policy
 from neve.ports.queue import Message, QueueName
 from neve.ports.table import Delete
-from neve.scope import UserData
+from neve.scope import Tenant, TenantScope, UserData
 from neve.store.keys import UserKeys, leg_health
+from neve.store.partitions import due_rows
 from neve.store.tenants.leg_health import read_leg_troubles
-from neve.store.token_vectors import TokenVectors, read_late_progress, read_token_vectors
+from neve.store.token_vectors import LATE, TokenVectors, read_late_progress, read_token_vectors
 from neve.usecases.background.refill_queues import refill_queues
+from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.erase.erase_user import begin_erasure, erase_user
 from neve.usecases.indexing import embed_rows as worker
 from neve.usecases.indexing.drain_embeddings import drain_embeddings, read_drain
@@ -25,6 +28,7 @@ from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tenants.read_policy import read_policy
 from neve.usecases.tenants.user_stats import user_stats
+from neve.usecases.tenants.write_policy import write_policy
 from tests.unit.recall_world import RecallWorld, told
 
 ANN = UserKeys("acme", "ann")
@@ -244,6 +248,23 @@ def test_what_a_tenant_has_is_encoded_when_its_policy_becomes_late(full: RecallW
     assert read_policy(full.scope).encoding_users == 0
 
 
+def test_what_could_not_be_encoded_is_not_said_to_be(full: RecallWorld) -> None:
+    """Nor is a drain done that waits for it."""
+    full.with_policy(rerank="late")
+    full.broken("late=status:403")
+    full.pump()
+    assert encoded(full) == set()
+    assert read_policy(full.scope).encoding_users == 2
+    job = drain_embeddings(full.scope, None, wait_s=0)
+    full.pump()
+    assert read_drain(full.scope, job.id).result["pending"] == 2
+    full.broken()
+    again = drain_embeddings(full.scope, None, wait_s=0)
+    full.pump()
+    assert len(encoded(full)) == EVERYTHING
+    assert [read_drain(full.scope, one.id).status for one in (job, again)] == ["done", "done"]
+
+
 def test_how_far_it_is_can_be_read(full: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_policy(full.scope).encoding_users is None
     full.with_policy(rerank="late")
@@ -334,6 +355,55 @@ def test_a_queue_that_was_lost_is_filled_again(full: RecallWorld) -> None:
     refill_queues(full, lambda _: None)
     full.pump()
     assert len(encoded(full)) == EVERYTHING
+
+
+def lost(world: RecallWorld, rerank: Literal["linear", "late"]) -> None:
+    """A change of the policy whose batch the stream gives up."""
+    write_policy(world.scope, Policy(rerank=rerank))
+    while changes := world.rows.read_changes(0, 100):
+        world.rows.discard_changes(changes[-1].seq)
+
+
+def swept(world: RecallWorld, minutes: float) -> int:
+    world.clock.move(minutes=minutes)
+    return sweep_due(world)["encodings"]
+
+
+def test_a_policy_whose_change_the_stream_gave_up_is_found_by_the_sweep(full: RecallWorld) -> None:
+    lost(full, "late")
+    assert read_policy(TenantScope(full, Tenant("acme", Policy(rerank="late")))).encoding_users == 1
+    assert swept(full, 5) == 0, "its change may be on its way"
+    assert swept(full, 20) == 1
+    assert swept(full, 5) == 0, "and so may the message"
+    full.pump()
+    for user in ("ann", "bob"):
+        assert len(encoded(full, full.tenant.keys.of_user(user))) == EVERYTHING
+    assert swept(full, 25) == 0
+
+
+def test_a_message_of_the_sweep_that_is_lost_is_sent_again(full: RecallWorld) -> None:
+    lost(full, "late")
+    assert swept(full, 25) == 1
+    full.taken(QueueName.EMBED)
+    assert swept(full, 25) == 1
+
+
+def test_a_tenant_that_is_being_told_is_left_alone(full: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_policy(full.scope, Policy(rerank="late"))
+    [begin] = [message for message in full.dispatch() if message.body["kind"] == "late_tenant"]
+    full.clock.move(minutes=25)
+    monkeypatch.setattr(worker, "ENCODING_MS", 0)
+    worker.embed_rows(full, told([begin]))
+    assert swept(full, 5) == 0
+    assert [message.body["kind"] for message in full.taken(QueueName.EMBED)] == ["late_tenant"]
+
+
+def test_a_policy_that_is_not_late_any_more_has_nothing_encoded(full: RecallWorld) -> None:
+    lost(full, "late")
+    lost(full, "linear")
+    assert swept(full, 25) == 0
+    assert not any(message.body["kind"] == "late_tenant" for message in full.taken(QueueName.EMBED))
+    assert list(due_rows(full.rows, LATE)) == []
 
 
 def test_what_cannot_be_recalled_is_not_encoded(world: RecallWorld) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,13 +11,19 @@ import pytest
 
 from neve import observability
 from neve.domain.times import parse
-from neve.ports.errors import ModelUnavailable
+from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.queue import QueueName
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.usecases.compile.reads import start_reads
-from neve.usecases.observe.model_down import NOTED_EVERY, QUEUED, queued_of
+from neve.usecases.jobs.messages.observation import observation_message
+from neve.usecases.lag.note_model import NOTED_EVERY
+from neve.usecases.observe.extract_session import extract_session
+from neve.usecases.observe.model_down import QUEUED, queued_of
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.sessions.open_session import OpenSession, open_session
+from neve.usecases.tenants.create_tenant import create_tenant
+from neve.worker import process_fifo
 from tests.unit.world import World
 
 
@@ -66,6 +73,37 @@ def test_what_waits_for_a_model_is_said_until_it_has_answered(world: World) -> N
     assert said(world) == [False] * 3
     assert (failed_at(world), world.user().ports.caches.troubles.active()) == (None, ())
     assert not world.model_is_down
+
+
+def test_a_model_that_refuses_every_request_is_said_by_health_log_and_metric(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_tenant(world, "acme")
+    world.say("one", "two")
+    logged: list[tuple[str, str, str | None]] = []
+    counted: list[dict[str, float]] = []
+    monkeypatch.setattr(observability, "failed", lambda where, _, error, job: logged.append((where, str(error), job)))
+    monkeypatch.setattr(observability, "emit_metrics", lambda _, values: counted.append(values))
+    world.observer.answers.append(ModelRefused("status 401"))
+    message = observation_message(scope_of(world).keys, 1, 2)
+    record = {"messageId": "m-1", "body": json.dumps(message.body), "attributes": {}}
+    answer = process_fifo(world, {"Records": [record]}, None, QueueName.EXTRACT, extract_session)
+    assert answer == {"batchItemFailures": []}, "it would not help to send it again"
+    assert logged == [("extract", "status 401", message.body["job_id"])]
+    assert counted == [{"PassesFailed": 1}]
+    assert world.model_is_down
+    assert said(world) == [True] * 3
+    observe_session(scope_of(world), 1)
+    assert not world.model_is_down
+    assert said(world) == [False] * 3
+
+
+def test_an_event_that_the_model_will_not_read_is_no_outage(world: World) -> None:
+    world.say("one", "two")
+    world.observer.answers.append(ContentRefused("status 400"))
+    observe_session(scope_of(world), 1)
+    assert not world.model_is_down
+    assert failed_at(world) is None
 
 
 def test_a_marker_is_not_written_with_every_failure(world: World) -> None:

@@ -13,6 +13,7 @@ from neve.domain.records.sessions import Event, EventType
 from neve.observing import Observed, ObservedLine, PassInput
 from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.queue import Message, QueueName
+from neve.store import rows
 from neve.usecases.compact.compact_session import compact_session
 from neve.usecases.compact.request_compaction import request_compaction
 from neve.usecases.jobs.messages.compaction import message_of_row
@@ -261,6 +262,19 @@ def test_images_of_an_event_above_the_cap_are_told(world: World) -> None:
     [[shown]] = [one.events for one in world.observer.passes]
     assert blocks(shown) == ["text", "image"], "an image weighs 1,600 tokens"
     assert (report.images_left_out, report.result()["images_left_out"]) == ([1], [1])
+
+
+def test_an_image_that_is_not_stored_any_more_is_told(world: World) -> None:
+    pictures(world, 0, 1, 1)
+    scope = world.user().of_session("s1")
+    row = world.table.get(scope.keys.event(2))
+    assert row is not None
+    [image] = rows.images_of_row(row)
+    world.objects.delete(image)
+    world.observer = ScriptedObserver()
+    report = observe(world)
+    assert [blocks(event) for event in world.observer.passes[0].events[1:]] == [["text", "text"], ["text", "image"]]
+    assert (report.images_left_out, marker(world)) == ([2], 3)
 
 
 def test_what_is_read_again_has_the_same_room(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Priority, Status
 from neve.observing import Reflected, ReflectedRow
-from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.errors import Conflict, ModelUnavailable, StoreUnavailable
 from neve.ports.table import Index, Page, WriteOp
 from neve.store import rows
 from neve.store.memories import active_memories
@@ -21,16 +21,18 @@ from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.jobs.messages.observation import observation_message
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.memories.create_memory import NewMemory, create_memory
+from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.observe.extract_session import extract_session
+from neve.usecases.observe.model_down import QUEUED, queued_of
 from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.gather_pack import gather_pack
 from neve.usecases.pack.purge_versions import purge_packs_with
 from neve.usecases.pack.read_pack import read_pack
 from neve.usecases.pack.versions import pack_versions
-from neve.usecases.reflect.reflect_session import NoTimeToReflect, reflect_session
+from neve.usecases.reflect.reflect_session import NOTHING, OVERTAKEN, NoTimeToReflect, reflect_session
 from neve.usecases.reflect.replace_rows import (
     LEASE_S,
     REPLACED_TTL_S,
@@ -45,6 +47,7 @@ from neve.usecases.reflect.replace_rows import (
 )
 from neve.usecases.sessions.read_sessions import get_session
 from neve.usecases.tenants.create_tenant import create_tenant
+from neve.usecases.tenants.user_stats import user_stats
 from tests.unit.world import World, kept, time_for
 
 
@@ -103,6 +106,20 @@ def test_below_the_trigger_nothing_happens(world: World) -> None:
     assert world.observer.reflected == []
 
 
+def test_what_comes_while_the_model_gives_a_reflection_no_answer_is_said_to_wait(world: World) -> None:
+    """Its message is hidden until it comes again, and with it the passes over what the session says next."""
+    fill(world)
+    scope = world.user("ann").of_session("s1")
+    world.observer.reflections = [ModelUnavailable("529")]
+    with pytest.raises(ModelUnavailable):
+        reflect(world)
+    assert (world.model_is_down, queued_of(scope)) == (True, ())
+    world.say("and then", "yes")
+    assert queued_of(scope) == (QUEUED,)
+    assert len(reflect(world)) == 1
+    assert (world.model_is_down, queued_of(scope)) == (False, ())
+
+
 def test_sources_that_another_worker_has_folded_meanwhile_are_not_replaced_again(world: World) -> None:
     fill(world)
     faster: list[str] = []
@@ -111,6 +128,27 @@ def test_sources_that_another_worker_has_folded_meanwhile_are_not_replaced_again
     assert (len(faster), len(world.observer.reflected)) == (1, 2)
     assert listed(world) == ["🔴 all of it, condensed"]
     assert [m.id for m in world.memories() if m.status is Status.ACTIVE] == faster
+
+
+@pytest.mark.parametrize("faster", [False, True])
+def test_why_an_answer_was_not_written_is_told_and_its_cost_is_counted(world: World, faster: bool) -> None:
+    fill(world)
+    user = world.user("ann")
+    source = world.memories()[0].id
+
+    def somebody_deletes_a_source() -> None:
+        delete_memory(user, source, None)
+
+    world.observer.meanwhile = somebody_deletes_a_source if faster else None
+    text = "🔴 all of it" if faster else " "
+    world.observer.reflections = [Reflected((ReflectedRow(text),), "scripted", {"input": 70, "output": 7})]
+    report = ObservationReport()
+    before = user_stats(user).usage
+    assert reflect_session(user.of_session("s1"), 1, heard=report) == []
+    assert (report.not_reflected, report.reflection_left_out) == (OVERTAKEN if faster else NOTHING, 0)
+    after = user_stats(user).usage
+    spent = (after.model_calls - before.model_calls, after.model_input_tokens - before.model_input_tokens)
+    assert spent == (1, 70)
 
 
 def test_sources_that_were_read_as_of_a_generation_before_are_not_replaced_again(world: World) -> None:

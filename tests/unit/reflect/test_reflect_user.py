@@ -404,8 +404,10 @@ def test_a_model_that_is_down_is_asked_again_by_the_next_delivery(world: NightWo
     world.observer.condensations = [ModelUnavailable("down")]
     assert not world.deliver(message)
     assert world.job(job_id).status == "running"
+    assert world.model_is_down
     assert world.deliver(message), "the lease was given back"
     assert world.job(job_id).result["replaced"] == 8
+    assert not world.model_is_down
 
 
 def test_a_model_that_refuses_the_request_fails_the_job(world: NightWorld) -> None:

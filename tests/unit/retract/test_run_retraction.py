@@ -356,7 +356,10 @@ def test_other_sessions_get_a_pack_when_the_model_refuses_to_read_what_is_left(w
     world.open(session="s2")
     build_pack(scope_of(world, "s2"), "initial")
     world.observer.answers.append(ModelRefused("status 401"))
-    job = work(world, retract(world, 2, 2, "deleted"))
+    message = retract(world, 2, 2, "deleted")
+    report = run_retraction(scope_of(world), message)
+    assert report is not None and str(report.failure) == "status 401"
+    job = job_of(world, message)
     assert (job.status, job.result["erased"]["rebuilt_packs"]) == ("failed", ["s2"])
     assert "one thing" in text_of(world, "s2") and "MARKER" not in text_of(world, "s2")
 

@@ -140,6 +140,20 @@ def test_without_the_policy_everything_stays(world: RecallWorld, session: Sessio
     assert seqs(session) == [1, 2]
 
 
+@pytest.mark.parametrize(("most", "left"), [(1, True), (2, False)])
+def test_more_sessions_of_a_tenant_than_one_sweep_sends_are_told(
+    world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch, most: int, left: bool
+) -> None:
+    monkeypatch.setattr(retain_logs, "SESSION_BATCH_SIZE", most)
+    world.open("s2")
+    for name in ("s1", "s2"):
+        world.say("One.", "Two.", session=name)
+        cover(world, world.user().of_session(name), 1, 2)
+    world.clock.move(days=31)
+    share = unlimited()
+    assert (send_expired(world, share), share.left) == (most, left)
+
+
 def test_a_long_log_goes_in_batches_and_a_killed_worker_is_followed(
     world: RecallWorld, session: SessionScope, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from neve.domain.compact import prompt as summary_prompt
-from neve.domain.compact.fit import fitted
+from neve.domain.compact.fit import fitted, items_without_room
 from neve.domain.compact.headings import SummaryText
 from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
 from neve.domain.librarian import prompt as filing_prompt
@@ -142,8 +142,10 @@ class PromptedObserver:
         if size > given.target_tokens and given.seconds_left() >= self._longest_s:
             remark = summary_prompt.over_target_remark(size - HEADINGS_TOKENS, given.target_tokens - HEADINGS_TOKENS)
             summary = _something(ask(remark)) or summary
+        within = fitted(summary, given.target_tokens)
         return Summarised(
-            summary=fitted(summary, given.target_tokens),
+            summary=within,
+            left_out=items_without_room(summary, within),
             model=answers[-1].model,
             prompt_version=summary_prompt.PROMPT_VERSION,
             usage=usage_sum(*(answer.usage for answer in answers)),

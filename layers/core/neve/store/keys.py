@@ -85,7 +85,7 @@ def api_key_row(key_id: str) -> Key:
 
 
 def due_partition(kind: str, shard: int) -> str:
-    """Index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text | job | leave, and behind,
+    """Index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text | job | leave | late, and behind,
     whose sort keys are ``behind_key``."""
     return f"DUE#{kind}#{shard}"
 

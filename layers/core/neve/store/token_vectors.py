@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neve.ports.table import Expect, Item, Put
+from neve.domain.times import parse
+from neve.ports.table import Expect, Item, Put, Version
 from neve.store import rows
 from neve.store.keys import Keys, UserKeys
 
@@ -71,12 +72,34 @@ def read_late_progress(item: Item | None) -> LateProgress | None:
 
 
 TENANT_ITSELF = "#"
-"""Sorts before every user in the index, and is none."""
+"""In the place of a user, and is none."""
+LATE = "late"
+"""The kind of due work: tenants whose users have not all been told."""
 
 
-def put_late_users(keys: Keys, asked: str, *, done: bool) -> Put:
-    """Whether the tenant's users have all been told. In the index ``due`` until they have."""
-    key = keys.late_users
-    due = {} if done else {"due_pk": keys.late, "due_sk": TENANT_ITSELF}
-    own = {"pk": key.pk, "sk": key.sk, "type": "late_users", "id": TENANT_ITSELF, "tenant_id": keys.tenant}
-    return Put({**own, "round": asked, "done": done, **due}, Expect.ANY)
+@dataclass(frozen=True, slots=True)
+class LateUsers:
+    """Whether a tenant's users have all been told to encode what they have. ``round``: what asked for it; ``at``: when
+    somebody was last at it."""
+
+    round: str
+    at: str
+    done: bool = False
+    version: int = 0
+
+    def put(self, keys: Keys, expect: Expect | Version = Expect.ANY) -> Put:
+        """In the index ``due`` until they have, for the sweep: the message that says so may be lost."""
+        key = keys.late_users
+        due_at = parse(self.at) + rows.SENT_WITHIN
+        due = {} if self.done else rows.due_keys(LATE, keys.of_user(TENANT_ITSELF), "users", due_at)
+        own = {"pk": key.pk, "sk": key.sk, "type": "late_users", "id": TENANT_ITSELF, "tenant_id": keys.tenant}
+        return Put({**own, "round": self.round, "at": self.at, "done": self.done, **due}, expect)
+
+
+def read_late_users(item: Item) -> LateUsers:
+    return LateUsers(item["round"], item["at"], item["done"], item["version"])
+
+
+def round_of_policy(rev: int) -> str:
+    """What asks for it where the policy of this rev has become ``rerank: late``."""
+    return f"policy {rev}"

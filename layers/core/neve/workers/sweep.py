@@ -19,11 +19,13 @@ METRICS = {
     "idle_left": "SessionEndsDeferred",
     "lost": "JobsResent",
     "deletions": "IndexDeletionsResent",
+    "encodings": "EncodingsResent",
     "left": "SweepTasksDeferred",
 }
 """Counts of the sweep that are told when they are not 0. ``failed``: packs, replacements and jobs that the next one
 tries again. ``lost``: jobs that had not ended in ten minutes, and were sent again.
-``deletions``: those that the search index had not been told of by then. ``idle_left``: more sessions were
+``deletions``: those that the search index had not been told of by then. ``encodings``: tenants whose users had not been
+told by then to encode what they have. ``idle_left``: more sessions were
 due than one sweep looks at. ``left``: kinds of work that had no time for all that was due."""
 
 

@@ -212,7 +212,9 @@ def test_a_reported_failure_is_repeated_from_that_record_on(machine: Machine) ->
     assert machine.given_up == []
 
 
-def test_a_poison_record_is_isolated_by_bisecting_and_given_up(machine: Machine) -> None:
+def test_a_poison_record_is_isolated_by_bisecting_and_given_up(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
     machine.put("a", "b", "c", "d")
     machine.answers["outbox"] = raising_on("c")
     step_all(machine.stream(max_retries=2))
@@ -221,6 +223,7 @@ def test_a_poison_record_is_isolated_by_bisecting_and_given_up(machine: Machine)
     assert batches[3:6] == [["c"]] * 3
     assert batches[6:] == [["d"]]
     assert [attempts for _, attempts in machine.given_up] == [3]
+    assert capsys.readouterr().err.count("outbox: 1 changes were given up after 3 attempts") == 1
     assert machine.table.read_changes(0, 10) == []
 
 

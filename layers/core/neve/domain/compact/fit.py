@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from itertools import zip_longest
 
 from neve.domain.compact.headings import HEADINGS, FourHeadings, SummaryText, items_of, summary_text
@@ -27,6 +28,13 @@ def fitted(summary: FourHeadings, target: int, count: Counter = estimate) -> Sum
             if item is not None and _size(kept, heading, item, count) <= target:
                 kept[heading].append(item)
     return summary_text(kept)
+
+
+def items_without_room(given: FourHeadings, shown: FourHeadings) -> int:
+    """How many items of the one do not stand whole in the other."""
+    lists = items_of(shown)
+    missing = (collections.Counter(items) - collections.Counter(lists[of]) for of, items in items_of(given).items())
+    return sum(one.total() for one in missing)
 
 
 def _keep_cut(kept: dict[str, list[str]], heading: str, item: str, limit: int, count: Counter) -> None:

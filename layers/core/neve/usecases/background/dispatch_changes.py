@@ -20,6 +20,7 @@ from neve.store import rows
 from neve.store.keys import Keys, SessionKeys, UserKeys
 from neve.store.stream_records import Change
 from neve.store.tenants.tenant_rows import read_tenant
+from neve.store.token_vectors import round_of_policy
 from neve.usecases.jobs import queued_jobs
 from neve.usecases.jobs.messages import compaction
 from neve.usecases.jobs.messages.indexing import events_message, late_tenant_message, memory_message, retraction_message
@@ -141,7 +142,7 @@ def _late_message(change: Change) -> Message | None:
     before, now = read_tenant(change.old), read_tenant(change.new)
     if now.policy.rerank != "late" or before.policy.rerank == "late":
         return None
-    return late_tenant_message(Keys(now.id), f"policy {now.policy_rev}")
+    return late_tenant_message(Keys(now.id), round_of_policy(now.policy_rev))
 
 
 # --- events -------------------------------------------------------------------------------------

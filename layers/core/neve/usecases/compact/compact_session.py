@@ -48,6 +48,7 @@ def compact_session(
     except UserErased:
         return None
     except ModelRefused as refusal:
+        report.failure = refusal
         finish_job(scope, body["job_id"], COMPACT, "failed", report.result() | refused(refusal))
         return report
     if report.left_off_at is not None:

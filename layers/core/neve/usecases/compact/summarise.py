@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from neve.domain.compact.extract import extract_summary
-from neve.domain.compact.fit import fitted
+from neve.domain.compact.fit import fitted, items_without_room
 from neve.domain.compact.headings import ITEM_CHARACTERS, SummaryText, items_of, summary_target, summary_text
 from neve.domain.compact.render import HEADINGS_TOKENS, render_summary
 from neve.domain.compact.shorten import within_request
@@ -20,6 +20,7 @@ from neve.domain.tokens import trim_to
 from neve.observing import SecondsLeft, Summarised, SummaryInput
 from neve.ports.errors import ContentRefused
 from neve.scope import SessionScope
+from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.privacy.screen_answers import screen_summary
 
 MAX_REQUEST = 150_000
@@ -38,8 +39,8 @@ class NoTimeToSummarise(Exception):
 @dataclass(frozen=True, slots=True)
 class Written:
     """A summary of the newly covered events, ``before`` folded in. ``reason``: why no model wrote it although one was
-    asked. ``not_shown``: how many of the events the model was not shown, for want of room. ``cost``: for the usage
-    row."""
+    asked. ``not_shown``: how many of the events the model was not shown, and ``left_out``: how many items of its answer
+    do not stand whole in the summary, for want of room. ``cost``: for the usage row."""
 
     text: SummaryText
     verbosity: Verbosity
@@ -48,12 +49,17 @@ class Written:
     prompt_version: str | None = None
     reason: str | None = None
     not_shown: int = 0
+    left_out: int = 0
     cost: dict[str, int] = field(default_factory=dict)
 
     @property
     def told(self) -> dict[str, Any]:
         """What the job's result says of what it was not made of, or not made by."""
-        found = {"summary_reason": self.reason, "summary_events_not_shown": self.not_shown}
+        found = {
+            "summary_reason": self.reason,
+            "summary_events_not_shown": self.not_shown,
+            "summary_items_left_out": self.left_out,
+        }
         return {name: value for name, value in found.items() if value}
 
     def of_epoch(self, scope: SessionScope, epoch: SessionEpoch, job_id: str) -> Summary:
@@ -106,7 +112,8 @@ def summarise(
         if seconds_left() < scope.ports.observer.longest_s:
             raise NoTimeToSummarise
         try:
-            answer = scope.ports.observer.summarise(given)
+            with noting_the_model(scope.ports):
+                answer = scope.ports.observer.summarise(given)
             done = replace(answer, summary=screen_summary(scope, answer.summary))
         except ContentRefused:
             reason = REFUSED
@@ -115,14 +122,16 @@ def summarise(
         text = extract_summary(readable, verbosity, target=target, before=earlier, count=scope.count)
     else:
         text = done.summary
+    within = fitted(_with_request(text, asked, (target - HEADINGS_TOKENS) // 2), target, scope.count)
     return Written(
-        text=fitted(_with_request(text, asked, (target - HEADINGS_TOKENS) // 2), target, scope.count),
+        text=within,
         verbosity=verbosity,
         by_model=by_model,
         model=done.model if done and by_model else None,
         prompt_version=done.prompt_version if done and by_model else None,
         reason=reason,
         not_shown=len(readable) - len(shown) if by_model else 0,
+        left_out=done.left_out + items_without_room(done.summary, within) if done and by_model else 0,
         cost=_cost(done) if done else {},
     )
 

@@ -24,10 +24,10 @@ from neve.store.incarnation import UserErased, still_there
 from neve.store.transact import ROUNDS_OF_A_MODEL, Rounds, transact
 from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
+from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.librarian.commit_filing import EditConflict, FilingCommit, InputRetracted, Overtaken, result_of
 from neve.usecases.librarian.gather import Gathered, gather
 from neve.usecases.observe.extract_session import refused
-from neve.usecases.observe.model_down import noting_the_model
 from neve.usecases.privacy.screen_answers import screen_filed
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
 

@@ -36,6 +36,7 @@ def extract_session(
     except UserErased:
         return None
     except ModelRefused as refusal:
+        report.failure = refusal
         finish_job(scope, body["job_id"], "observe", "failed", report.result() | refused(refusal))
         return report
     result = report.result() | report.reflection() | ({"reflections": reflections} if reflections else {})

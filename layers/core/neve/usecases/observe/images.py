@@ -20,7 +20,8 @@ holds them three times over in its 512 MB)."""
 
 @dataclass(frozen=True, slots=True)
 class Pictured:
-    """``events``: as the observer is shown them; ``left_out``: seqs of those of which an image has no room."""
+    """``events``: as the observer is shown them; ``left_out``: seqs of those of which an image has no room, or is not
+    stored any more."""
 
     events: tuple[Event, ...]
     left_out: tuple[int, ...] = ()
@@ -36,26 +37,30 @@ def with_room(objects: ObjectStore, events: Sequence[Event], logged: Sequence[Ev
     """The first of the events with their images: as many as these have room for, and at least one, which then ends
     them. ``logged``: as they are in the log; one of them that is above the cap by itself has lost images already."""
     had = {event.seq: len(images_of(event)) for event in logged}
-    cut = tuple(event.seq for event in events if len(images_of(event)) < had[event.seq])
+    without = [event.seq for event in events if len(images_of(event)) < had[event.seq]]
     shown: list[Event] = []
     left: int | None = REQUEST_BYTES
     for event in events:
         one = _Inlining(objects, left)
         pictured = one.event(event)
         if one.full:
-            return Pictured(tuple(shown), cut) if shown else Pictured((pictured,), (event.seq,))
+            return Pictured(tuple(shown), tuple(without)) if shown else Pictured((pictured,), (event.seq,))
         shown.append(pictured)
         left = one.left
-    return Pictured(tuple(shown), cut)
+        if one.gone and event.seq not in without:
+            without.append(event.seq)
+    return Pictured(tuple(shown), tuple(without))
 
 
 @dataclass
 class _Inlining:
-    """``left``: bytes that there is room for; None: for all. ``full``: an image had no room."""
+    """``left``: bytes that there is room for; None: for all. ``full``: an image had no room. ``gone``: the bytes of one
+    are not stored any more."""
 
     objects: ObjectStore
     left: int | None
     full: bool = field(default=False)
+    gone: bool = field(default=False)
 
     def event(self, event: Event) -> Event:
         if isinstance(event.content, str) or not any("object" in block for block in event.content):
@@ -67,6 +72,7 @@ class _Inlining:
             return block
         body = read_image(self.objects, block["object"])
         if body is None:
+            self.gone = True
             return {"type": "text", "text": "[image no longer stored]"}
         data = base64.b64encode(body).decode()
         if self.left is not None and len(data) > self.left:

@@ -1,24 +1,16 @@
-"""The language model gives no answer: what is said is queued, and not remembered yet
+"""While the language model gives no answer, what is said is queued, and not remembered yet: the chat path says so
 (docs/rules/degradation.md#observer)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
-from datetime import timedelta
+from contextlib import suppress
 
 from neve.domain.records.markers import SessionMarker
-from neve.domain.times import iso, parse
-from neve.ports.engines import Ports
-from neve.ports.errors import Conflict, ModelUnavailable, StoreUnavailable
+from neve.ports.errors import StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.tenants.leg_health import OBSERVER, no_leg_trouble, put_leg_trouble
 
 QUEUED = "extract:queued"
-NOTED_EVERY = timedelta(minutes=5)
-"""A marker is written at most so often for it (*chosen*)."""
 
 
 def queued(marker: SessionMarker, complete_seq: int) -> tuple[str, ...]:
@@ -35,44 +27,3 @@ def queued_of(scope: SessionScope) -> tuple[str, ...]:
             head = rows.read_session(found[scope.keys.session_head])
             return queued(rows.read_marker(found[scope.keys.marker]), head.last_seq)
     return ()
-
-
-@contextmanager
-def noting_the_model(ports: Ports) -> Iterator[None]:
-    """Around a question to the observer: whether it answered is said by health, and once in the log. Raises what is
-    raised inside."""
-    try:
-        yield
-    except ModelUnavailable as error:
-        _note(ports, str(error))
-        raise
-    if ports.caches.troubles.worked(OBSERVER):
-        with suppress(StoreUnavailable, Conflict):
-            ports.table.write([no_leg_trouble(OBSERVER, ports.clock.now())])
-
-
-@contextmanager
-def noting_what_waits(scope: SessionScope) -> Iterator[None]:
-    """The same where what the session says next waits for the answer: the marker says so, too."""
-    try:
-        with noting_the_model(scope.ports):
-            yield
-    except ModelUnavailable:
-        with suppress(StoreUnavailable, Conflict):
-            _note_marker(scope)
-        raise
-
-
-def _note(ports: Ports, reason: str) -> None:
-    """From the first time on: the adapter has tried again by itself."""
-    if ports.caches.troubles.note(OBSERVER, "failing", reason):
-        with suppress(StoreUnavailable, Conflict):  # this process knows, and says so again in five minutes
-            ports.table.write([put_leg_trouble(OBSERVER, reason, ports.clock.now())])
-
-
-def _note_marker(scope: SessionScope) -> None:
-    """Once: whoever else writes the row says so again with its next failure."""
-    item, now = scope.ports.table.get(scope.keys.marker), scope.ports.clock.now()
-    marker = rows.read_marker(item) if item else None
-    if marker and (marker.model_failed_at is None or now - parse(marker.model_failed_at) >= NOTED_EVERY):
-        scope.ports.table.write([rows.put_marker(scope.keys, replace(marker, model_failed_at=iso(now)))])

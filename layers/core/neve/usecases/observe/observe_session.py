@@ -26,10 +26,10 @@ from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
 from neve.usecases.jobs.finish_job import NOTHING_NEW
+from neve.usecases.lag.note_model import noting_what_waits
 from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.observe.images import with_room
 from neve.usecases.observe.lease import place_of, release_lease, take_lease
-from neve.usecases.observe.model_down import noting_what_waits
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import (
     REFUSED_IN_A_ROW,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from neve.ports.errors import ModelRefused
 from neve.usecases.memories.stored_fact import StoredFact
 
 _DONE = ("written", "reinforced", "facts")
@@ -20,7 +21,8 @@ class ObservationReport:
     ``images_left_out``: seqs of the events that were read without their images; ``facts``: what became of each, as
     ``fact_result`` says it; ``facts_left_out``: how many had no room; ``facts_not_read``: how many an answer had that
     were not of the form. ``left_off_at``: where the worker had no time for one more pass, as a name for that place;
-    None when nothing is left to read. ``summary_refused``: of the compaction that followed; ``not_reflected``: why a
+    None when nothing is left to read. ``failure``: why the job has failed for good. ``summary_refused``: of the
+    compaction that followed; ``not_reflected``: why a
     reflection was due and not done; ``reflection_left_out``: how many rows of one had no room. ``redacted``: personal
     data in the observer's answers, by class. ``reported_so_far``: how many of both lists an earlier worker of the job
     has logged; ``facts_reported``: the same of the facts left out, of those decided, and of those not read;
@@ -36,6 +38,7 @@ class ObservationReport:
     facts_not_read: int = 0
     observed_seq: int = 0
     reason: str | None = None
+    failure: ModelRefused | None = None
     left_off_at: str | None = None
     summary_refused: bool = False
     not_reflected: str | None = None

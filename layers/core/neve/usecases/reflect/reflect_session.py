@@ -20,7 +20,10 @@ from neve.ports.errors import StoreUnavailable
 from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
+from neve.store.incarnation import still_there
 from neve.store.memories import active_memories
+from neve.store.transact import transact
+from neve.usecases.lag.note_model import noting_what_waits, waits_no_longer
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.privacy.screen_answers import screen_reflected
 from neve.usecases.reflect.replace_rows import Replacement, SourcesReplaced, replace_rows
@@ -30,6 +33,7 @@ FOLDED = (Kind.OBSERVATION, Kind.REFLECTION)
 """What a reflection replaces; note, manual and fact rows stay."""
 REASON = "folded into an in-session reflection"
 NOTHING = "the observer answered with nothing"
+OVERTAKEN = "while the observer thought, another worker folded the rows, or somebody changed one"
 
 
 class Heard(Protocol):
@@ -81,21 +85,39 @@ def fold_session(
         raise NoTimeToReflect
     groups = [ReflectGroup(m.id, m.text, m.provenance.seq_from, m.provenance.seq_to, m.observed_at) for m in sources]
     given = ReflectInput(scope.session, groups, policy.reflection_target, seconds_left)
-    reflected = screen_reflected(scope, scope.ports.observer.reflect(given))
+    with noting_what_waits(scope):
+        answer = scope.ports.observer.reflect(given)
+    waits_no_longer(scope, marker)
+    reflected = screen_reflected(scope, answer)
     timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
     new = _new_rows(scope, reflected, sources, timezone)
-    if heard is not None:
-        told = sum(bool(row.text.strip()) for row in reflected.rows)
-        heard.reflection_left_out = reflected.left_out + told - len(new)
-        heard.not_reflected = None if new else NOTHING
-    if not new:
-        return []
     usage = partial(_usage, scope, reflected)
-    wanted = Replacement(tuple(new), tuple(sources), REASON, scope.session, usage)
+    ids, reason = _replaced(scope, incarnation, Replacement(tuple(new), tuple(sources), REASON, scope.session, usage))
+    if reason is not None:
+        transact(scope.ports, lambda: _note_cost(scope, incarnation, reflected))
+    if heard is not None:
+        answered = sum(bool(row.text.strip()) for row in reflected.rows)
+        heard.reflection_left_out = reflected.left_out + answered - len(new) if ids else 0
+        heard.not_reflected = reason
+    return ids
+
+
+def _replaced(scope: SessionScope, incarnation: int, wanted: Replacement) -> tuple[list[str], str | None]:
+    """The ids of the new rows, or why there are none."""
+    if not wanted.new:
+        return [], NOTHING
     try:
-        return replace_rows(scope, incarnation, wanted)
-    except SourcesReplaced:  # while the observer thought, another worker has folded them, or a person changed one
-        return []
+        return replace_rows(scope, incarnation, wanted), None
+    except SourcesReplaced:
+        return [], OVERTAKEN
+
+
+def _note_cost(scope: SessionScope, incarnation: int, reflected: Reflected) -> None:
+    """Of an answer that nothing was written of. Raises Conflict, UserErased."""
+    head = rows.read_head(scope.ports.table.get(scope.keys.head))
+    still_there(head, incarnation)
+    if usage := _usage(scope, reflected):
+        scope.ports.table.write([rows.check_head(scope.keys, head), *usage])
 
 
 def _usage(scope: SessionScope, reflected: Reflected) -> list[WriteOp]:

@@ -19,6 +19,7 @@ from neve.ports.errors import ContentRefused, ModelRefused
 from neve.scope import UserScope
 from neve.store.incarnation import UserErased
 from neve.usecases.jobs.messages.reflection import ReflectionRequest
+from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.privacy.screen_answers import screen_condensed
 from neve.usecases.reflect.candidates import candidate_rows
 from neve.usecases.reflect.condensed_memory import condensed_memories
@@ -120,7 +121,9 @@ class _Night:
         self.report.add(batches=1)
         try:
             given = CondenseInput(groups, target, self.seconds_left)
-            answer = screen_condensed(scope, scope.ports.observer.condense(given))
+            with noting_the_model(scope.ports):
+                condensed = scope.ports.observer.condense(given)
+            answer = screen_condensed(scope, condensed)
         except ContentRefused:
             self._kept(part, at, Answered(1), kept=n, refused=n)
             return []

@@ -25,11 +25,11 @@ from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
+from neve.usecases.lag.note_model import noting_the_model
 from neve.usecases.memories.fact_writes import FactWrites
 from neve.usecases.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.observe.images import Pictured, with_room
 from neve.usecases.observe.lease import release_lease, take_lease
-from neve.usecases.observe.model_down import noting_the_model
 from neve.usecases.observe.observe_session import OutOfTime, done_justice, held_by
 from neve.usecases.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.observe.refusals import noted, without_images

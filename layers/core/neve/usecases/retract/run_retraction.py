@@ -68,6 +68,7 @@ class _Retracting:
         try:
             self._run(self._retraction(retraction_id))
         except ModelRefused as refusal:
+            self.report.failure = refusal
             result = read(self.scope, self.job_id).result | refused(refusal)
             finish_job(self.scope, self.job_id, RETRACT, "failed", result)
         except (OutOfTime, NoTimeToSummarise):

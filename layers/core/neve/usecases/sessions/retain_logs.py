@@ -42,19 +42,20 @@ EVENT_BATCH_SIZE = 40
 
 
 def send_expired(ports: Ports, share: TimeShare) -> int:
-    """How many sessions have been sent, of the tenants that there was time for. Raises StoreUnavailable."""
+    """How many sessions have been sent, of the tenants that there was time for. The share also says where a tenant has
+    more than ``SESSION_BATCH_SIZE``. Raises StoreUnavailable."""
     tenants = share.of(read_tenant(item) for item in all_rows(ports.table, TENANTS))
     scopes = (TenantScope(ports, Tenant(tenant.id, tenant.policy)) for tenant in tenants)
-    return sum(_send_of(scope, days) for scope in scopes if (days := scope.policy.retention_days) is not None)
+    return sum(_send_of(scope, days, share) for scope in scopes if (days := scope.policy.retention_days) is not None)
 
 
-def _send_of(scope: TenantScope, days: int) -> int:
+def _send_of(scope: TenantScope, days: int, share: TimeShare) -> int:
     ports, keys, until = scope.ports, scope.keys, expired_before(scope.ports, days)
     found = all_rows(ports.table, keys.archives, index=Index.DUE, between=archives_until(until))
-    messages = [
-        retention_message(keys.of_user(item["user_id"]).of_session(item["session_id"]))
-        for item in islice(found, SESSION_BATCH_SIZE)
-    ]
+    some = list(islice(found, SESSION_BATCH_SIZE + 1))
+    share.left = share.left or len(some) > SESSION_BATCH_SIZE
+    sessions = (keys.of_user(item["user_id"]).of_session(item["session_id"]) for item in some[:SESSION_BATCH_SIZE])
+    messages = [retention_message(session) for session in sessions]
     if messages:
         ports.queue.send(QueueName.JOBS, messages)
     return len(messages)

@@ -57,10 +57,13 @@ def item_key(keys: UserKeys, identifier: str) -> Key:
     return keys.memory(identifier) if place is None else keys.of_session(place[0]).event(place[1])
 
 
-def encode_items(data: UserData[Ports], ids: Sequence[str], incarnation: int | None, ends_ms: float) -> list[str]:
+def encode_items(
+    data: UserData[Ports], ids: Sequence[str], incarnation: int | None, ends_ms: float
+) -> list[str] | None:
     """Encode those of the items, at most ``ITEMS``, that lack their token vectors; the ids for which there was no time.
     ``incarnation``: of the user that they were told of; None: whoever it is now. That nothing can be encoded until
-    somebody mends it is told in health, and the items are left as they are. Raises EmbedAgain, StoreUnavailable."""
+    somebody mends it is told in health, and the items are left as they are: None. Raises EmbedAgain,
+    StoreUnavailable."""
     ports, keys = data.ports, data.keys
     encoder = ports.token_encoder
     if encoder is None:
@@ -76,7 +79,7 @@ def encode_items(data: UserData[Ports], ids: Sequence[str], incarnation: int | N
         raise EmbedAgain from error
     except EmbeddingUnavailable as error:
         _report_unavailable(ports, str(error))
-        return []
+        return None
 
 
 def _lacking(

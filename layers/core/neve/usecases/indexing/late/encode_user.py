@@ -24,14 +24,17 @@ from neve.usecases.lag.indexed_row import read_indexed
 
 
 def encode_user(data: UserData[Ports], ends_ms: float) -> Message | None:
-    """Go on where the user's row says; what to send when there was no time for the rest. Raises EmbedAgain,
-    StoreUnavailable."""
+    """Go on where the user's row says; what to send when there was no time for the rest. Where nothing can be encoded
+    until somebody mends it, the row goes on saying that there is a rest. Raises EmbedAgain, StoreUnavailable."""
     ports, keys = data.ports, data.keys
     progress = read_late_progress(ports.table.get(keys.late_progress))
     if progress is None or progress.done:
         return None
     for ids, place in _items(ports.table, keys, progress.after):
-        if ports.clock.monotonic_ms() >= ends_ms or encode_items(data, ids, None, ends_ms):
+        left = ids if ports.clock.monotonic_ms() >= ends_ms else encode_items(data, ids, None, ends_ms)
+        if left is None:
+            return None
+        if left:
             return late_user_message(keys)
         moved = replace(progress, after=place, items=progress.items + len(ids))
         if not _note(ports.table, keys, moved):

@@ -1,0 +1,73 @@
+"""Around each question to the language model: whether it answers is noted for health, and for the session whose words
+wait for it (docs/rules/degradation.md#observer)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
+
+from neve.domain.records.markers import SessionMarker
+from neve.domain.times import iso, parse
+from neve.ports.engines import Ports
+from neve.ports.errors import Conflict, ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
+from neve.scope import SessionScope
+from neve.store import rows
+from neve.store.tenants.leg_health import OBSERVER, no_leg_trouble, put_leg_trouble
+
+NOTED_EVERY = timedelta(minutes=5)
+"""A marker is written at most so often for it (*chosen*)."""
+
+
+@contextmanager
+def noting_the_model(ports: Ports) -> Iterator[None]:
+    """Around a question to the observer: whether it answered is said by health, and once in the log. That it will not
+    read what it was shown is an answer. Raises what is raised inside."""
+    try:
+        yield
+    except ContentRefused:
+        raise
+    except (ModelUnavailable, ModelRefused) as error:
+        _note(ports, str(error))
+        raise
+    if ports.caches.troubles.worked(OBSERVER):
+        with suppress(StoreUnavailable, Conflict):
+            ports.table.write([no_leg_trouble(OBSERVER, ports.clock.now())])
+
+
+@contextmanager
+def noting_what_waits(scope: SessionScope) -> Iterator[None]:
+    """The same where what the session says next waits for the answer: the marker says so, too."""
+    try:
+        with noting_the_model(scope.ports):
+            yield
+    except ContentRefused:
+        raise
+    except (ModelUnavailable, ModelRefused):
+        with suppress(StoreUnavailable, Conflict):
+            _note_marker(scope)
+        raise
+
+
+def waits_no_longer(scope: SessionScope, marker: SessionMarker) -> None:
+    """``marker``: as it was read before the model was asked, and has answered. The commit of a pass needs no such
+    call."""
+    if marker.model_failed_at is not None:
+        with suppress(StoreUnavailable, Conflict):  # the next pass says so
+            scope.ports.table.write([rows.put_marker(scope.keys, replace(marker, model_failed_at=None))])
+
+
+def _note(ports: Ports, reason: str) -> None:
+    """From the first time on: the adapter has tried again by itself."""
+    if ports.caches.troubles.note(OBSERVER, "failing", reason):
+        with suppress(StoreUnavailable, Conflict):  # this process knows, and says so again in five minutes
+            ports.table.write([put_leg_trouble(OBSERVER, reason, ports.clock.now())])
+
+
+def _note_marker(scope: SessionScope) -> None:
+    """Once: whoever else writes the row says so again with its next failure."""
+    item, now = scope.ports.table.get(scope.keys.marker), scope.ports.clock.now()
+    marker = rows.read_marker(item) if item else None
+    if marker and (marker.model_failed_at is None or now - parse(marker.model_failed_at) >= NOTED_EVERY):
+        scope.ports.table.write([rows.put_marker(scope.keys, replace(marker, model_failed_at=iso(now)))])
