@@ -43,7 +43,7 @@ def moved_away_and_back(table: Table, seen: Document) -> None:
 
 
 def deleted_and_another_one_written(table: Table, seen: Document) -> None:
-    table.write(deleted_ops(KEYS, seen, "deletion", parse(NOW)))
+    table.write(deleted_ops(KEYS, seen, "deletion", parse(NOW), ()))
     write(table, None, made("doc_2", "Another."))
 
 
@@ -60,7 +60,7 @@ def a_move(seen: Document) -> Sequence[WriteOp]:
 
 
 def a_deletion(seen: Document) -> Sequence[WriteOp]:
-    return deleted_ops(KEYS, seen, "stale", parse(NOW))
+    return deleted_ops(KEYS, seen, "stale", parse(NOW), ())
 
 
 def a_note_of_the_index(seen: Document) -> Sequence[WriteOp]:

@@ -11,6 +11,8 @@ import pytest
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.errors import NeveError
+from neve.store.keys import DELETED_DOCUMENT
+from neve.store.rows import read_left_sources
 from neve.usecases.background.sweep_due import sweep_due
 from neve.usecases.documents import document_writes
 from neve.usecases.documents.delete_document import delete_document
@@ -68,6 +70,11 @@ def test_behind_whichever_write_a_deletion_dies_nothing_is_left_of_it(
     world.pump()
     assert stored(world) == []
     assert world.index.count(world.user().keys.owner) == 0
+    [left] = world.rows.query(world.user().keys.partition, prefix=DELETED_DOCUMENT, limit=9).items
+    known = read_left_sources(left)
+    assert known == (None if writes == 1 else ()), (
+        "nobody read its oldest revisions again: it is not known whose they were"
+    )
 
 
 @pytest.mark.parametrize(("writes", "made"), [(1, False), (2, False), (3, True)])

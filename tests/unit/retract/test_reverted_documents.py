@@ -4,24 +4,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from neve.domain.documents.change import DocumentChange
 from neve.domain.librarian.filing import Account, Filing
 from neve.domain.records.jobs import Job
 from neve.domain.records.retractions import RetractReason
 from neve.ports.queue import QueueName
 from neve.store.filings import read_filing
 from neve.store.partitions import all_rows
+from neve.store.rows import read_retraction
 from neve.usecases.compact.end_session import end_session
 from neve.usecases.documents.delete_document import delete_document
+from neve.usecases.documents.write_document import write_document
 from neve.usecases.jobs.messages.compaction import message_of_row
 from neve.usecases.jobs.read_jobs import get_job
 from neve.usecases.librarian.file_session import file_session
+from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import read_pack
+from neve.usecases.retract.deleted_before import deleted_before
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.usecases.retract.wait_for_retraction import wait_for_retraction
@@ -30,6 +36,7 @@ from tests.unit.librarian.library_world import ACCOUNT, LibraryWorld, answer, ch
 
 OSLO = "/conversations/2026-03-10-a-trip-to-oslo"
 SARAH = "/profile/people/sarah"
+GOALS = "/profile/goals"
 
 
 @pytest.fixture
@@ -429,3 +436,33 @@ def test_deleted_words_are_in_no_document(world: LibraryWorld) -> None:
     assert "MARKER" not in str(read_pack(world.session).text)
     rows = [item for item in all_rows(world.table, world.user().keys.partition) if "MARKER" in str(item)]
     assert rows == []
+
+
+def test_packs_keep_no_word_of_a_document_that_was_deleted_before(world: LibraryWorld) -> None:
+    filed(world, change("create", GOALS, "A MARKER of her own.", seqs=(3,)))
+    write_document(world.user(), GOALS, DocumentChange(prompt_label="Goals"))
+    for memory in world.memories():
+        delete_memory(world.user(), memory.id, None)
+    world.open(session="s2")
+    packs = world.user().of_session("s2")
+    held = build_pack(packs, "initial")
+    assert "MARKER" in held.text
+    assert [layer for layer, entries in held.manifest.layers.items() if entries] == ["profile"]
+    delete_document(world.user(), GOALS, None)
+    receipt = work(world, retract(world, 3, None, "deleted")).result["erased"]
+    assert (receipt["packs"], receipt["rebuilt_packs"], receipt["verified"]) == (1, ["s2"], True)
+    names = world.objects.list(packs.keys.packs_prefix)
+    assert [name for name in names if b"MARKER" in (world.objects.get(name) or b"")] == []
+
+
+def test_what_a_person_wrote_and_deleted_was_made_of_no_message(world: LibraryWorld) -> None:
+    filed(world, change("create", SARAH, "Snores.", seqs=(3,)))
+    world.put(SARAH, "Snores, says he.")
+    [sarah] = {one.id for one in world.revisions(SARAH)}
+    world.put(GOALS, "A marathon.")
+    for path in (SARAH, GOALS):
+        delete_document(world.user(), path, None)
+    message = retract(world, 3, 4, "deleted")
+    taken = read_retraction(world.table.get(world.session.keys.retraction(message["retraction"])) or {})
+    assert deleted_before(world.session, taken) == {sarah: 2}, "of which a librarian's words were the first revision"
+    assert deleted_before(world.session, replace(taken, seq_from=5, seq_to=5)) == {}

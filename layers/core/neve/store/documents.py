@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from neve.correlation import carried
+from neve.domain.memories.made_of import Sources
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import EmbeddingState
 from neve.ports.errors import StoreUnavailable
@@ -18,7 +19,7 @@ from neve.ports.objects import ObjectStore
 from neve.ports.table import Delete, Expect, Item, Key, Put, Version, WriteOp
 from neve.store.keys import UserKeys, recent_key
 from neve.store.pins import pin_ops
-from neve.store.rows import due_keys, expectation, put_leaving, version_of
+from neve.store.rows import due_keys, expectation, left_sources, put_leaving, version_of
 
 MAX_ROW_TEXT_BYTES = 300 * 1024
 """Bytes of a text in UTF-8 that a row holds; a row has at most 400 KB (*limit*, DynamoDB). Longer ones are objects."""
@@ -103,14 +104,18 @@ def written_ops(keys: UserKeys, before: Document | None, after: Document, source
     return ops + pin_ops(keys, before, after)
 
 
-def deleted_ops(keys: UserKeys, document: Document, write_id: str, now: datetime) -> list[WriteOp]:
+def deleted_ops(
+    keys: UserKeys, document: Document, write_id: str, now: datetime, sources: Sources | None
+) -> list[WriteOp]:
     """Everything of a document but its revisions, at most seven operations. What is left is its last rev, which the
-    search index knows its deletion by, and the id of the call that deleted it (ADR 4)."""
+    search index knows its deletion by, the id of the call that deleted it (ADR 4), and ``sources``, what librarians had
+    made it from: packs may hold it yet."""
     ops: list[WriteOp] = [Delete(keys.document(document.path), Version(document.version))]
     if document.id is None:
         return ops
     left = keys.deleted_document(document.id)
-    ops.append(Put({"pk": left.pk, "sk": left.sk, "type": DELETED, "rev": document.rev, "write_id": write_id}))
+    item: Item = {"pk": left.pk, "sk": left.sk, "type": DELETED, "rev": document.rev, "write_id": write_id}
+    ops.append(Put(item | left_sources(sources)))
     ops.append(put_leaving(keys, "document", document.id, document.rev, now))
     ops += [Delete(keys.document_place(document.id)), Delete(keys.tokens_of(document.id))]
     ops += pin_ops(keys, document, None)

@@ -503,6 +503,11 @@ class UserKeys(Keys):
         first = self.memory(own_id).sk
         return first, max(first, f"{MEMORY}{ulid_time}{_AFTER_EVERY_KEY}")
 
+    @staticmethod
+    def deleted_since(ulid_time: str) -> tuple[str, str]:
+        """As ``memories_since``, of what is left of those that were deleted."""
+        return f"{DELETED_MEMORY}{ulid_time}", f"{DELETED_MEMORY}{_AFTER_EVERY_KEY}"
+
     def deleted_memory(self, memory_id: str) -> Key:
         """The last rev of a memory that was deleted."""
         return Key(self.partition, DELETED_MEMORY + _kept_id(memory_id))

@@ -19,6 +19,7 @@ from pydantic_core import to_json
 
 from neve.correlation import carried
 from neve.domain.errors import NeveError
+from neve.domain.memories.made_of import Sources, sources_of
 from neve.domain.pack.rank import pack_rank
 from neve.domain.records.documents import Document
 from neve.domain.records.epochs import SessionEpoch, Summary
@@ -349,10 +350,21 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
 
 
 def put_deleted_memory(keys: UserKeys, memory: Memory, write_id: str) -> Put:
-    """What is left of a deleted memory: only its last rev, which the search index knows its deletion by, and the id of
-    the call that deleted it (ADR 4)."""
-    attributes = {"rev": memory.rev, "write_id": write_id}
+    """What is left of a deleted memory: its last rev, which the search index knows its deletion by, the id of the call
+    that deleted it (ADR 4), and which part of a log it was made from: packs may hold it yet."""
+    attributes = {"rev": memory.rev, "write_id": write_id, **left_sources(sources_of([memory.provenance]))}
     return Put(_item(keys.deleted_memory(memory.id), "deleted_memory", attributes))
+
+
+def left_sources(sources: Sources | None) -> Item:
+    """What the row that is left of something deleted says of what that was made from."""
+    return {} if sources is None else {"made_of": [list(one) for one in sources]}
+
+
+def read_left_sources(item: Item) -> Sources | None:
+    """None where the row does not say."""
+    found = item.get("made_of")
+    return None if found is None else tuple((str(session), int(first), int(last)) for session, first, last in found)
 
 
 LEAVE = "leave"

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from neve.domain.records.memories import Memory, Provenance
-from neve.domain.records.sessions import Spans
-from neve.domain.sessions.spans import without
+from neve.domain.records.sessions import Span, Spans
+from neve.domain.sessions.spans import meets, without
+
+Sources = tuple[tuple[str, int, int], ...]
+"""Session, first and last seq of each log that something was made from, whatever was left out of it."""
+MAX_SOURCES = 4
+"""*Chosen*: sessions that are kept of something that is gone, 60 bytes each."""
 
 
 def ranges_of(memory: Memory, session: str) -> Spans:
@@ -16,3 +24,21 @@ def made_of(origin: Provenance, session: str) -> Spans:
     if origin.by == "import" or origin.session_id != session or origin.seq_from is None or origin.seq_to is None:
         return ()
     return tuple(without((origin.seq_from, origin.seq_to), origin.left_out))
+
+
+def sources_of(origins: Iterable[Provenance]) -> Sources | None:
+    """Of all of them together; None where there are more sessions than ``MAX_SOURCES``."""
+    joined: dict[str, Span] = {}
+    for origin in origins:
+        session = origin.session_id or ""
+        for first, last in made_of(replace(origin, left_out=()), session):
+            known = joined.get(session, (first, last))
+            joined[session] = (min(first, known[0]), max(last, known[1]))
+    if len(joined) > MAX_SOURCES:
+        return None
+    return tuple((session, first, last) for session, (first, last) in joined.items())
+
+
+def meets_any(sources: Sources | None, session: str, span: Span) -> bool:
+    """True where it is not known what it was made from."""
+    return sources is None or any(one == session and meets([span], (first, last)) for one, first, last in sources)

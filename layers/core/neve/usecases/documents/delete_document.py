@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from neve.domain.errors import NeveError, not_found
+from neve.domain.memories.made_of import Sources, sources_of
 from neve.domain.records.documents import Document
+from neve.domain.records.memories import Provenance
 from neve.ports.table import MAX_WRITE_OPS, Check, Delete, Expect, Item, Version, WriteOp, key_of
 from neve.scope import UserScope
 from neve.store import rows
@@ -20,9 +22,12 @@ from neve.usecases.documents.list_documents import heads_below
 OPS_BESIDE = 8
 """Of the transaction that takes the head: the user's head, the head, the place, what is left of it, the outside source,
 the token vectors, the pin."""
+IN_ONE_TRANSACTION = MAX_WRITE_OPS - OPS_BESIDE
+"""Revisions; of more, the oldest go before."""
 MAX_DELETED = 100
 """Of one call by prefix, and for how long one goes on: the gateway waits 29 s."""
 TIME_LIMIT_MS = 15_000
+_KEPT = ("pk", "sk", "provenance", "text_object")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,28 +110,28 @@ class _Delete:
         revisions = self._revisions(document)
         self.objects = tuple(dict.fromkeys(item["text_object"] for item in revisions if "text_object" in item))
         guard: list[WriteOp] = [rows.check_head(keys, user)]
-        oldest = revisions[: max(0, len(revisions) - (MAX_WRITE_OPS - OPS_BESIDE))]
+        oldest = revisions[: max(0, len(revisions) - IN_ONE_TRANSACTION)]
         self._delete_before(guard, document, oldest)
         ops = [Delete(key_of(item), Expect.ANY) for item in revisions[len(oldest) :]]
         self.tried = document
-        gone = deleted_ops(keys, document, self.write_id, scope.ports.clock.now())
+        gone = deleted_ops(keys, document, self.write_id, scope.ports.clock.now(), _sources(document, revisions))
         scope.ports.table.write([*guard, *gone, *ops])
         return document
 
     def _revisions(self, document: Document) -> list[Item]:
-        """Their keys, and what their texts are called: hundreds of texts of 300 KB have no room in a function."""
+        """Their keys, whose words they are, and what their texts are called: hundreds of texts of 300 KB have no room
+        in a function."""
         if document.id is None:
             return []
         keys = self.scope.keys
         found = all_rows(self.scope.ports.table, keys.partition, prefix=keys.document_revs(document.id))
-        return [{name: item[name] for name in ("pk", "sk", "text_object") if name in item} for item in found]
+        return [{name: item[name] for name in _KEPT if name in item} for item in found]
 
     def _delete_before(self, guard: Sequence[WriteOp], document: Document, oldest: Sequence[Item]) -> None:
         """What one transaction has no room for, while the document is what it was. Raises Conflict."""
         still = Check(self.scope.keys.document(self.path), Version(document.version))
-        size = MAX_WRITE_OPS - OPS_BESIDE
-        for start in range(0, len(oldest), size):
-            some = [Delete(key_of(item), Expect.ANY) for item in oldest[start : start + size]]
+        for start in range(0, len(oldest), IN_ONE_TRANSACTION):
+            some = [Delete(key_of(item), Expect.ANY) for item in oldest[start : start + IN_ONE_TRANSACTION]]
             self.scope.ports.table.write([*guard, still, *some])
 
     def _is_done(self, tried: Document) -> bool:
@@ -135,3 +140,12 @@ class _Delete:
             return self.scope.ports.table.get(keys.document(self.path)) is None
         left = self.scope.ports.table.get(keys.deleted_document(tried.id))
         return left is not None and left.get("write_id") == self.write_id
+
+
+def _sources(document: Document, revisions: Sequence[Item]) -> Sources | None:
+    """What librarians made them from; a person's words are nobody else's. None where an attempt before may have taken
+    the oldest."""
+    if len(revisions) < document.rev and document.rev > IN_ONE_TRANSACTION:
+        return None
+    origins = [Provenance(**item["provenance"]) for item in revisions]
+    return sources_of(origin for origin in origins if origin.by == "assistant")

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from neve.domain.ids import event_id
+from neve.domain.ids import event_id, is_own_memory_id
 from neve.domain.records.memories import Kind, Memory
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.retractions import Retraction
@@ -45,14 +45,25 @@ readings of all the user's events."""
 class DerivedRows:
     """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
     documents, by id and rev, none of which is there any more; ``kept``: ids of memories that held words of it
-    before."""
+    before; ``gone``: memories and documents that others had deleted before, with the last rev of each."""
 
     touched: frozenset[str]
     revisions: frozenset[tuple[str, int]]
     kept: frozenset[str]
+    gone: Mapping[str, int] = field(default_factory=dict)
 
     def is_in(self, entry: PackEntry) -> bool:
-        return entry.id in self.touched | self.kept or (entry.id, entry.rev) in self.revisions
+        if entry.id in self.touched | self.kept or (entry.id, entry.rev) in self.revisions:
+            return True
+        return entry.rev <= self.gone.get(entry.id, 0)
+
+    @property
+    def gone_memories(self) -> frozenset[str]:
+        return frozenset(filter(is_own_memory_id, self.gone))
+
+    @property
+    def any(self) -> bool:
+        return bool(self.touched or self.kept or self.revisions or self.gone)
 
 
 @dataclass
@@ -92,7 +103,7 @@ class _Erasing:
             self._erase_events(events)
         for memories in _batched(sorted(self.made.touched), ROUND):
             self._erase_memories(memories)
-        self._forget_answers(f"memories/{i}" for i in sorted(self.made.kept))
+        self._forget_answers(f"memories/{i}" for i in sorted(self.made.kept | self.made.gone_memories))
         self._erase_summaries()
         self._erase_packs()
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
@@ -232,9 +243,9 @@ class _Erasing:
 
 
 def purge_packs_made_of(scope: SessionScope, made: DerivedRows) -> int:
-    """Of how many versions. Nothing moves where no row was made of the deleted: no pack can hold it then. Raises
+    """Of how many versions. Nothing moves where nothing was ever made of the deleted: no pack can hold it then. Raises
     StoreUnavailable, and 409 ``conflict``."""
-    return len(purge_packs_with(scope, made.is_in)) if made.touched or made.kept or made.revisions else 0
+    return len(purge_packs_with(scope, made.is_in)) if made.any else 0
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

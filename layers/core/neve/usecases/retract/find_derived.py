@@ -57,6 +57,11 @@ def find_derived(scope: SessionScope, incarnation: int, retraction: Retraction) 
     return weighing.weighed(retraction)
 
 
+def made_since(scope: SessionScope, session: SessionHead) -> str:
+    """Begin of the ids of what may have been made of the session."""
+    return scope.ports.ids.ulid(parse(session.started_at) - SKEW)[:10]
+
+
 @dataclass
 class _Weighing:
     """``known``: the rows that were read. ``heads``: of sessions, this one's included; one that is not there has
@@ -73,7 +78,7 @@ class _Weighing:
         """The user's rows since the session began: none that is older was made of it, but for the facts that the
         marker names, though it may be what such a row had replaced."""
         table, keys = self.scope.ports.table, self.scope.keys
-        since = self.scope.ports.ids.ulid(parse(self.session.started_at) - SKEW)[:10]
+        since = made_since(self.scope, self.session)
         if len(marker.retold) < MAX_REPEATED_FACTS:
             found = all_rows(table, keys.partition, between=keys.memories_since(since))
         else:

@@ -27,6 +27,7 @@ from neve.usecases.observe.observe_session import OutOfTime
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.rebuild_packs import rebuild_packs, served_with
+from neve.usecases.retract.deleted_before import deleted_before
 from neve.usecases.retract.erase_retracted import DerivedRows, erase_retracted, purge_packs_made_of
 from neve.usecases.retract.observe_remainder import observe_remainder
 from neve.usecases.retract.replace_derived import replace_derived
@@ -121,20 +122,27 @@ class _Retracting:
         if self.seconds_left() < ERASE_S:
             raise OutOfTime
         made = _made_of_it(job)
-        self._note_served(made)
+        gone = {i: rev for i, rev in deleted_before(self.scope, retraction).items() if i not in made.touched}
+        made = replace(made, gone=gone)
+        self._note_packs(made)
         receipt = erase_retracted(self.scope, self.incarnation, retraction, made)
         counted = job.state.get("counted", {})
         receipt.revisions += counted.get("revisions", 0)
         receipt.vectors += counted.get("document_vectors", 0)
         self._note(ERASED, {"erased": receipt.told()})
 
-    def _note_served(self, made: DerivedRows) -> None:
-        """Before they are purged, and on top of what a worker before noted: afterwards nobody finds them."""
+    def _note_packs(self, made: DerivedRows) -> None:
+        """Sessions whose packs are served, before they are purged, and on top of what a worker before noted: afterwards
+        nobody finds them. And by what that is gone a pack is purged."""
         served = served_with(self.scope, made.is_in)
 
         def noted(job: Job) -> Job:
-            both = dict.fromkeys([*job.state.get("purged", ()), *served])
-            return replace(job, status="running", state={**job.state, "purged": list(both)}) if served else job
+            state = dict(job.state)
+            if served:
+                state["purged"] = list(dict.fromkeys([*state.get("purged", ()), *served]))
+            if made.gone:
+                state["gone"] = sorted(map(list, made.gone.items()))
+            return replace(job, status="running", state=state) if served or made.gone else job
 
         note(self.scope, self.job_id, noted)
 
@@ -163,4 +171,5 @@ class _Retracting:
 def _made_of_it(job: Job) -> DerivedRows:
     state = job.state
     revisions = frozenset((str(one), int(rev)) for one, rev in state.get("revisions", ()))
-    return DerivedRows(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())))
+    gone = {str(one): int(rev) for one, rev in state.get("gone", ())}
+    return DerivedRows(frozenset(state.get("touched", ())), revisions, frozenset(state.get("kept", ())), gone)
