@@ -24,6 +24,7 @@ from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.reflect.replace_rows import LEASE_S, Replacement, _Replacing, replace_rows, resolve_replacement
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
@@ -216,6 +217,25 @@ def test_rows_of_a_replacement_that_was_undone_leave_the_index(world: RecallWorl
     assert sweep_due(world)["deletions"] == 1
     world.words(world.taken(QueueName.INDEX))
     assert (passages(world), world.memory(source.id).died_gen) == (before, None)
+    assert list(due_rows(world.rows, rows.LEAVE)) == []
+
+
+def test_a_late_message_of_an_older_rev_leaves_the_deletion_to_be_told(world: RecallWorld) -> None:
+    """It removes nothing of the newest rev: a removal is of the revs that its message knows of."""
+    world.pump()
+    before, memory_id = passages(world), world.remember("Ann likes trains.")
+    late = world.dispatch()
+    for text in ("Ann likes trams.", "Ann likes ships."):
+        update_memory(world.user(), memory_id, MemoryChange({"text": text}), None)
+    world.pump()
+    assert passages(world) == before + 1
+    delete_memory(world.user(), memory_id, None)
+    give_up(world)
+    world.words(late)
+    world.clock.move(minutes=31)
+    assert sweep_due(world)["deletions"] == 1
+    world.words(world.taken(QueueName.INDEX))
+    assert passages(world) == before
     assert list(due_rows(world.rows, rows.LEAVE)) == []
 
 
