@@ -22,11 +22,12 @@ from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Statement
 from neve.domain.retract import derived
 from neve.domain.times import iso
-from neve.ports.table import Delete, Expect, Put, Version
+from neve.ports.table import Delete, Expect, Put, Version, WriteOp
 from neve.store import documents as document_rows
 from neve.store import pins, rows
 from neve.store.documents import put_announced_text, put_head
 from neve.store.keys import UserKeys
+from neve.store.memories import deleted_ops
 from neve.store.transact import transact
 from neve.usecases.background import dispatch_changes, sweep_due
 from neve.usecases.compact import artifacts, move_horizon
@@ -129,6 +130,10 @@ def _never_due(*given: Any) -> Put:
     """A row that no sweep finds."""
     item = put_announced_text(*given).item
     return Put({name: value for name, value in item.items() if not name.startswith("due_")}, Expect.ANY)
+
+
+def _untold(*given: Any) -> list[WriteOp]:
+    return [op for op in deleted_ops(*given) if isinstance(op, Delete)]
 
 
 def _none(*_: Any) -> list[Any]:
@@ -496,6 +501,13 @@ ABLATIONS = _by_name(
             "races",
             100,
             lambda: [(replace_rows, "_taken_over", lambda _, head, *__: head)],
+        ),
+        Ablation(
+            "undone",
+            "noting that rows of an undone replacement have to leave the index",
+            "races",
+            60,
+            lambda: [(replace_rows, "deleted_ops", _untold)],
         ),
         Ablation(
             "leaving",

@@ -16,12 +16,15 @@ from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import MEMORY, UserKeys
 from tests.simulation.checks.knowledge.documents import indexed_passages
-from tests.simulation.checks.replay import Found, log_of, of_kind, row, rows_of
+from tests.simulation.checks.replay import Found, log_of, of_kind, row, rows_of, transactions
 from tests.simulation.clients.history import Did
 from tests.simulation.machine.scripted import vector_of
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
+
+_INDEXED = ("memory", "document")
+"""Kinds of rows that have passages of their own; an artifact, a document without an id, has none."""
 
 
 def memories_of(run: Run, keys: UserKeys) -> list[Memory]:
@@ -84,6 +87,22 @@ def _event_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
             said = [utterance_of(session.session, rows.read_event(item)) for item in log_of(run, session)]
             passages = utterance_passages([one for one in said if one is not None])
             yield from (replace(p, vector=vector_of(p.text)) for p in passages)
+
+
+def a_deletion_is_noted(run: Run) -> Found:
+    """Whatever takes the row of a memory or a document away says in the same transaction that its passages have to
+    leave the index, for whoever finds what the outbox has given up. An erasure, which empties the index itself, does
+    not, and what is there again at another path is not gone."""
+    hidden: dict[str, bool] = {}
+    for together in transactions(run):
+        after = [one.new for one in together if one.new is not None]
+        hidden |= {item["pk"]: rows.hidden(rows.read_head(item)) for item in after if item["type"] == "user"}
+        told = {item["id"] for item in after if item["type"] == "leaving"}
+        there = {item["id"] for item in after if item["type"] == "document" and "id" in item}
+        for one in together:
+            gone = one.old if one.new is None and one.old is not None and one.old["type"] in _INDEXED else {}
+            if "id" in gone and gone["id"] not in told | there and not hidden.get(one.key.pk, False):
+                yield f"{one.key.pk}: {gone['id']} went at {one.at_s:.1f} by {one.by}, and nothing says so"
 
 
 def every_memory_is_settled(run: Run) -> Found:
@@ -171,6 +190,7 @@ def _replacements(run: Run) -> list[Item]:
 INVARIANTS = (
     the_live_list_is_the_rows_that_hold,
     the_index_is_the_rows,
+    a_deletion_is_noted,
     every_memory_is_settled,
     a_rev_never_goes_back,
     readers_see_a_replacement_whole,

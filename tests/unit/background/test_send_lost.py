@@ -12,6 +12,7 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind
 from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import QueueName
+from neve.ports.search import Owner
 from neve.ports.table import Item, Put, Version
 from neve.store import rows
 from neve.store.partitions import due_rows
@@ -23,6 +24,8 @@ from neve.usecases.jobs.finish_job import carry_on_job, finish_job
 from neve.usecases.jobs.read_jobs import find_job
 from neve.usecases.memories.delete_memory import delete_memory
 from neve.usecases.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.memories.update_memory import MemoryChange, update_memory
+from neve.usecases.reflect.replace_rows import LEASE_S, Replacement, _Replacing, replace_rows, resolve_replacement
 from neve.usecases.retract.retract_events import Retract, retract_events
 from neve.usecases.retract.run_retraction import run_retraction
 from neve.workers.sweep import sweep
@@ -193,3 +196,59 @@ def test_a_memory_that_came_back_tells_of_itself(world: RecallWorld) -> None:
     assert sweep_due(world)["deletions"] == 0
     assert list(due_rows(world.rows, rows.LEAVE)) == []
     assert world.memory(memory_id).status == "active"
+
+
+def test_rows_of_a_replacement_that_was_undone_leave_the_index(world: RecallWorld) -> None:
+    """Their words and vectors had come in before their worker died; the batch that told of the undoing was given up."""
+    source = world.memory(world.remember("Ann likes trains."))
+    world.pump()
+    before, born = passages(world), f"mem_{world.ids.ulid(world.clock.now())}"
+    new = replace(source, id=born, text="Ann likes trams.", rev_at=source.created_at, version=0)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_Replacing, "stamp_sources", died)
+        with pytest.raises(KeyboardInterrupt):
+            replace_rows(world.user(), 1, Replacement((new,), (source,), "test"))
+    world.pump()
+    assert passages(world) == before + 1
+    world.clock.move(seconds=LEASE_S + 1)
+    resolve_replacement(world.user(), rows.read_head(world.rows.get(world.user().keys.head)))
+    give_up(world)
+    world.clock.move(minutes=31)
+    assert sweep_due(world)["deletions"] == 1
+    world.words(world.taken(QueueName.INDEX))
+    assert (passages(world), world.memory(source.id).died_gen) == (before, None)
+    assert list(due_rows(world.rows, rows.LEAVE)) == []
+
+
+def test_a_late_message_of_an_older_rev_leaves_the_deletion_to_be_told(world: RecallWorld) -> None:
+    """It removes nothing of the newest rev: a removal is of the revs that its message knows of."""
+    world.pump()
+    before, memory_id = passages(world), world.remember("Ann likes trains.")
+    late = world.dispatch()
+    for text in ("Ann likes trams.", "Ann likes ships."):
+        update_memory(world.user(), memory_id, MemoryChange({"text": text}), None)
+    world.pump()
+    assert passages(world) == before + 1
+    delete_memory(world.user(), memory_id, None)
+    give_up(world)
+    world.words(late)
+    world.clock.move(minutes=31)
+    assert sweep_due(world)["deletions"] == 1
+    world.words(world.taken(QueueName.INDEX))
+    assert passages(world) == before
+    assert list(due_rows(world.rows, rows.LEAVE)) == []
+
+
+def died(_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def passages(world: RecallWorld) -> int:
+    """How many of Ann's are in the index."""
+    return world.index.count(Owner("acme", "ann"))
+
+
+def give_up(world: RecallWorld) -> None:
+    """What changed and was not told of yet is told of by nobody."""
+    while changes := world.rows.read_changes(0, 100):
+        world.rows.discard_changes(changes[-1].seq)

@@ -554,9 +554,10 @@ class UserKeys(Keys):
         """The last rev of a document that was deleted."""
         return Key(self.partition, f"{DELETED_DOCUMENT}{document_id.removeprefix(_DOCUMENT_ID)}")
 
-    def leaving(self, kind: str, identifier: str) -> Key:
-        """That the search index is to be told of a deletion. ``kind``: memory | document."""
-        return Key(self.partition, f"{LEAVING}{kind}#{identifier}")
+    def leaving(self, kind: str, identifier: str, rev: int) -> Key:
+        """That the search index is to be told of a deletion. ``kind``: memory | document; ``rev``: the last one. A
+        removal is of the revs up to one, and what was deleted may come back and be deleted again."""
+        return Key(self.partition, f"{LEAVING}{kind}#{identifier}#{rev:010d}")
 
     def document_source(self, source_type: str, source_id: str) -> Key:
         """Which document holds what an outside system calls by that id."""

@@ -1,12 +1,13 @@
-"""Memories by their ids, in one read."""
+"""Memories by their ids, in one read; and what takes one away."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from neve.domain.memories.visibility import active
 from neve.domain.records.memories import Memory
-from neve.ports.table import Table
+from neve.ports.table import Delete, Table, Version, WriteOp
 from neve.store import rows
 from neve.store.keys import UserKeys
 
@@ -21,3 +22,13 @@ def memories_of(table: Table, keys: UserKeys, ids: Iterable[str]) -> list[Memory
 def active_memories(table: Table, keys: UserKeys, ids: Iterable[str], gen: int) -> list[Memory]:
     """Those of them that are active as generation ``gen`` sees them."""
     return [memory for memory in memories_of(table, keys, ids) if active(memory, gen)]
+
+
+def deleted_ops(keys: UserKeys, memory: Memory, now: datetime) -> list[WriteOp]:
+    """What takes the row away, whoever does it and why: its passages may be in the index by then, also those of a row
+    that no reader has seen. Three operations; the row's expectation is that of what was read."""
+    return [
+        Delete(keys.memory(memory.id), Version(memory.version)),
+        rows.put_leaving(keys, "memory", memory.id, memory.rev, now),
+        Delete(keys.tokens_of(memory.id)),
+    ]

@@ -375,7 +375,7 @@ def put_leaving(keys: UserKeys, kind: str, identifier: str, rev: int, now: datet
     """Written with a deletion, and taken away by the index worker. In the index ``due`` (leave) so long: where the
     outbox has given up the batch that tells of the deletion, the sweep finds it, ten minutes later at the earliest."""
     named = {"id": identifier, "kind": kind, "rev": rev, "tenant_id": keys.tenant, "user_id": keys.user}
-    item = _item(keys.leaving(kind, identifier), "leaving", dict(named))
+    item = _item(keys.leaving(kind, identifier, rev), "leaving", dict(named))
     return Put(item | due_keys(LEAVE, keys, identifier, now + 2 * SENT_WITHIN))
 
 

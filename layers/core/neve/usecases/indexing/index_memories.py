@@ -108,8 +108,9 @@ class _Words(Generic[R]):
         return [row for row in found.values() if row.rev_at is not None] if self.again else noted
 
     def _has_left(self, gone: Sequence[str]) -> None:
-        """Nobody has to tell of these deletions any more."""
-        places = [self.data.keys.leaving(self.collection.kind, identifier) for identifier in gone]
+        """Nobody has to tell of these deletions any more. Of a later one, which a message from before it does not know
+        of, somebody has to: its passages are still there."""
+        places = [self.data.keys.leaving(self.collection.kind, i, self.revs[i]) for i in gone]
         for place in self.data.ports.table.get_many(places) if places else ():
             self.data.ports.table.write([Delete(place)])
 

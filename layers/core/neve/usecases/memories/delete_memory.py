@@ -11,9 +11,10 @@ from neve.domain.errors import NeveError
 from neve.domain.ids import is_own_memory_id
 from neve.domain.records.memories import Memory
 from neve.domain.records.packs import PackEntry
-from neve.ports.table import Delete, Version, WriteOp
+from neve.ports.table import Delete, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
+from neve.store.memories import deleted_ops
 from neve.store.transact import transact
 from neve.usecases.memories.copies.also_in import AlsoIn, also_in
 from neve.usecases.memories.copies.derived_memories import derived_memories
@@ -122,10 +123,8 @@ class _Delete:
         now = scope.ports.clock.now()
         ops: list[WriteOp] = [
             rows.guard_user(keys, head, now),
-            Delete(keys.memory(self.memory_id), Version(memory.version)),
+            *deleted_ops(keys, memory, now),
             rows.put_deleted_memory(keys, memory, self.write_id),
-            rows.put_leaving(keys, "memory", memory.id, memory.rev, now),
-            Delete(keys.tokens_of(self.memory_id)),
             *leave_place(scope, memory),
         ]
         if not is_own_memory_id(memory.id):

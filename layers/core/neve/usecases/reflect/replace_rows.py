@@ -22,11 +22,11 @@ from neve.domain.records.memories import Kind, Memory, Scope, Statement, Status
 from neve.domain.records.users import UserHead
 from neve.domain.times import iso
 from neve.ports.errors import Conflict
-from neve.ports.table import Check, Delete, Item, Version, WriteOp, key_of
+from neve.ports.table import Check, Item, Version, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.incarnation import still_there
-from neve.store.memories import memories_of
+from neve.store.memories import deleted_ops, memories_of
 from neve.store.transact import Rounds, transact
 
 LEASE_S = 120
@@ -264,13 +264,14 @@ class _Replacing:
         self._close("done", {"new": list(self.new_ids), "superseded": len(self.old_ids)}, seen=True)
 
     def undo(self, why: str) -> None:
-        """Nothing was shown to anybody yet: take the new rows away again and let the sources live."""
+        """Nothing was shown to anybody yet: take the new rows away again and let the sources live. To recall they were
+        hidden, but the outbox has told of them: their passages have to leave the index as those of any deleted row."""
         keys = self.scope.keys
         coming = self.head.gen + 1
         for memory_id in self.new_ids:
             item = self.scope.ports.table.get(keys.memory(memory_id))
             if item is not None and item["born_gen"] == coming:
-                self._write([Delete(key_of(item), Version(item["version"])), Delete(keys.tokens_of(memory_id))])
+                self._write(deleted_ops(keys, rows.read_memory(item), self.scope.ports.clock.now()))
         self._change_memories(self.old_ids, lambda m: replace(m, died_gen=None), only=lambda m: m.died_gen == coming)
         gone = set(self.new_ids)
         self._change_live(self.sessions, lambda live: tuple(row for row in live if row.id not in gone))

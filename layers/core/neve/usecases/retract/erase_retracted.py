@@ -20,6 +20,7 @@ from neve.store import rows
 from neve.store.delete_rows import delete_rows
 from neve.store.incarnation import still_there
 from neve.store.keys import is_summary_key
+from neve.store.memories import deleted_ops
 from neve.store.partitions import all_rows
 from neve.store.transact import batches, item_bytes, transact
 from neve.usecases.compact.artifacts import path_of
@@ -192,10 +193,8 @@ class _Erasing:
         memories = [rows.read_memory(item) for item in found.values()]
         for memory in memories:
             ops += [
-                Delete(keys.memory(memory.id), Version(memory.version)),
+                *deleted_ops(keys, memory, self.scope.ports.clock.now()),
                 rows.put_deleted_memory(keys, memory, self.retraction.id),
-                rows.put_leaving(keys, "memory", memory.id, memory.rev, self.scope.ports.clock.now()),
-                Delete(keys.tokens_of(memory.id)),
             ]
         ops += self._left_places(memories)
         if ops:
