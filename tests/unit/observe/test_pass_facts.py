@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.observe.facts import MAX_FACTS, ProposedFact, SaidFact, facts_with_room, said_facts
+from neve.domain.observe.facts import MAX_FACTS, ProposedFact, StatedFact, facts_with_room, stated_facts
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.records.sessions import Event, EventType
@@ -49,8 +49,8 @@ def fact(text: str, seq: int | None = None, **more: Any) -> ProposedFact:
     return ProposedFact(text, **given | more, seq_from=seq, seq_to=seq)
 
 
-def said(proposed: ProposedFact, events: Sequence[Event] = EVENTS) -> SaidFact:
-    [found] = said_facts([proposed], events)
+def said(proposed: ProposedFact, events: Sequence[Event] = EVENTS) -> StatedFact:
+    [found] = stated_facts([proposed], events)
     return found
 
 
@@ -109,7 +109,7 @@ def test_a_range_is_clipped_and_a_wish_to_remember_is_heard() -> None:
 
 def test_two_statements_become_two_facts_and_one_said_twice_is_one() -> None:
     both = fact("User moved to Nice. User has left Lyon.", 1, relation="updates", target_id="mem_1")
-    found = said_facts([both, fact("user moved to NICE.", 1)], EVENTS)
+    found = stated_facts([both, fact("user moved to NICE.", 1)], EVENTS)
     assert [(one.text, one.relation, one.target_id) for one in found] == [
         ("User moved to Nice.", "updates", "mem_1"),
         ("User has left Lyon.", "new", None),
@@ -119,7 +119,7 @@ def test_two_statements_become_two_facts_and_one_said_twice_is_one() -> None:
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 5)), max_size=40), st.integers(1, 9))
 def test_no_fact_is_left_out_behind_the_first_event(where: list[tuple[int, int]], first: int) -> None:
     given = [
-        SaidFact(str(n), "PLACE", importance, "user_stated", "user", "new", None, seq, seq, False, AT)
+        StatedFact(str(n), "PLACE", importance, "user_stated", "user", "new", None, seq, seq, False, AT)
         for n, (seq, importance) in enumerate(sorted((max(seq, first), importance) for seq, importance in where))
     ]
     room = facts_with_room(given, first)

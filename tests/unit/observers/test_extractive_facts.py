@@ -91,7 +91,7 @@ def test_of_one_thing_said_twice_the_later_one_holds() -> None:
 def known(*rows: tuple[str, Kind]) -> tuple[PriorMemory, ...]:
     """In the order in which they were said, the last one first, as a pack may have them."""
     told = [
-        PriorMemory(f"mem_{n}", text, local=False, kind=kind, said_at=f"2026-03-0{n}T09:00:00.000Z")
+        PriorMemory(f"mem_{n}", text, local=False, kind=kind, observed_at=f"2026-03-0{n}T09:00:00.000Z")
         for n, (text, kind) in enumerate(rows, start=1)
     ]
     return tuple(reversed(told))

@@ -18,7 +18,7 @@ from neve.domain.reflect.nightly import (
     batches_of,
     due_again,
     eligible,
-    kept_rows,
+    fitted_rows,
     last_night,
     old_enough,
     runs_of,
@@ -111,8 +111,8 @@ def test_every_row_is_in_one_batch_and_no_batch_of_several_is_above_the_cap(
 def test_the_cap_of_a_row() -> None:
     """docs/rules/values.md#nightly-reflection: ten rows of 1,000 characters."""
     rows = [Said("x" * 1_000)] * 10
-    assert [estimate(text) for _, text in kept_rows(rows, 500).rows] == [120, 120, 120, 120]
-    assert [estimate(text) for _, text in kept_rows(rows, 50).rows] == [120]
+    assert [estimate(text) for _, text in fitted_rows(rows, 500).rows] == [120, 120, 120, 120]
+    assert [estimate(text) for _, text in fitted_rows(rows, 50).rows] == [120]
 
 
 @pytest.mark.parametrize(
@@ -127,13 +127,13 @@ def test_the_cap_of_a_row() -> None:
     ids=["whole", "dropped and cut", "cut", "dropped", "a line too long"],
 )
 def test_what_has_no_room_as_a_whole_is_counted(texts: list[str], target: int, left_out: int, cut: int) -> None:
-    kept = kept_rows([Said(text) for text in texts], target)
+    kept = fitted_rows([Said(text) for text in texts], target)
     assert (kept.left_out, kept.cut) == (left_out, cut)
 
 
 @given(st.lists(st.text(max_size=600), max_size=12), st.integers(0, 2_000))
 def test_kept_rows_stay_within_the_target(texts: list[str], target: int) -> None:
-    answer = kept_rows([Said(text) for text in texts], target)
+    answer = fitted_rows([Said(text) for text in texts], target)
     kept = [estimate(text) for _, text in answer.rows]
     assert bool(kept) == any(text.strip() for text in texts)
     dropped = sum(bool(text.strip()) for text in texts) - len(kept)

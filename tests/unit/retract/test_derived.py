@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.memories.said_again import statements_of
+from neve.domain.memories.fact_statements import statements_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Statement, Status, Tier
 from neve.domain.records.sessions import Spans

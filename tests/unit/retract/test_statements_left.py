@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.memories.said_again import MAX_STATEMENTS, restated, said_once_more, statement_of, statements_of
+from neve.domain.memories.fact_statements import MAX_STATEMENTS, restated, statement_of, statements_of, with_statement
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import By, Kind, Memory, Priority, Provenance, Scope, Statement, Status, Tier, Trust
 from neve.domain.records.sessions import Spans
@@ -48,7 +48,7 @@ def fact(first: Statement, *others: Statement, **more: object) -> Memory:
         born_gen=1,
     )
     for one in others:
-        memory = said_once_more(memory, one)
+        memory = with_statement(memory, one)
     return replace(memory, **more)  # type: ignore[arg-type]
 
 
@@ -119,9 +119,9 @@ def test_the_words_go_with_the_statement() -> None:
 
 
 def test_what_is_read_again_is_not_counted_and_not_noted_twice() -> None:
-    memory = said_once_more(fact(said(1)), Statement("user_stated", "s1", 1, 2), counts=False)
+    memory = with_statement(fact(said(1)), Statement("user_stated", "s1", 1, 2), counts=False)
     assert (memory.occurrences, memory.said_again) == (1, ())
-    memory = said_once_more(memory, said(5), counts=False)
+    memory = with_statement(memory, said(5), counts=False)
     assert (memory.occurrences, len(memory.said_again)) == (1, 1)
 
 

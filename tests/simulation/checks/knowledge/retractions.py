@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from neve.domain.indexing.utterances import event_place
-from neve.domain.memories.said_again import MAX_STATEMENTS, is_retracted, range_of, statements_of
+from neve.domain.memories.fact_statements import MAX_STATEMENTS, is_retracted, range_of, statements_of
 from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import active, status_at
 from neve.domain.records.jobs import Job

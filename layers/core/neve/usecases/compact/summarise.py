@@ -51,7 +51,7 @@ class Written:
     cost: dict[str, int] = field(default_factory=dict)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def result_fields(self) -> dict[str, Any]:
         """What the job's result says of what it was not made of, or not made by."""
         found = {"summary_reason": self.reason, "summary_events_not_shown": self.not_shown}
         return {name: value for name, value in found.items() if value}

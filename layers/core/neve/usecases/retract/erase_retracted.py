@@ -44,15 +44,15 @@ readings of all the user's events."""
 @dataclass(frozen=True)
 class DerivedRows:
     """``touched``: ids of the memories that may hold words of it, none of which readers see any more; ``revisions``: of
-    documents, by id and rev, none of which is there any more; ``kept``: ids of memories that held words of it
+    documents, by id and rev, none of which is there any more; ``retained``: ids of memories that held words of it
     before."""
 
     touched: frozenset[str]
     revisions: frozenset[tuple[str, int]]
-    kept: frozenset[str]
+    retained: frozenset[str]
 
     def is_in(self, entry: PackEntry) -> bool:
-        return entry.id in self.touched | self.kept or (entry.id, entry.rev) in self.revisions
+        return entry.id in self.touched | self.retained or (entry.id, entry.rev) in self.revisions
 
 
 @dataclass
@@ -69,7 +69,7 @@ class Receipt:
     packs: int = 0
     left: int = 0
 
-    def told(self) -> dict[str, object]:
+    def as_result(self) -> dict[str, object]:
         counts = {name: value for name, value in vars(self).items() if name != "left"}
         return {**counts, "rebuilt_packs": [], "verified": self.left == 0}
 
@@ -92,7 +92,7 @@ class _Erasing:
             self._erase_events(events)
         for memories in _batched(sorted(self.made.touched), ROUND):
             self._erase_memories(memories)
-        self._forget_answers(f"memories/{i}" for i in sorted(self.made.kept))
+        self._forget_answers(f"memories/{i}" for i in sorted(self.made.retained))
         self._erase_summaries()
         self._erase_packs()
         self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
@@ -234,7 +234,7 @@ class _Erasing:
 def purge_packs_made_of(scope: SessionScope, made: DerivedRows) -> int:
     """Of how many versions. Nothing moves where no row was made of the deleted: no pack can hold it then. Raises
     StoreUnavailable, and 409 ``conflict``."""
-    return len(purge_packs_with(scope, made.is_in)) if made.touched or made.kept or made.revisions else 0
+    return len(purge_packs_with(scope, made.is_in)) if made.touched or made.retained or made.revisions else 0
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neve.domain.memories import said_again
+from neve.domain.memories import fact_statements
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Kind, Memory, Provenance, Status
@@ -211,7 +211,7 @@ def test_the_words_of_a_deleted_repetition_leave_the_row(world: World) -> None:
 def test_of_a_session_with_many_repetitions_everything_is_looked_at(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (said_again, find_derived):
+    for module in (fact_statements, find_derived):
         monkeypatch.setattr(module, "MAX_REPEATED_FACTS", 1)
     monkeypatch.setattr("neve.usecases.memories.fact_writes.MAX_REPEATED_FACTS", 1)
     for text in (TEA, TRAIN):
@@ -400,8 +400,8 @@ def test_whenever_it_is_said_again_it_stands(world: World, write: int) -> None:
 
 
 def test_as_many_statements_are_kept_as_a_row_has_room_for(world: World) -> None:
-    seqs = [tell(world, new(TEA)) for _ in range(said_again.MAX_STATEMENTS + 3)]
+    seqs = [tell(world, new(TEA)) for _ in range(fact_statements.MAX_STATEMENTS + 3)]
     [fact] = facts(world)
     assert fact.occurrences == len(seqs)
     kept = [one.seq_from for one in fact.said_again]
-    assert kept == [*seqs[1 : said_again.MAX_STATEMENTS], seqs[-1]]
+    assert kept == [*seqs[1 : fact_statements.MAX_STATEMENTS], seqs[-1]]
