@@ -1,4 +1,4 @@
-"""No statement stands twice in a pack (docs/rules/pack.md#once)."""
+"""No statement stands twice in a pack (docs/rules/pack.md#repeated-statements)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from neve.usecases.observe.observe_session import observe_session
 from neve.usecases.observe.report import ObservationReport
 from neve.usecases.pack.build_pack import build_pack
 from neve.usecases.pack.read_pack import PackView, read_pack
-from tests.unit.world import START, World, kept
+from tests.unit.world import START, World, observed_line
 
 LYON = "User lives in Lyon"
 
@@ -115,11 +115,11 @@ _WORDS = st.lists(st.sampled_from(["user", "lives", "lyon", "nice", "not", "in"]
 def test_what_is_left_out_is_still_said(given_rows: list[tuple[Kind, str, Any]], document: str) -> None:
     given_ = [row(str(n), text, kind, trust=trust) for n, (kind, text, trust) in enumerate(given_rows)]
     repeated = already_stated(given_, [document])
-    said = [memory for memory in given_ if memory.id not in repeated]
-    assert already_stated(said, [document]) == frozenset(), "nothing more is said twice"
+    shown_rows = [memory for memory in given_ if memory.id not in repeated]
+    assert already_stated(shown_rows, [document]) == frozenset(), "nothing more is said twice"
     assert already_stated([*given_], [document]) == repeated
     for fact in (memory for memory in given_ if memory.id in repeated):
-        assert already_stated([*(m for m in said if m.id != fact.id), fact], [document]) == {fact.id}
+        assert already_stated([*(m for m in shown_rows if m.id != fact.id), fact], [document]) == {fact.id}
 
 
 # --- in a pack ------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def observed(world: World) -> None:
     """A line and a fact of one message."""
     world.say("I live in Lyon", "Noted.")
     fact = ProposedFact(LYON, "PLACE", 3, "user_stated", "new", None, 1, 1)
-    world.observer.answers.append(kept(f"🔴 {LYON}", 1, 2, facts=(fact,)))
+    world.observer.answers.append(observed_line(f"🔴 {LYON}", 1, 2, facts=(fact,)))
     observe_session(world.user().of_session("s1"), 1, ObservationReport())
 
 
@@ -265,8 +265,8 @@ def test_the_local_layer_fills_up_as_well(world: World) -> None:
         store_fact(
             world.user(), FactCandidate(of_20_tokens(text), "PLACE", Provenance("user_stated", "s1")), via="observer"
         )
-    said = shown(rebuilt(world), "local")
-    assert [world.memory(one).text for one in said] == [of_20_tokens("cat."), of_20_tokens("dog.")]
+    texts = shown(rebuilt(world), "local")
+    assert [world.memory(one).text for one in texts] == [of_20_tokens("cat."), of_20_tokens("dog.")]
 
 
 def test_a_row_that_comes_into_the_room_costs_one_read(world: World) -> None:

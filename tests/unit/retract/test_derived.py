@@ -191,9 +191,9 @@ def test_against_a_model_of_what_is_still_said(data: st.DataObject) -> None:
     outcome = consequences(rows.values(), SESSION, spans, 1)
     left = {memory.id for memory in outcome.leave}
     seen = {i for i, row in rows.items() if row.status is Status.ACTIVE} - left | set(ids(outcome.back))
-    said = set().union(*(says[i] for i in seen), *({row.provenance.seq_from} for row in outcome.again))
+    stated = set().union(*(says[i] for i in seen), *({row.provenance.seq_from} for row in outcome.again))
     assert not any(holds(spans, seq) for i in seen for seq in says[i])
-    assert said == {seq for seq in range(1, count + 1) if not holds(spans, seq)}
+    assert stated == {seq for seq in range(1, count + 1) if not holds(spans, seq)}
 
 
 def _range(row: Memory) -> tuple[int, int]:

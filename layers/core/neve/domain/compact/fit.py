@@ -17,25 +17,25 @@ def fitted(summary: FourHeadings, target: int, count: Counter = estimate) -> Sum
     if count(render_summary(given)) <= target:
         return given
     lists = items_of(given)
-    fitting: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
+    kept: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
     saying = [heading for heading in HEADINGS if lists[heading]]
     for n, heading in enumerate(saying):
-        used = count(render_summary(summary_text(fitting)))
-        _keep_cut(fitting, heading, lists[heading][0], used + (target - used) // (len(saying) - n), count)
+        used = count(render_summary(summary_text(kept)))
+        _keep_cut(kept, heading, lists[heading][0], used + (target - used) // (len(saying) - n), count)
     for row in zip_longest(*(items[1:] for items in lists.values())):
         for heading, item in zip(HEADINGS, row, strict=True):
-            if item is not None and _size(fitting, heading, item, count) <= target:
-                fitting[heading].append(item)
-    return summary_text(fitting)
+            if item is not None and _size(kept, heading, item, count) <= target:
+                kept[heading].append(item)
+    return summary_text(kept)
 
 
-def _keep_cut(fitting: dict[str, list[str]], heading: str, item: str, limit: int, count: Counter) -> None:
+def _keep_cut(kept: dict[str, list[str]], heading: str, item: str, limit: int, count: Counter) -> None:
     """The beginning of the item with which the whole stays within ``limit``, if anything of it does."""
-    item = trim_to(item, limit, count=lambda text: _size(fitting, heading, text, count))
-    if item.rstrip("…").strip() and _size(fitting, heading, item, count) <= limit:
-        fitting[heading].append(item)
+    item = trim_to(item, limit, count=lambda text: _size(kept, heading, text, count))
+    if item.rstrip("…").strip() and _size(kept, heading, item, count) <= limit:
+        kept[heading].append(item)
 
 
-def _size(fitting: dict[str, list[str]], heading: str, item: str, count: Counter) -> int:
+def _size(kept: dict[str, list[str]], heading: str, item: str, count: Counter) -> int:
     """Of the whole with one item more."""
-    return count(render_summary(summary_text({**fitting, heading: [*fitting[heading], item]})))
+    return count(render_summary(summary_text({**kept, heading: [*kept[heading], item]})))

@@ -1,5 +1,5 @@
 """A fact is kept once however often it is said, and stands as long as one of its statements does
-(docs/rules/retract.md#said-again). Pure."""
+(docs/rules/retract.md#repeated-facts). Pure."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def is_retracted(statement: Statement, retracted: Mapping[str, Spans]) -> bool:
     return place is not None and meets(retracted.get(place[0], ()), place[1])
 
 
-# --- said once more -------------------------------------------------------------------------------
+# --- stated once more -------------------------------------------------------------------------------
 
 
 def with_statement(fact: Memory, statement: Statement, *, counts: bool = True) -> Memory:

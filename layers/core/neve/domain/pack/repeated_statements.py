@@ -1,5 +1,5 @@
-"""No statement stands twice in a pack (docs/rules/pack.md#once): a fact is said by the line that was made of the same
-events, or by any line in the same words; a note or a manual entry by another one of the same text."""
+"""No statement stands twice in a pack (docs/rules/pack.md#repeated-statements): a fact is said by the line that was
+made of the same events, or by any line in the same words; a note or a manual entry by another one of the same text."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ CUT_MARKER = "\n[… cut …]\n"
 """Stands between the first and the last part of an event that is too long for a pass."""
 FIRST_TURNS_KEPT = 2
 LAST_TURNS_KEPT = 3
-"""A compaction never covers these (docs/rules/compact.md#kept)."""
+"""A compaction never covers these (docs/rules/compact.md#turns-kept-verbatim)."""
 
 _SPEAKERS = {
     EventType.USER_MESSAGE: "user",

@@ -27,7 +27,7 @@ def begin_tenant(data: TenantData[Ports], asked: str, after: str, ends_ms: float
             continue
         if ports.clock.monotonic_ms() >= ends_ms:
             return late_tenant_message(keys, asked, after)
-        _queue_user(user, asked)
+        _tell(user, asked)
         after = user.keys.user
     ports.table.write([put_late_users(keys, asked, done=True)])
     return None
@@ -40,10 +40,10 @@ def encode_again(data: TenantData[Ports], user: str | None, asked: str) -> None:
         data.ports.table.write([put_late_users(data.keys, asked, done=False)])
         data.ports.queue.send(QueueName.EMBED, [late_tenant_message(data.keys, asked)])
     else:
-        _queue_user(data.of_user(user), asked)
+        _tell(data.of_user(user), asked)
 
 
-def _queue_user(data: UserData[Ports], asked: str) -> None:
+def _tell(data: UserData[Ports], asked: str) -> None:
     """A message that was lost between the two is made up for: who is not done is told again. Raises 409
     ``conflict``, StoreUnavailable."""
     ports, keys = data.ports, data.keys

@@ -85,8 +85,8 @@ def fold_session(
     timezone = rows.read_session(found[keys.session_head]).user_meta.get("timezone", "UTC")
     new = _new_rows(scope, reflected, sources, timezone)
     if heard is not None:
-        answered = sum(bool(row.text.strip()) for row in reflected.rows)
-        heard.reflection_left_out = reflected.left_out + answered - len(new)
+        told = sum(bool(row.text.strip()) for row in reflected.rows)
+        heard.reflection_left_out = reflected.left_out + told - len(new)
         heard.not_reflected = None if new else NOTHING
     if not new:
         return []

@@ -99,8 +99,8 @@ def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) ->
     state = {"again": [*job.state.get("again", ()), *again], "flipped": superseded > 0}
     if outcome.more:
         return replace(job, status="running", state=job.state | state, result=job.result | result)
-    kept = {"touched": sorted(seen.touched)} if retraction.erases else {}
-    return after(job, REPLACED, result, **state, **kept)
+    touched = {"touched": sorted(seen.touched)} if retraction.erases else {}
+    return after(job, REPLACED, result, **state, **touched)
 
 
 # --- statements -----------------------------------------------------------------------------------
